@@ -1,0 +1,3 @@
+import { ensureBuilt } from "./setup.mjs";
+
+ensureBuilt();

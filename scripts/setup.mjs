@@ -1,0 +1,64 @@
+// Brings a clone to the state its commands need: dependencies installed, dist built.
+// Each step leaves a stamp with the hash of its inputs and is repeated only when they change.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export function ensureInstalled() {
+  // The stamp lives inside node_modules, so removing that folder removes it too.
+  once(
+    "node_modules/.nacre-installed",
+    ["package.json", "package-lock.json"],
+    "Installing dependencies",
+    () => run("npm", ["ci", "--ignore-scripts", "--loglevel=error"]),
+  );
+}
+
+export function ensureBuilt() {
+  ensureInstalled();
+  once(
+    "dist/.nacre-built",
+    ["src", "package-lock.json", "package.json", "tsdown.config.ts", "tsconfig.json"],
+    "Building",
+    () => {
+      rmSync(join(root, "dist"), { recursive: true, force: true });
+      run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error"]);
+    },
+  );
+}
+
+/** Runs a program with its chatter on stderr: stdout belongs to the command the person asked for. */
+export function run(file, args) {
+  execFileSync(file, args, { cwd: root, stdio: ["ignore", 2, 2] });
+}
+
+function once(stamp, inputs, title, work) {
+  const path = join(root, stamp);
+  const hash = createHash("sha256").update(process.version);
+  for (const input of inputs) addToHash(hash, input);
+  const digest = hash.digest("hex");
+  if (existsSync(path) && readFileSync(path, "utf8") === digest) return;
+  process.stderr.write(`nacre: ${title.toLowerCase()}...\n`);
+  try {
+    work();
+  } catch (error) {
+    process.stderr.write(`nacre: ${title.toLowerCase()} failed: ${error.message}\n`);
+    process.exit(1);
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, digest);
+}
+
+function addToHash(hash, relative) {
+  const path = join(root, relative);
+  if (!existsSync(path)) return;
+  if (statSync(path).isDirectory()) {
+    for (const name of readdirSync(path).sort()) addToHash(hash, join(relative, name));
+  } else {
+    hash.update(relative).update("\0").update(readFileSync(path)).update("\0");
+  }
+}

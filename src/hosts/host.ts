@@ -1,0 +1,72 @@
+// Where shells run. A host starts commands and tells what became of them; it decides nothing.
+// To add one: implement Host over anything that gives a pipe to a keeper, and run the contract suite.
+import type { ExitRecord } from "../spool/end-record.ts";
+import type { ShellFiles } from "../spool/layout.ts";
+import type { ShellMeta } from "../spool/meta.ts";
+
+/**
+ * How surely everything a shell started can be found:
+ * by its tag, by its cgroup, or by group, parents and an environment variable only.
+ */
+export type Containment = "tag" | "cgroup" | "best-effort";
+
+export interface StartPlan {
+  readonly command: string;
+  /** Absolute, and checked to be a directory that can be entered. */
+  readonly workingDir: string;
+  /** On top of the host's base environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly capBytes: number;
+  readonly streams: "split" | "merged";
+  /** Completes what is written to disk before the start. */
+  readonly meta: (id: string) => ShellMeta;
+  /** Called once, when the exit record is on disk. */
+  readonly onExit: (record: ExitRecord) => void;
+}
+
+export interface StartedShell {
+  readonly id: string;
+  readonly files: ShellFiles;
+  readonly meta: ShellMeta;
+  readonly shimPid: number;
+  readonly shimStart: string;
+  /** The command's bash, leader of its group. */
+  readonly commandPid: number;
+  readonly commandStart: string;
+  /** Its number within the host's tags; undefined without tags. */
+  readonly tagNumber: number | undefined;
+  /** The pid given out last before the start. */
+  readonly pidBefore: number;
+}
+
+/** One process, by pid and start time: a recycled pid is somebody else. */
+export interface ProcessRef {
+  readonly pid: number;
+  readonly startTime: string;
+  readonly group: number;
+  readonly command: string;
+}
+
+export type SignalResult = "sent" | "gone" | "denied";
+
+export interface Host {
+  /** Known once ready. */
+  readonly containment: Containment;
+  /** Starts what the first command would otherwise have to wait for. */
+  ready(): Promise<void>;
+  start(plan: StartPlan): Promise<StartedShell>;
+  /** The shell is over and its number may be given out again. */
+  release(shell: StartedShell): void;
+  /** What each shell has running, its own shim and loggers excepted. One look for many shells. */
+  processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
+  /** What a shell that has ended left running; cheap where it forked nothing. */
+  leftoversOf(shell: StartedShell): Promise<ProcessRef[]>;
+  signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult;
+  /** To the command's whole group, if the command or its group is still there. */
+  signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult;
+  isAlive(pid: number, startTime: string): boolean;
+  /** Keeps the event loop alive until the returned function is called. */
+  hold(): () => void;
+  /** Ends every shell of this host. */
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,88 @@
+// What /proc says: processes, their tags and their identity. Reads only.
+import { readdirSync, readFileSync } from "node:fs";
+import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
+
+export interface ProcessStat {
+  /** R, S, D, T, Z, ... */
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Clock ticks since boot; together with the pid it names one process. */
+  readonly startTime: string;
+}
+
+export function readStat(pid: number): ProcessStat | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  // The name may hold anything, parentheses included: count from behind the last one.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state = "", parent, group, session] = fields;
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startTime: fields[19] ?? "",
+  };
+}
+
+/** Alive, and the one that was meant. A zombie has ended. */
+export function isSameProcess(pid: number, startTime: string): boolean {
+  const stat = readStat(pid);
+  return stat !== undefined && stat.startTime === startTime && stat.state !== "Z" && stat.state !== "X";
+}
+
+/** The hard limit on file locks: "unlimited" or a number; undefined for a process that is gone. */
+export function lockLimit(pid: number | "self"): string | undefined {
+  const text = readText(`/proc/${pid}/limits`);
+  const at = text?.indexOf("Max file locks") ?? -1;
+  if (text === undefined || at < 0) return undefined;
+  const [, , , , hard] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
+  return hard;
+}
+
+export function allPids(): number[] {
+  const pids: number[] = [];
+  for (const name of readdirSync("/proc")) {
+    const first = name.charCodeAt(0);
+    if (first >= 48 && first <= 57) pids.push(Number(name));
+  }
+  return pids;
+}
+
+/** Looks at each pid in turn; between chunks others get to run, for there may be thousands. */
+export async function forEachPid(pids: readonly number[], look: (pid: number) => void): Promise<void> {
+  for (const [index, pid] of pids.entries()) {
+    look(pid);
+    if (index % SCAN_CHUNK_COUNT === SCAN_CHUNK_COUNT - 1)
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The command line as a person would write it; the name in brackets where there is none. */
+export function commandLine(pid: number): string {
+  const text = readText(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "").replaceAll("\0", " ");
+  return text || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`;
+}
+
+export function environmentHas(pid: number, pair: string): boolean {
+  return readText(`/proc/${pid}/environ`)?.split("\0").includes(pair) ?? false;
+}
+
+/** The pid given out last: equal before and after a command, it forked nothing. */
+export function lastPid(): number {
+  return Number(readText("/proc/loadavg")?.trim().split(" ")[4] ?? 0);
+}
+
+export function hasProcfs(): boolean {
+  return readText("/proc/self/stat") !== undefined;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+// Slots: directories with a bash that waits for its job. A few of the usual kind are kept ready, so
+// that a command need not wait for a fork; any other kind is opened when it is asked for.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { type Keeper, KeeperLost, type ReadySlot } from "../keeper/keeper.ts";
+import { preallocateEndRecord } from "../spool/end-record.ts";
+import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { OPENING_SLOTS_MAX_COUNT } from "../support/limits.ts";
+import { TagNumbers } from "./tag-numbers.ts";
+
+export interface SlotKind {
+  readonly capBytes: number;
+  readonly streams: "split" | "merged";
+  /** The whole environment where it is not the base one. */
+  readonly environment: readonly string[] | undefined;
+}
+
+export interface Slot extends ReadySlot {
+  readonly id: string;
+  readonly files: ShellFiles;
+  readonly fifo: string;
+  readonly tagNumber: number | undefined;
+}
+
+export interface SlotPoolOptions {
+  readonly keeper: Keeper;
+  readonly root: SpoolRoot;
+  readonly size: number;
+  readonly usualKind: SlotKind;
+}
+
+export class SlotPool {
+  readonly #options: SlotPoolOptions;
+  readonly #idle: Slot[] = [];
+  readonly #freeFifos: number[] = [];
+  readonly #queue: (() => void)[] = [];
+  #fifos = 0;
+  #opening = 0;
+  #refilling = false;
+  #timer: NodeJS.Timeout | undefined;
+  #numbers: TagNumbers | undefined;
+  #closed = false;
+
+  constructor(options: SlotPoolOptions) {
+    this.#options = options;
+  }
+
+  /** A slot of this kind: one that waits already, or a new one. */
+  async take(kind: SlotKind): Promise<Slot> {
+    const { usualKind } = this.#options;
+    const usual =
+      kind.environment === undefined &&
+      kind.capBytes === usualKind.capBytes &&
+      kind.streams === usualKind.streams;
+    const ready = usual ? this.#idle.shift() : undefined;
+    return ready ?? (await this.#open(kind));
+  }
+
+  /**
+   * Fills up soon. Not at once: forking beside a command that has just started, or is about to
+   * report, slows that command down.
+   */
+  refillIn(ms: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#refill(), ms);
+    this.#timer.unref();
+  }
+
+  /** The shell of this slot has ended: its fifo and its number are free again. */
+  release(slot: Slot): void {
+    this.#freeFifos.push(Number(slot.fifo.slice(2)));
+    if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
+  }
+
+  /** A slot that waited for a job has died; true if it was one. */
+  forgetIdle(generation: string): boolean {
+    const index = this.#idle.findIndex((slot) => slot.generation === generation);
+    const [slot] = index < 0 ? [] : this.#idle.splice(index, 1);
+    if (!slot) return false;
+    this.discard(slot);
+    return true;
+  }
+
+  /** Frees a slot that never got a job. */
+  discard(slot: Slot): void {
+    rmSync(slot.files.dir, { recursive: true, force: true });
+    this.release(slot);
+  }
+
+  close(): readonly Slot[] {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    return this.#idle.splice(0);
+  }
+
+  idleDirs(): string[] {
+    return this.#idle.map((slot) => slot.files.dir);
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#refilling) return;
+    this.#refilling = true;
+    try {
+      while (!this.#closed && this.#idle.length < this.#options.size) {
+        this.#idle.push(await this.#open(this.#options.usualKind));
+      }
+    } catch {
+      // Nobody waits for these; a command that needs one opens it itself and hears what is wrong.
+    } finally {
+      this.#refilling = false;
+    }
+  }
+
+  async #open(kind: SlotKind): Promise<Slot> {
+    if (this.#opening >= OPENING_SLOTS_MAX_COUNT) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
+    this.#opening++;
+    try {
+      return await this.#openTwice(kind);
+    } finally {
+      this.#opening--;
+      this.#queue.shift()?.();
+    }
+  }
+
+  /** A request that went down with a keeper is made once more, to the next one. */
+  async #openTwice(kind: SlotKind): Promise<Slot> {
+    try {
+      return await this.#openOnce(kind);
+    } catch (error) {
+      if (!(error instanceof KeeperLost)) throw error;
+      return await this.#openOnce(kind).catch((again) => {
+        throw new NacreError("spawn_failed", `The keeper keeps dying: ${messageOf(again)}`, { cause: again });
+      });
+    }
+  }
+
+  async #openOnce(kind: SlotKind): Promise<Slot> {
+    const { keeper, root } = this.#options;
+    await keeper.start();
+    const space = keeper.tagSpace;
+    if (space) this.#numbers ??= new TagNumbers(space);
+    const tagNumber = await this.#numbers?.take();
+    const fifo = `go${this.#freeFifos.pop() ?? this.#fifos++}`;
+    const { id, files } = createShellDir(root);
+    try {
+      const ready = await keeper.openSlot({
+        dir: files.dir,
+        fifo,
+        tag: space && tagNumber !== undefined ? String(space.shellTag(tagNumber)) : "-",
+        ...kind,
+      });
+      return { ...ready, id, files, fifo, tagNumber };
+    } catch (error) {
+      // The fifo and the number are not given out again: a shim may yet come up with them.
+      rmSync(files.dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+}
+
+function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
+  for (;;) {
+    const id = `shell_${randomBytes(4).toString("hex")}`;
+    const files = root.files(id);
+    try {
+      mkdirSync(files.dir, { mode: 0o700 });
+      preallocateEndRecord(files.record);
+      return { id, files };
+    } catch (cause) {
+      const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+      if (code === "EEXIST") continue;
+      if (code === "ENOENT") {
+        // Somebody removed the state directory under a running host.
+        root.ensure();
+        continue;
+      }
+      rmSync(files.dir, { recursive: true, force: true });
+      throw new NacreError("spawn_failed", diskProblem(root.path, code, cause), { cause });
+    }
+  }
+}
+
+/** What to say when the spool cannot be written. */
+export function diskProblem(path: string, code: unknown, cause: unknown): string {
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return `No shell can be started: no space is left for the state directory ${path}. Free some, or set NACRE_HOME to another disk.`;
+  }
+  return `No shell can be started: ${messageOf(cause)}`;
+}

@@ -1,0 +1,39 @@
+// Finds the bash that runs everything, and says clearly when there is none.
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { NacreError } from "../support/errors.ts";
+
+const USUAL_PLACES = ["/bin", "/usr/bin", "/usr/local/bin"];
+
+/** An absolute path of an executable bash: the chosen one, else the first in PATH, else in the usual places. */
+export function findBash(chosen: string | undefined, path: string | undefined): string {
+  if (process.platform === "win32") {
+    throw new NacreError("spawn_failed", "nacre does not run on Windows: it needs bash and /proc. Use WSL.");
+  }
+  if (chosen !== undefined) {
+    const problem = isAbsolute(chosen) ? problemWith(chosen) : "it is not an absolute path";
+    if (problem) throw new NacreError("spawn_failed", `The shell ${chosen} cannot be used: ${problem}.`);
+    return chosen;
+  }
+  const dirs = [...(path ?? "").split(delimiter).filter(isAbsolute), ...USUAL_PLACES];
+  const found = dirs.map((dir) => join(dir, "bash")).find((file) => problemWith(file) === undefined);
+  if (!found) {
+    throw new NacreError(
+      "spawn_failed",
+      "No bash was found in PATH, /bin, /usr/bin or /usr/local/bin. Install bash, or name it with the shellPath option.",
+    );
+  }
+  return found;
+}
+
+function problemWith(file: string): string | undefined {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) return "it does not exist";
+  if (!stat.isFile()) return "it is not a file";
+  try {
+    accessSync(file, constants.X_OK);
+    return undefined;
+  } catch {
+    return "it is not executable";
+  }
+}

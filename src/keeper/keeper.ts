@@ -1,0 +1,227 @@
+// The host's side of its keeper: starts it, asks it for slots, and starts another one when it dies.
+// Every request is answered or fails; none waits for a keeper that is gone.
+import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { ExitRecord } from "../spool/end-record.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import {
+  KEEPER_ANSWER_MAX_MS,
+  KEEPER_RESTART_WINDOW_MS,
+  KEEPER_RESTARTS_MAX_COUNT,
+} from "../support/limits.ts";
+import { type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
+import { type Answer, encodeFields, type Hello } from "./protocol.ts";
+import { TagSpace } from "./tag.ts";
+
+export interface KeeperOptions {
+  readonly bashPath: string;
+  /** Private to this host: fifos live here. Removed by the keeper when the host is gone. */
+  readonly keeperDir: string;
+  /** The hard limit on file locks this process was born with, or undefined where tags must not be used. */
+  readonly ownTag: string | undefined;
+  /** NAME=VALUE pairs that most commands get. */
+  readonly baseEnvironment: readonly string[];
+  /** The directories of shells that are alive: a new keeper must cover them, too. */
+  readonly liveDirs: () => readonly string[];
+  readonly onExit: (generation: string, record: ExitRecord) => void;
+}
+
+export interface SlotRequest {
+  readonly dir: string;
+  readonly fifo: string;
+  readonly tag: string;
+  readonly capBytes: number;
+  readonly streams: "split" | "merged";
+  /** The whole environment, where it is not the base one. */
+  readonly environment: readonly string[] | undefined;
+}
+
+/** A bash that waits for its job. */
+export interface ReadySlot {
+  readonly generation: string;
+  readonly shimPid: number;
+  readonly commandPid: number;
+  readonly commandStart: string;
+}
+
+export interface Job {
+  readonly workingDir: string;
+  /** The BASH_ENV the command is to have; "" for none. */
+  readonly bashEnv: string;
+  /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
+  readonly variables: readonly string[];
+}
+
+/** The request may have been lost with the keeper it was sent to; it can be made again. */
+export class KeeperLost extends Error {}
+
+interface Opening {
+  readonly resolve: (slot: ReadySlot) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Keeper {
+  readonly #options: KeeperOptions;
+  readonly #openings = new Map<string, Opening>();
+  #process: Promise<KeeperProcess> | undefined;
+  #current: KeeperProcess | undefined;
+  #tagSpace: TagSpace | undefined;
+  #lastGeneration = 0;
+  #holders = 0;
+  #stopped = false;
+  #starts: number[] = [];
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Starts it unless it runs. */
+  async start(): Promise<Hello> {
+    if (this.#stopped) throw new NacreError("spawn_failed", "This shell manager has been disposed of.");
+    this.#process ??= this.#launch();
+    return (await this.#process).hello;
+  }
+
+  /** undefined where tags do not work; known once started. */
+  get tagSpace(): TagSpace | undefined {
+    return this.#tagSpace;
+  }
+
+  async openSlot(request: SlotRequest): Promise<ReadySlot> {
+    await this.start();
+    const keeper = this.#current;
+    if (!keeper) throw new KeeperLost("The keeper is gone.");
+    const generation = String(++this.#lastGeneration);
+    const opened = new Promise<ReadySlot>((resolve, reject) => {
+      this.#openings.set(generation, { resolve, reject });
+    });
+    if (request.environment) {
+      keeper.send(["env", "once", String(request.environment.length), ...request.environment]);
+    }
+    const { dir, fifo, tag, streams } = request;
+    const capKib = String(Math.max(1, Math.ceil(request.capBytes / 1024)));
+    keeper.send(["slot", generation, dir, fifo, tag, capKib, streams, request.environment ? "once" : "base"]);
+    const timer = setTimeout(() => {
+      this.#settle(generation, new NacreError("spawn_failed", "The keeper did not start a shell in time."));
+    }, KEEPER_ANSWER_MAX_MS);
+    try {
+      return await opened;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Hands a waiting slot its job; false where nobody waits at that fifo any more. */
+  sendJob(fifo: string, job: Job): boolean {
+    let fd: number;
+    try {
+      fd = openSync(join(this.#options.keeperDir, fifo), constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {
+      return false;
+    }
+    try {
+      const { workingDir, bashEnv, variables } = job;
+      writeSync(fd, encodeFields([workingDir, bashEnv, String(variables.length), ...variables]));
+      return true;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Keeps the event loop alive until the returned function is called: somebody waits for news. */
+  hold(): () => void {
+    this.#holders++;
+    this.#current?.hold(true);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holders--;
+      if (this.#holders === 0) this.#current?.hold(false);
+    };
+  }
+
+  /** Ends it; it ends every shell of this host that is not durable. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const keeper = await this.#process?.catch(() => undefined);
+    await keeper?.end();
+  }
+
+  async #launch(): Promise<KeeperProcess> {
+    const { bashPath, keeperDir, ownTag } = this.#options;
+    const restarted = this.#tagSpace;
+    for (;;) {
+      const space = restarted ?? (ownTag === undefined ? undefined : TagSpace.within(ownTag, Math.random()));
+      try {
+        const keeper = await startKeeperProcess({
+          bashPath,
+          keeperDir,
+          tag: space ? `${restarted ? "+" : ""}${space.keeperTag}` : "-",
+          hostShift: space?.hostShift ?? 0,
+          onAnswer: (answer) => this.#take(answer),
+          onExit: () => this.#lost(keeper),
+        });
+        this.#tagSpace = keeper.hello.tagged ? space : undefined;
+        this.#current = keeper;
+        this.#starts.push(monotonicMs());
+        const { baseEnvironment } = this.#options;
+        keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
+        for (const dir of this.#options.liveDirs()) keeper.send(["cover", dir]);
+        keeper.hold(this.#holders > 0);
+        return keeper;
+      } catch (error) {
+        if (error instanceof TagTaken) continue;
+        this.#process = undefined;
+        throw error;
+      }
+    }
+  }
+
+  #take(answer: Answer): void {
+    switch (answer.kind) {
+      case "ready": {
+        const known = this.#openings.get(answer.generation);
+        // Nobody waits for it any more: it must not wait for ever.
+        if (!known) process.kill(answer.commandPid, "SIGKILL");
+        this.#openings.delete(answer.generation);
+        known?.resolve(answer);
+        break;
+      }
+      case "failed":
+        this.#settle(
+          answer.generation,
+          new NacreError(
+            "spawn_failed",
+            "A shell could not be started: the system is out of processes, memory or disk space. End some and try again.",
+          ),
+        );
+        break;
+      case "exit":
+        this.#options.onExit(answer.generation, answer.record);
+        break;
+    }
+  }
+
+  #settle(generation: string, error: Error): void {
+    this.#openings.get(generation)?.reject(error);
+    this.#openings.delete(generation);
+  }
+
+  #lost(keeper: KeeperProcess): void {
+    if (this.#current !== keeper) return;
+    this.#current = undefined;
+    this.#process = undefined;
+    // A shim it forked just before may still answer, through the pipe it inherited.
+    const pending = [...this.#openings.keys()];
+    setTimeout(() => {
+      for (const generation of pending) this.#settle(generation, new KeeperLost("The keeper is gone."));
+    }, 100);
+    if (this.#stopped) return;
+    const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;
+    this.#starts = this.#starts.filter((at) => at > since);
+    // Shells must stay covered, so the next one starts now; but not for ever, if it keeps dying.
+    if (this.#starts.length <= KEEPER_RESTARTS_MAX_COUNT) void this.start().catch(() => {});
+  }
+}

@@ -1,0 +1,86 @@
+// The words between a host and its keeper.
+//
+// Requests, on the keeper's stdin: fields that each end with NUL, the first one names the request.
+//   env NAME COUNT NAME=VALUE...                         an environment for slots to come
+//   slot GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV     fork a shim whose command waits for its job
+//   cover DIR                                            a shell to end with the host, forked by an earlier keeper
+// The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV COUNT NAME=VALUE...
+//
+// Answers, on its stdout: one line each, also written by the shims.
+//   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
+//   fatal REASON                                                     instead of hello
+//   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START              the slot takes its job
+//   failed GENERATION                                                no slot came of it
+//   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
+import { type ExitRecord, parseExitFields } from "../spool/end-record.ts";
+
+export const PROTOCOL_VERSION = 1;
+
+export interface Hello {
+  readonly kind: "hello";
+  readonly version: number;
+  readonly pid: number;
+  readonly startTime: string;
+  /** Whether the tag could be set and read back. */
+  readonly tagged: boolean;
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly bashVersion: string;
+}
+
+export type Answer =
+  | Hello
+  | { readonly kind: "fatal"; readonly reason: string }
+  | {
+      readonly kind: "ready";
+      readonly generation: string;
+      readonly shimPid: number;
+      readonly commandPid: number;
+      readonly commandStart: string;
+    }
+  | { readonly kind: "failed"; readonly generation: string }
+  | { readonly kind: "exit"; readonly generation: string; readonly record: ExitRecord }
+  | { readonly kind: "unknown"; readonly line: string };
+
+export function encodeFields(fields: readonly string[]): string {
+  return fields.map((field) => `${field}\0`).join("");
+}
+
+export function parseAnswer(line: string): Answer {
+  const [kind, ...words] = line.split(" ");
+  switch (kind) {
+    case "hello":
+      return parseHello(words) ?? { kind: "unknown", line };
+    case "fatal":
+      return { kind, reason: words.join(" ") };
+    case "ready": {
+      const [generation, shimPid, commandPid, commandStart] = words;
+      if (!generation || !shimPid || !commandPid || !commandStart) return { kind: "unknown", line };
+      return { kind, generation, shimPid: Number(shimPid), commandPid: Number(commandPid), commandStart };
+    }
+    case "failed":
+      return { kind, generation: words[0] ?? "" };
+    case "exit": {
+      const [generation = "", ...fields] = words;
+      const record = parseExitFields(fields);
+      return record ? { kind, generation, record } : { kind: "unknown", line };
+    }
+    default:
+      return { kind: "unknown", line };
+  }
+}
+
+function parseHello(words: readonly string[]): Hello | undefined {
+  const [version, pid, startTime, tagState, bootId, pidNamespace, ...bashVersion] = words;
+  if (!version || !pid || !startTime || !tagState || !bootId || !pidNamespace) return undefined;
+  return {
+    kind: "hello",
+    version: Number(version),
+    pid: Number(pid),
+    startTime,
+    tagged: tagState === "tag",
+    bootId,
+    pidNamespace,
+    bashVersion: bashVersion.join(" "),
+  };
+}

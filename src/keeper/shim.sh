@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# The shim: one per shell, a fork of the keeper. It starts the loggers and a bash that waits for its
+# job (hook.sh), waits for that bash to end, drains the loggers, writes the exit record and only then
+# tells the host: whoever hears of the end finds all of it on disk.
+#
+# Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the fifo the job comes
+# through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
+# their own.
+# shellcheck disable=SC2154 # keeper_dir, hook, shell_path and identity_tail are set by keeper.sh
+
+# shim GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV_ARRAY
+shim() {
+  local generation=$1 dir=$2 fifo=$3 tag=$4 cap=$5 streams=$6 env_array=$7
+  local out_logger='' err_logger='' command_pid='' code='' flags='' REPLY=''
+  exec 3>&1 </dev/null >/dev/null 2>/dev/null
+  trap 'printf "failed %s\n" "$generation" >&3' EXIT
+  printf nacre-shim >"/proc/$BASHPID/comm"
+
+  # A pipe and not the file itself as the command's stdout: `echo x >/dev/stderr` reopens it, and
+  # would truncate a file. The files are opened here so that this process can tell how much was written.
+  exec 4<>"$dir/record" 5>>"$dir/out" 6<>"$fifo" || exit 1
+  exec 8> >(log 5 "$cap")
+  out_logger=$!
+  if [[ $streams == split ]]; then
+    exec 7>>"$dir/err" || exit 1
+    exec 9> >(log 7 "$cap")
+    err_logger=$!
+  else
+    exec 9>&8
+  fi
+
+  # Job control makes the command the leader of a group of its own and lets it start with INT and
+  # QUIT at their defaults; without it bash ignores both, for good.
+  set -m
+  run_command "$dir" "$tag" "$env_array" >&8 2>&9 3>&- 4>&- 5>&- 7>&- 8>&- 9>&- &
+  command_pid=$!
+  set +m
+  exec 6>&- 8>&- 9>&-
+  write_identity "$dir" "$command_pid" "$tag"
+  trap - EXIT
+  printf 'ready %s %s %s %s\n' "$generation" "$BASHPID" "$command_pid" "$REPLY" >&3
+
+  # -f: until it has ended. Plain `wait` also returns when a job is stopped.
+  wait -f "$command_pid"
+  code=$?
+  end_of_logger "$out_logger"
+  [[ -n $err_logger ]] && end_of_logger "$err_logger"
+  written 5 && out_bytes=$REPLY
+  written 7 && err_bytes=$REPLY
+  local uptime
+  read -r uptime _ </proc/uptime
+
+  # Overwritten in place, in one write: a full disk can refuse a new file, not this.
+  local record="$code ${flags:--} ${out_bytes:-0} ${err_bytes:-0} ${uptime:-0}"
+  printf 'X %-124s.\n' "$record" >&4
+  printf 'exit %s %s\n' "$generation" "$record" >&3
+  exit 0
+}
+
+# The logger: from its stdin to the file on fd $1. The file size limit is its own, so the disk cap is
+# kept by the kernel to the byte, whoever else is dead, and does not touch what the command writes.
+# Run through a link, it is not called "cat" in the process table: agents run `pkill cat`.
+log() {
+  trap - PIPE INT HUP QUIT TERM
+  ulimit -f "$2"
+  # shellcheck disable=SC2261 # the redirections name different fds
+  exec >&"$1" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
+  exec -a cat "$keeper_dir/nacre-log"
+}
+
+# Becomes the bash that waits for its job in hook.sh and then reads DIR/cmd as its script.
+run_command() {
+  trap - PIPE INT HUP QUIT TERM EXIT
+  [[ $2 == - ]] || ulimit -x "$2"
+  export -n PATH LC_ALL OLDPWD
+  local -n nacre_environment=$3
+  local nacre_pair nacre_name nacre_odd=()
+  for nacre_pair in "${nacre_environment[@]}"; do
+    nacre_name=${nacre_pair%%=*}
+    case $nacre_name in
+      # Names this bash could not take, or would be led astray by, go around it.
+      *[!A-Za-z0-9_]* | [0-9]* | '' | UID | EUID | PPID | BASH* | SHELLOPTS | IFS | POSIXLY_CORRECT | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | nacre_*)
+        nacre_odd+=("$nacre_pair")
+        ;;
+      *)
+        # shellcheck disable=SC2163 # the pair is NAME=VALUE
+        export "$nacre_pair"
+        ;;
+    esac
+  done
+  if ((${#nacre_odd[@]})); then
+    # No secret ever has such a name; on a command line it could be seen by others.
+    exec env "${nacre_odd[@]}" BASH_ENV="$hook" "$shell_path" "$1/cmd"
+  fi
+  export BASH_ENV=$hook
+  exec -a bash "$shell_path" "$1/cmd"
+}
+
+# Who this is, in a form that a recycled pid cannot fake. Leaves the command's start time in REPLY.
+write_identity() {
+  local own
+  start_time "$BASHPID" && own=$REPLY
+  start_time "$2"
+  printf '%s %s %s %s %s %s\n' "$BASHPID" "${own:-0}" "$2" "${REPLY:-0}" "$3" "$identity_tail" >"$1/identity"
+}
+
+# Sets REPLY to the start time (clock ticks since boot) of process $1.
+start_time() {
+  local stat
+  REPLY=
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # The name may hold spaces and parentheses: count from behind the last one.
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  REPLY=${20}
+}
+
+# Waits until logger $1 has written what the command printed, and notes how it ended if it has.
+end_of_logger() {
+  local sure=1 tries=0 stat state call
+  while IFS= read -r stat <"/proc/$1/stat"; do
+    state=${stat##*) }
+    state=${state%% *}
+    case $state in
+      Z | X) break ;;
+      S)
+        # Asleep in a read of its stdin: the pipe was empty, and the command is dead. Asleep alone
+        # does not say so (a slow file system sleeps in write, too).
+        if IFS= read -r call <"/proc/$1/syscall"; then
+          [[ $call == '0 0x0 '* || $call == '63 0x0 '* ]] && return
+        else
+          ((sure && tries > 20)) && sure=0 && break
+        fi
+        ;;
+      T) ((tries == 0)) && kill -CONT "$1" ;;
+    esac
+    if ((++tries > 2500)); then
+      sure=0
+      break
+    fi
+    ((tries > 20)) && pause
+  done
+  ((sure)) || flags+=u
+  [[ -e /proc/$1 && ${state:-} != Z ]] && return
+  wait "$1"
+  case $? in
+    0 | 127) ;;
+    153) flags+=c ;; # SIGXFSZ: the cap
+    1) flags+=f ;;   # cat could not write: no space
+    *) flags+=l ;;   # somebody ended it
+  esac
+}
+
+# 2 ms without forking `sleep`: nobody ever writes to this fifo.
+pause() {
+  read -r -t 0.002 _ <>"$keeper_dir/idle"
+}
+
+# Sets REPLY to how far fd $1 (shared with its logger) has been written.
+written() {
+  local key
+  { read -r key REPLY <"/proc/$BASHPID/fdinfo/$1"; } 2>/dev/null && [[ $key == pos: ]]
+}

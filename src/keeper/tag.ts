@@ -1,0 +1,99 @@
+// Tags: numbers that every descendant of a shell bears as its hard limit on file locks
+// (RLIMIT_LOCKS: inert since Linux 2.4.25, inherited, readable in /proc/PID/limits).
+//
+// A limit can only be lowered, so nacre inside nacre takes the bits below the tag it was born with:
+//
+//   bit 62      61..52   51..38    37..32   31..18    17..14   13..0
+//   marker 1    host 1   shell 1   host 2   shell 2   host 3   shell 3
+//
+// Whoever bears a tag has ones in all fields below its own. A keeper, its shims and its loggers
+// have ones in the shell field, too: no shell is given that number. No host is given all ones.
+
+interface Level {
+  /** Bits below the host field. */
+  readonly hostShift: number;
+  readonly hostBits: number;
+  /** Bits below the shell field. */
+  readonly shellShift: number;
+}
+
+const MARKER = 1n << 62n;
+const SHELL_BITS = 14;
+const LEVELS: readonly Level[] = [
+  { hostShift: 52, hostBits: 10, shellShift: 38 },
+  { hostShift: 32, hostBits: 6, shellShift: 18 },
+  { hostShift: 14, hostBits: 4, shellShift: 0 },
+];
+
+/** How many shells of one host can be told apart at a time. */
+export const SHELL_NUMBERS = (1 << SHELL_BITS) - 1;
+
+/** The tags one host may give, decided by the tag it bears itself. */
+export class TagSpace {
+  readonly #base: bigint;
+  readonly #level: Level;
+  readonly #host: bigint;
+
+  private constructor(base: bigint, level: Level, host: bigint) {
+    this.#base = base;
+    this.#level = level;
+    this.#host = host;
+  }
+
+  /**
+   * A space for a host whose own hard limit is `own` ("unlimited" or a number), with a number drawn
+   * from `random` (0..1). undefined where there is no room below or the limit is not one of ours.
+   */
+  static within(own: string, random: number): TagSpace | undefined {
+    const found = levelBelow(own);
+    if (!found) return undefined;
+    const hosts = (1 << found.level.hostBits) - 1;
+    return new TagSpace(found.base, found.level, BigInt(Math.floor(random * hosts) % hosts));
+  }
+
+  /** What the keeper, its shims and its loggers bear. */
+  get keeperTag(): bigint {
+    return this.#base | (this.#host << BigInt(this.#level.hostShift)) | ones(this.#level.hostShift);
+  }
+
+  get hostShift(): number {
+    return this.#level.hostShift;
+  }
+
+  shellTag(number: number): bigint {
+    const { hostShift, shellShift } = this.#level;
+    return (
+      this.#base |
+      (this.#host << BigInt(hostShift)) |
+      (BigInt(number) << BigInt(shellShift)) |
+      ones(shellShift)
+    );
+  }
+
+  /** The shell a tag belongs to, directly or through a nacre inside it; undefined for strangers and keepers. */
+  shellNumber(tag: bigint): number | undefined {
+    const { hostShift, shellShift } = this.#level;
+    if (tag >> BigInt(hostShift) !== this.keeperTag >> BigInt(hostShift)) return undefined;
+    const number = Number((tag >> BigInt(shellShift)) & ones(SHELL_BITS));
+    return number === SHELL_NUMBERS ? undefined : number;
+  }
+}
+
+function levelBelow(own: string): { base: bigint; level: Level } | undefined {
+  const [outermost] = LEVELS;
+  if (own === "unlimited") return outermost && { base: MARKER, level: outermost };
+  if (!/^\d+$/.test(own)) return undefined;
+  const tag = BigInt(own);
+  if (tag >> 62n !== 1n) return undefined;
+  for (const [index, level] of LEVELS.entries()) {
+    const inner = LEVELS[index + 1];
+    if (inner && (tag & ones(level.shellShift)) === ones(level.shellShift)) {
+      return { base: tag & ~ones(level.shellShift), level: inner };
+    }
+  }
+  return undefined;
+}
+
+function ones(bits: number): bigint {
+  return (1n << BigInt(bits)) - 1n;
+}

@@ -1,0 +1,94 @@
+// Why a shell ended: decided once, from what is on disk and whether its shim is alive. Pure.
+import { constants } from "node:os";
+import type { Cause, EndRecord, ExitRecord } from "../spool/end-record.ts";
+
+export type Outcome =
+  | { readonly kind: "exited"; readonly code: number }
+  /** bash tells a death by signal as 128 + n, and an `exit 137` the same way: the signal is inferred. */
+  | { readonly kind: "signaled"; readonly signal: string; readonly code: number }
+  | { readonly kind: "timedOut"; readonly afterMs: number; readonly code: number }
+  | { readonly kind: "killed"; readonly by: string; readonly code: number }
+  | { readonly kind: "aborted"; readonly code: number }
+  | { readonly kind: "failedToStart"; readonly reason: string }
+  /** Gone without a record. Never a success, and no exit code is known. */
+  | { readonly kind: "lost"; readonly reason: string };
+
+export interface OutcomeFacts {
+  readonly record: EndRecord;
+  readonly shimAlive: boolean;
+  /** What the bash wrote that could not begin the command. */
+  readonly fault: string | undefined;
+}
+
+/** undefined while it runs. */
+export function decideOutcome({ record, shimAlive, fault }: OutcomeFacts): Outcome | undefined {
+  const { exit, cause } = record;
+  if (exit === "pending") {
+    return shimAlive ? undefined : { kind: "lost", reason: "its shim ended without leaving an exit record" };
+  }
+  if (exit === "corrupt") {
+    return shimAlive ? undefined : { kind: "lost", reason: "its exit record cannot be read" };
+  }
+  if (fault === "cwd")
+    return { kind: "failedToStart", reason: "the working directory was gone when it started" };
+  return fromCause(cause, exit) ?? fromCode(exit.code);
+}
+
+function fromCause(cause: Cause | undefined, { code }: ExitRecord): Outcome | undefined {
+  switch (cause?.kind) {
+    case undefined:
+      return undefined;
+    case "killed":
+      return { kind: "killed", by: cause.detail, code };
+    case "host-ended":
+      return { kind: "killed", by: "the end of its host", code };
+    case "terminated":
+      // Whoever handles TERM and exits as it likes was not killed.
+      return code === 128 + constants.signals.SIGTERM
+        ? { kind: "killed", by: cause.detail, code }
+        : undefined;
+    case "timeout":
+      return { kind: "timedOut", afterMs: Number(cause.detail) || 0, code };
+    case "aborted":
+      return { kind: "aborted", code };
+  }
+}
+
+function fromCode(code: number): Outcome {
+  const signal = signalOf(code);
+  return signal ? { kind: "signaled", signal, code } : { kind: "exited", code };
+}
+
+/** The signal an exit code above 128 stands for. */
+export function signalOf(code: number): string | undefined {
+  const number = code - 128;
+  if (number < 1 || number > 64) return undefined;
+  const named = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  // Real-time signals have no names of their own.
+  return named ?? (number >= 34 ? `SIGRTMIN+${number - 34}` : undefined);
+}
+
+/** The exit code, where one is known. */
+export function codeOf(outcome: Outcome): number | null {
+  return outcome.kind === "lost" || outcome.kind === "failedToStart" ? null : outcome.code;
+}
+
+/** One line for a person or a model. */
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "exited":
+      return `exited with code ${outcome.code}`;
+    case "signaled":
+      return `ended by ${outcome.signal} (exit code ${outcome.code})`;
+    case "timedOut":
+      return `timed out after ${outcome.afterMs}ms`;
+    case "killed":
+      return `killed by ${outcome.by}`;
+    case "aborted":
+      return "ended because the call was cancelled";
+    case "failedToStart":
+      return `could not be started: ${outcome.reason}`;
+    case "lost":
+      return `lost: ${outcome.reason}`;
+  }
+}

@@ -1,0 +1,33 @@
+// Spooled bytes as text: what is new to a cursor, all there is, and both streams in one string.
+import { type Cursor, readRange, sizeOf } from "../spool/cursor.ts";
+import { NacreError } from "../support/errors.ts";
+import { ALL_OUTPUT_MAX_BYTES, READ_MAX_BYTES } from "../support/limits.ts";
+import { decodeUtf8, incompleteTailBytes } from "../text/decode.ts";
+
+/** stdout, then [stderr] on a line of its own and stderr, where there is any. */
+export function joinStreams(stdout: string, stderr: string): string {
+  if (stderr === "") return stdout;
+  const gap = stdout === "" || stdout.endsWith("\n") ? "" : "\n";
+  return `${stdout}${gap}[stderr]\n${stderr}`;
+}
+
+/** The text that is new to a cursor, which moves behind it. */
+export function takeText(cursor: Cursor, ended: boolean): string {
+  const bytes = cursor.peek(READ_MAX_BYTES);
+  // A character that is still being written, or goes on in the next part, waits for the next read.
+  const held = ended && bytes.length < READ_MAX_BYTES ? 0 : incompleteTailBytes(bytes);
+  cursor.advance(bytes.length - held);
+  return decodeUtf8(bytes.subarray(0, bytes.length - held));
+}
+
+/** All of a file as text. */
+export function readWhole(path: string): string {
+  const size = sizeOf(path);
+  if (size > ALL_OUTPUT_MAX_BYTES) {
+    throw new NacreError(
+      "limit_reached",
+      `The output has ${size} bytes, too many for one string. Read ${path} in parts.`,
+    );
+  }
+  return decodeUtf8(readRange(path, 0, size));
+}

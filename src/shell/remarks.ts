@@ -1,0 +1,22 @@
+// What an exit record says besides the code, in words.
+import type { StartedShell } from "../hosts/host.ts";
+import { sizeOf } from "../spool/cursor.ts";
+import type { ExitRecord } from "../spool/end-record.ts";
+
+export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
+  const remarks: string[] = [];
+  if (record.capReached) {
+    remarks.push(
+      `output cap reached: only the first ${meta.capBytes} bytes of a stream are kept, and the command was ended by SIGPIPE when it printed more`,
+    );
+  }
+  if (record.spoolFull)
+    remarks.push(
+      "spool full: the disk had no space left for the output; the exit code is right, output is missing",
+    );
+  if (record.loggerLost)
+    remarks.push("logger lost: somebody ended the process that stores the output; output is missing");
+  const short = sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes;
+  if (record.unsure || short) remarks.push("output may be incomplete");
+  return remarks;
+}

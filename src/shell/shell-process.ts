@@ -1,0 +1,399 @@
+// One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
+// Starting and listing shells is the manager's; why a shell ended is decided in outcome.ts.
+import { readFileSync } from "node:fs";
+import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import { Cursor } from "../spool/cursor.ts";
+import { type Cause, type ExitRecord, readEndRecord, writeCause } from "../spool/end-record.ts";
+import { monotonicMs, wallMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import { KILL_GRACE_MS, READ_CHUNK_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
+import { createUtf8Decoder } from "../text/decode.ts";
+import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
+import { codeOf, decideOutcome, describeOutcome, type Outcome } from "./outcome.ts";
+import { type LineMatcher, LineSearch } from "./output-lines.ts";
+import { joinStreams, readWhole, takeText } from "./output-text.ts";
+import { OutputWatch } from "./output-watch.ts";
+import { remarksOn } from "./remarks.ts";
+import { type ShellStatus, statusOf } from "./shell-status.ts";
+
+export type StreamName = "stdout" | "stderr";
+
+export interface WaitCondition {
+  /** A line to wait for, in what was printed from the start (or `from`). */
+  readonly pattern?: RegExp | LineMatcher;
+  /** Wait for the end. */
+  readonly exit?: true;
+  readonly timeoutMs?: number;
+  /** Where to begin to look, in bytes. @default 0 */
+  readonly from?: Readonly<Record<StreamName, number>>;
+}
+
+export type WaitResult =
+  | { readonly kind: "matched"; readonly stream: StreamName; readonly line: string }
+  | { readonly kind: "ended"; readonly outcome: Outcome }
+  | { readonly kind: "expired" };
+
+export interface ShellProcessOptions {
+  readonly host: Host;
+  readonly started: StartedShell;
+  readonly command: string;
+  /** Called once, when it has ended. */
+  readonly onEnd: (shell: ShellProcess) => void;
+}
+
+export class ShellProcess {
+  readonly id: string;
+  readonly command: string;
+  readonly workingDir: string;
+  readonly scope: string;
+  /** Milliseconds since the epoch, as the other times of day here. */
+  readonly createdAt: number;
+  readonly startedAt: number;
+  readonly started: StartedShell;
+  readonly #host: Host;
+  readonly #onEnd: (shell: ShellProcess) => void;
+  readonly #startedMs = monotonicMs();
+  readonly #readers = new Map<string, Readonly<Record<StreamName, Cursor>>>();
+  readonly #ended: Promise<Outcome>;
+  #resolveEnded: (outcome: Outcome) => void = () => {};
+  #outcome: Outcome | undefined;
+  #record: ExitRecord | undefined;
+  #cause: Cause | undefined;
+  #completedAt: number | null = null;
+  #endedMs: number | undefined;
+
+  constructor(options: ShellProcessOptions) {
+    const { started } = options;
+    this.started = started;
+    this.id = started.id;
+    this.command = options.command;
+    this.workingDir = started.meta.workingDir;
+    this.scope = started.meta.scope;
+    this.createdAt = started.meta.createdAt;
+    this.startedAt = wallMs();
+    this.#host = options.host;
+    this.#onEnd = options.onEnd;
+    this.#ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  // --- what it is -------------------------------------------------------------------------------
+
+  get status(): ShellStatus {
+    return statusOf(this.outcome);
+  }
+
+  /** undefined while it runs. */
+  get outcome(): Outcome | undefined {
+    this.refresh();
+    return this.#outcome;
+  }
+
+  get isRunning(): boolean {
+    return this.outcome === undefined;
+  }
+
+  /** null while it runs, and where no code is known. */
+  get exitCode(): number | null {
+    const outcome = this.outcome;
+    return outcome ? codeOf(outcome) : null;
+  }
+
+  /** The signal that ended it, as far as the exit code tells. */
+  get signal(): string | null {
+    const outcome = this.outcome;
+    return outcome?.kind === "signaled" ? outcome.signal : null;
+  }
+
+  get completedAt(): number | null {
+    this.refresh();
+    return this.#completedAt;
+  }
+
+  get durationMs(): number {
+    return Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs);
+  }
+
+  /** What is worth saying about the way it ended, besides its code. */
+  get remarks(): readonly string[] {
+    this.refresh();
+    return this.#record ? remarksOn(this.#record, this.started) : [];
+  }
+
+  /** Where the raw output is. */
+  get outputFiles(): Readonly<Record<StreamName, string>> {
+    return { stdout: this.started.files.stdout, stderr: this.started.files.stderr };
+  }
+
+  // --- what it has printed ------------------------------------------------------------------------
+
+  get lastReadStdout(): number {
+    return this.cursors().stdout.position;
+  }
+
+  get lastReadStderr(): number {
+    return this.cursors().stderr.position;
+  }
+
+  /** A reader's places in the output. Readers do not disturb each other. */
+  cursors(reader = ""): Readonly<Record<StreamName, Cursor>> {
+    let cursors = this.#readers.get(reader);
+    if (!cursors) {
+      cursors = {
+        stdout: new Cursor(this.started.files.stdout),
+        stderr: new Cursor(this.started.files.stderr),
+      };
+      this.#readers.set(reader, cursors);
+    }
+    return cursors;
+  }
+
+  /**
+   * What is new since this reader's last call, stdout first. A very large backlog comes in several
+   * calls. Without stderr, its cursor stays where it is.
+   */
+  getNewOutput({ includeStderr = true, reader = "" } = {}): string {
+    const { stdout, stderr } = this.cursors(reader);
+    const ended = !this.isRunning;
+    return joinStreams(takeText(stdout, ended), includeStderr ? takeText(stderr, ended) : "");
+  }
+
+  /** Everything so far; moves no cursor. */
+  getAllOutput(): string {
+    const { stdout, stderr } = this.started.files;
+    return joinStreams(readWhole(stdout), readWhole(stderr));
+  }
+
+  /** Live: all that was printed so far, then what comes, until the shell ends. */
+  async *output(): AsyncGenerator<{ readonly stream: StreamName; readonly text: string }, void, void> {
+    const { files } = this.started;
+    const streams = (["stdout", "stderr"] as const).map((stream) => ({
+      stream,
+      cursor: new Cursor(files[stream]),
+      decoder: createUtf8Decoder(),
+    }));
+    const watch = new OutputWatch(files.dir);
+    const release = this.#host.hold();
+    void this.#ended.then(() => watch.nudge());
+    try {
+      for (;;) {
+        // Asked before reading: what is printed up to the end is on disk when the end is known.
+        const ended = !this.isRunning;
+        let quiet = true;
+        for (const { stream, cursor, decoder } of streams) {
+          const bytes = cursor.peek(READ_CHUNK_BYTES);
+          cursor.advance(bytes.length);
+          if (bytes.length > 0) quiet = false;
+          const text = decoder.push(bytes) + (ended && bytes.length === 0 ? decoder.end() : "");
+          if (text !== "") yield { stream, text };
+        }
+        if (!quiet) continue;
+        if (ended) return;
+        await watch.next();
+      }
+    } finally {
+      watch.close();
+      release();
+    }
+  }
+
+  // --- waiting ------------------------------------------------------------------------------------------
+
+  /** The exit code, null where none is known. An expired wait throws and ends nothing. */
+  async wait(timeoutMs?: number): Promise<number | null> {
+    await this.waitFor({ exit: true }, timeoutMs);
+    return this.exitCode;
+  }
+
+  /** The matching line, or the end. Throws when the time is over, or the shell ends before the line comes. */
+  async waitFor(condition: WaitCondition, timeoutMs = condition.timeoutMs): Promise<WaitResult> {
+    const result = await this.look(condition, timeoutMs);
+    if (result.kind === "expired") {
+      const what = condition.pattern ? "the line" : "the end";
+      throw new NacreError(
+        "timed_out",
+        `Waited ${timeoutMs}ms for ${what} of ${this.id}; it is still running.`,
+      );
+    }
+    if (result.kind === "ended" && condition.pattern) {
+      throw new NacreError(
+        "exit_nonzero",
+        `${this.id} ${describeOutcome(result.outcome)} before the line came.`,
+      );
+    }
+    return result;
+  }
+
+  /** As waitFor, but every ending is a value. */
+  async look(condition: WaitCondition, timeoutMs?: number): Promise<WaitResult> {
+    this.refresh();
+    const release = this.#host.hold();
+    const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
+    try {
+      if (condition.pattern) return await this.#lookForLine(condition.pattern, condition.from, deadline);
+      const outcome = await withDeadline(this.#ended, deadline);
+      return outcome ? { kind: "ended", outcome } : { kind: "expired" };
+    } finally {
+      release();
+    }
+  }
+
+  // --- ending -----------------------------------------------------------------------------------------
+
+  /** Ends it with everything it started: TERM, a grace, then KILL. Leftovers of an ended shell, too. */
+  async kill({
+    by = "kill()",
+    graceMs = KILL_GRACE_MS,
+  }: {
+    by?: string;
+    graceMs?: number;
+  } = {}): Promise<KillReport> {
+    return await this.end({ kind: "killed", detail: by }, graceMs);
+  }
+
+  /** Asks everything it started to end (TERM), and leaves it at that. */
+  async terminate({ by = "terminate()" }: { by?: string } = {}): Promise<KillReport> {
+    return await this.#signalAll("SIGTERM", { kind: "terminated", detail: by });
+  }
+
+  /** Sends one signal to everything it started. */
+  async sendSignal(signal: NodeJS.Signals): Promise<KillReport> {
+    return await this.#signalAll(signal, undefined);
+  }
+
+  /** Ends it for a reason, which is on disk before the first signal. */
+  async end(cause: Cause, graceMs: number): Promise<KillReport> {
+    const release = this.#host.hold();
+    try {
+      const target = this.toKill(cause);
+      const reports = await endShells(this.#host, [target], graceMs);
+      return reports.get(this.started) ?? { signalled: [], survivors: [] };
+    } finally {
+      release();
+    }
+  }
+
+  /** Writes the cause; the caller sends the signals. */
+  toKill(cause: Cause): KillTarget {
+    this.refresh();
+    if (!this.#outcome) this.#writeCause(cause);
+    return { started: this.started, ended: this.#ended };
+  }
+
+  /** What it left running, once it has ended. */
+  async leftovers(): Promise<readonly ProcessRef[]> {
+    return await this.#host.leftoversOf(this.started);
+  }
+
+  // --- news from below --------------------------------------------------------------------------------------
+
+  /** The shim has told the host how it ended. */
+  conclude(told: ExitRecord): void {
+    if (this.#outcome) return;
+    const { exit, cause } = readEndRecord(this.started.files.record);
+    // On a disk that failed, the message is all there is.
+    this.#settle(typeof exit === "object" ? exit : told, cause, true);
+  }
+
+  /** Looks whether the shim is still there: one that was killed tells nobody. */
+  refresh(): void {
+    if (this.#outcome) return;
+    const { shimPid, shimStart, files } = this.started;
+    if (this.#host.isAlive(shimPid, shimStart)) return;
+    // Read after it was seen dead: nobody can have written since.
+    const { exit, cause } = readEndRecord(files.record);
+    this.#settle(exit, cause, false);
+  }
+
+  #settle(exit: ExitRecord | "pending" | "corrupt", cause: Cause | undefined, shimAlive: boolean): void {
+    const outcome = decideOutcome({
+      record: { exit, cause: cause ?? this.#cause },
+      shimAlive,
+      fault: typeof exit === "object" && exit.code === 126 ? readFault(this.started.files.fault) : undefined,
+    });
+    if (!outcome) return;
+    this.#outcome = outcome;
+    this.#record = typeof exit === "object" ? exit : undefined;
+    this.#endedMs = monotonicMs();
+    this.#completedAt = wallMs();
+    this.#resolveEnded(outcome);
+    this.#onEnd(this);
+  }
+
+  async #lookForLine(
+    pattern: RegExp | LineMatcher,
+    from: WaitCondition["from"],
+    deadline: number,
+  ): Promise<WaitResult> {
+    const matcher = pattern instanceof RegExp ? matcherOf(pattern) : pattern;
+    const { files } = this.started;
+    const searches = (["stdout", "stderr"] as const).map((stream) => ({
+      stream,
+      search: new LineSearch(files[stream], from?.[stream] ?? 0, matcher),
+    }));
+    const watch = new OutputWatch(files.dir);
+    void this.#ended.then(() => watch.nudge());
+    try {
+      for (;;) {
+        const outcome = this.outcome;
+        for (const { stream, search } of searches) {
+          const line = search.advance();
+          if (line !== undefined) return { kind: "matched", stream, line };
+        }
+        if (outcome) return { kind: "ended", outcome };
+        const left = deadline - monotonicMs();
+        if (left <= 0) return { kind: "expired" };
+        await watch.next(left);
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
+  async #signalAll(signal: NodeJS.Signals, cause: Cause | undefined): Promise<KillReport> {
+    this.refresh();
+    if (cause && !this.#outcome) this.#writeCause(cause);
+    const reports = await signalShells(this.#host, [{ started: this.started, ended: this.#ended }], signal);
+    return reports.get(this.started) ?? { signalled: [], survivors: [] };
+  }
+
+  #writeCause(cause: Cause): void {
+    try {
+      writeCause(this.started.files.record, cause);
+    } catch {
+      // The spool is gone or broken; then this process is the only one that can know.
+      this.#cause ??= cause;
+    }
+  }
+}
+
+function matcherOf(pattern: RegExp): LineMatcher {
+  // A global or sticky pattern would remember where it stopped.
+  const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
+  return { matches: (line) => stateless.test(line) };
+}
+
+async function withDeadline<T>(promise: Promise<T>, deadline: number): Promise<T | undefined> {
+  if (deadline === Number.POSITIVE_INFINITY) return await promise;
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<undefined>((resolve) => {
+    timer = setTimeout(
+      () => resolve(undefined),
+      Math.min(TIMER_MAX_MS, Math.max(0, deadline - monotonicMs())),
+    );
+  });
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function readFault(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+// The life of a shell in one word. Derived from its outcome, never stored beside it. Pure.
+import type { Outcome } from "./outcome.ts";
+
+export const SHELL_STATUSES = [
+  "pending",
+  "running",
+  "completed",
+  "failed",
+  "killed",
+  "timeout",
+  "lost",
+] as const;
+export type ShellStatus = (typeof SHELL_STATUSES)[number];
+
+/** Which status may follow which: pending, running, then exactly one ending. */
+export const SHELL_TRANSITIONS: Readonly<Record<ShellStatus, readonly ShellStatus[]>> = {
+  pending: ["running", "failed", "killed", "lost"],
+  running: ["completed", "failed", "killed", "timeout", "lost"],
+  completed: [],
+  failed: [],
+  killed: [],
+  timeout: [],
+  lost: [],
+};
+
+export function statusOf(outcome: Outcome | undefined): ShellStatus {
+  switch (outcome?.kind) {
+    case undefined:
+      return "running";
+    case "exited":
+      return outcome.code === 0 ? "completed" : "failed";
+    case "signaled":
+    case "failedToStart":
+      return "failed";
+    case "timedOut":
+      return "timeout";
+    case "killed":
+    case "aborted":
+      return "killed";
+    case "lost":
+      return "lost";
+  }
+}

@@ -1,0 +1,40 @@
+// Where a command may run: says which directory is wrong and how, before anything is started.
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { isAbsolute, sep } from "node:path";
+import { NacreError } from "../support/errors.ts";
+
+export function checkWorkingDir(dir: string, allowedRoots: readonly string[] | undefined): void {
+  const problem = problemWith(dir) ?? problemWithRoots(dir, allowedRoots);
+  if (problem) throw new NacreError("spawn_failed", `Working directory ${problem}: ${dir}`);
+}
+
+function problemWith(dir: string): string | undefined {
+  if (dir.includes("\0")) return "contains a NUL character";
+  if (!isAbsolute(dir)) return "is not an absolute path";
+  try {
+    if (!statSync(dir).isDirectory()) return "is not a directory";
+    accessSync(dir, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") return "does not exist";
+    if (code === "EACCES" || code === "EPERM") return "cannot be entered (permission denied)";
+    if (code === "ENOTDIR") return "is not a directory";
+    return `cannot be used (${String(code ?? error)})`;
+  }
+}
+
+function problemWithRoots(dir: string, allowedRoots: readonly string[] | undefined): string | undefined {
+  if (!allowedRoots || allowedRoots.some((root) => isWithin(realpathSync(dir), root))) return undefined;
+  return `is outside the allowed directories (${allowedRoots.join(", ")})`;
+}
+
+function isWithin(real: string, root: string): boolean {
+  let realRoot: string;
+  try {
+    realRoot = realpathSync(root);
+  } catch {
+    return false;
+  }
+  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+}

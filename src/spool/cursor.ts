@@ -1,0 +1,64 @@
+// A reader's place in one output file, in bytes. Readers only move their own cursor; the file
+// grows whether anybody reads or not.
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+
+/** How much there is to read now; 0 for a file that is not there. */
+export function sizeOf(path: string): number {
+  return withFile(path, (fd) => fstatSync(fd).size) ?? 0;
+}
+
+/** The bytes of [from, to), fewer where the file ends before. */
+export function readRange(path: string, from: number, to: number): Buffer {
+  if (to <= from) return Buffer.alloc(0);
+  const bytes = withFile(path, (fd) => {
+    const end = Math.min(to, fstatSync(fd).size);
+    const buffer = Buffer.allocUnsafe(Math.max(0, end - from));
+    let length = 0;
+    while (length < buffer.length) {
+      const count = readSync(fd, buffer, length, buffer.length - length, from + length);
+      if (count === 0) break;
+      length += count;
+    }
+    return buffer.subarray(0, length);
+  });
+  return bytes ?? Buffer.alloc(0);
+}
+
+export class Cursor {
+  readonly #path: string;
+  #position: number;
+
+  constructor(path: string, position = 0) {
+    this.#path = path;
+    this.#position = position;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Looks at up to maxBytes of what is new, without moving. */
+  peek(maxBytes: number): Buffer {
+    return readRange(this.#path, this.#position, this.#position + maxBytes);
+  }
+
+  /** Marks bytes as read. */
+  advance(bytes: number): void {
+    this.#position += bytes;
+  }
+}
+
+function withFile<T>(path: string, use: (fd: number) => T): T | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,104 @@
+// How a shell ended and why, in one file of fixed size that exists before the shell starts and is
+// overwritten in place: that works on a full disk, where a new file or a rename fails.
+// Bytes 0-127 are the exit record, written by the shim; bytes 128-255 the cause, written by whoever
+// ends the shell, before the first signal.
+import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
+
+const PART_BYTES = 128;
+const PENDING = `${"P".padEnd(PART_BYTES - 2)}.\n`;
+const NO_CAUSE = `${"-".padEnd(PART_BYTES - 2)}.\n`;
+
+export interface ExitRecord {
+  readonly code: number;
+  /** The disk cap ended a logger. */
+  readonly capReached: boolean;
+  /** A logger could not write: no space left. */
+  readonly spoolFull: boolean;
+  /** Somebody ended a logger: output after that is missing. */
+  readonly loggerLost: boolean;
+  /** The loggers could not be seen to have written everything. */
+  readonly unsure: boolean;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  /** Time since boot, when it ended. */
+  readonly endedUptimeMs: number;
+}
+
+/** "terminated": it was asked to end and may have chosen not to. */
+export const CAUSE_KINDS = ["killed", "terminated", "timeout", "aborted", "host-ended"] as const;
+export type CauseKind = (typeof CAUSE_KINDS)[number];
+
+export interface Cause {
+  readonly kind: CauseKind;
+  /** Who or what, in a few words; for a timeout its milliseconds. */
+  readonly detail: string;
+}
+
+export interface EndRecord {
+  /** "corrupt" is never read as success. */
+  readonly exit: ExitRecord | "pending" | "corrupt";
+  readonly cause: Cause | undefined;
+}
+
+export function preallocateEndRecord(path: string): void {
+  writeFileSync(path, PENDING + NO_CAUSE, { flag: "wx", mode: 0o600 });
+}
+
+export function readEndRecord(path: string): EndRecord {
+  let text: string;
+  try {
+    text = readFileSync(path, "latin1");
+  } catch {
+    return { exit: "corrupt", cause: undefined };
+  }
+  return { exit: parseExit(text.slice(0, PART_BYTES)), cause: parseCause(text.slice(PART_BYTES)) };
+}
+
+/** Writes the cause unless there is one: the first reason wins. Tells whether it is ours. */
+export function writeCause(path: string, cause: Cause): boolean {
+  const fd = openSync(path, "r+");
+  try {
+    const current = Buffer.alloc(PART_BYTES);
+    readSync(fd, current, 0, PART_BYTES, PART_BYTES);
+    if (parseCause(current.toString("latin1"))) return false;
+    const line = `C ${cause.kind} ${cause.detail.replace(/[^\x20-\x7e]/g, "?")}`.slice(0, PART_BYTES - 2);
+    writeSync(fd, `${line.padEnd(PART_BYTES - 2)}.\n`, PART_BYTES, "latin1");
+    return true;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The fields of an exit record, as they also stand in the shim's message to the host. */
+export function parseExitFields(fields: readonly string[]): ExitRecord | undefined {
+  const [code, flags, stdoutBytes, stderrBytes, uptime] = fields;
+  if (fields.length !== 5 || flags === undefined || !/^(-|[cflu]+)$/.test(flags)) return undefined;
+  const numbers = [code, stdoutBytes, stderrBytes].map((field) =>
+    /^\d+$/.test(field ?? "") ? Number(field) : -1,
+  );
+  const [exitCode = -1, out = -1, err = -1] = numbers;
+  if (exitCode < 0 || exitCode > 255 || out < 0 || err < 0 || !/^\d+(\.\d+)?$/.test(uptime ?? ""))
+    return undefined;
+  return {
+    code: exitCode,
+    capReached: flags.includes("c"),
+    spoolFull: flags.includes("f"),
+    loggerLost: flags.includes("l"),
+    unsure: flags.includes("u"),
+    stdoutBytes: out,
+    stderrBytes: err,
+    endedUptimeMs: Math.round(Number(uptime) * 1000),
+  };
+}
+
+function parseExit(part: string): ExitRecord | "pending" | "corrupt" {
+  if (part === PENDING) return "pending";
+  if (part.length !== PART_BYTES || !part.startsWith("X ") || !part.endsWith(".\n")) return "corrupt";
+  return parseExitFields(part.slice(2, -2).trim().split(" ")) ?? "corrupt";
+}
+
+function parseCause(part: string): Cause | undefined {
+  const match = /^C ([a-z-]+) ?(.*?) *\.\n$/.exec(part);
+  const kind = CAUSE_KINDS.find((known) => known === match?.[1]);
+  return kind ? { kind, detail: match?.[2] ?? "" } : undefined;
+}

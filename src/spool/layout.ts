@@ -1,0 +1,92 @@
+// Where shells are kept on disk: the state root and the files of one shell. Memory is only a cache of this.
+import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { messageOf, NacreError } from "../support/errors.ts";
+
+/** NACRE_HOME, else $XDG_STATE_HOME/nacre, else ~/.local/state/nacre. */
+export function defaultStateRoot(env: Readonly<Record<string, string | undefined>> = process.env): string {
+  const chosen = env["NACRE_HOME"];
+  if (chosen) return chosen;
+  const xdg = env["XDG_STATE_HOME"];
+  // The XDG specification says that a relative path is to be ignored.
+  if (xdg && isAbsolute(xdg)) return join(xdg, "nacre");
+  return join(homedir(), ".local", "state", "nacre");
+}
+
+/** The files of one shell. */
+export interface ShellFiles {
+  readonly dir: string;
+  /** The command text, as bash reads it. */
+  readonly command: string;
+  readonly meta: string;
+  /** Written by the shim: who runs it, see identity.ts. */
+  readonly identity: string;
+  /** The exit record and the cause, see end-record.ts. */
+  readonly record: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why the command could not begin, written by the bash that should have run it. */
+  readonly fault: string;
+}
+
+export class SpoolRoot {
+  readonly path: string;
+  readonly shellsDir: string;
+  readonly keepersDir: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.shellsDir = join(path, "shells");
+    this.keepersDir = join(path, "keepers");
+  }
+
+  /** Creates what is missing, private to this user; says clearly what is wrong with a root that cannot serve. */
+  ensure(): void {
+    if (!isAbsolute(this.path)) {
+      throw new NacreError("spawn_failed", `The state directory must be an absolute path: ${this.path}`);
+    }
+    try {
+      mkdirSync(this.path, { recursive: true, mode: 0o700 });
+      const stat = statSync(this.path);
+      if (!stat.isDirectory()) throw new Error("it is not a directory");
+      const uid = process.getuid?.();
+      if (uid !== undefined && stat.uid !== uid)
+        throw new Error(`it belongs to another user (uid ${stat.uid})`);
+      // Output may hold secrets: others get no look, also where the directory existed before.
+      if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
+      mkdirSync(this.shellsDir, { recursive: true, mode: 0o700 });
+      mkdirSync(this.keepersDir, { recursive: true, mode: 0o700 });
+      accessSync(this.shellsDir, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      throw new NacreError(
+        "spawn_failed",
+        `The state directory ${this.path} cannot be used: ${messageOf(cause)}. Set NACRE_HOME to a directory you own.`,
+        { cause },
+      );
+    }
+  }
+
+  files(id: string): ShellFiles {
+    const dir = join(this.shellsDir, id);
+    return {
+      dir,
+      command: join(dir, "cmd"),
+      meta: join(dir, "meta"),
+      identity: join(dir, "identity"),
+      record: join(dir, "record"),
+      stdout: join(dir, "out"),
+      stderr: join(dir, "err"),
+      fault: join(dir, "fault"),
+    };
+  }
+
+  /** Ids of all shells on disk, slots that wait for a job included. */
+  list(): string[] {
+    try {
+      return readdirSync(this.shellsDir);
+    } catch {
+      return [];
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// What was asked for: written before a shell starts, read by whoever looks at the spool.
+// The command text itself stands in its own file beside it.
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+
+export interface ShellMeta {
+  readonly version: 1;
+  readonly id: string;
+  readonly workingDir: string;
+  readonly scope: string;
+  readonly session: string | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Time since boot at the start: durations must not depend on the wall clock. */
+  readonly startedUptimeMs: number;
+  /** Ends the shell this long after its start; null for never. */
+  readonly deadlineMs: number | null;
+  readonly durable: boolean;
+  readonly streams: "split" | "merged";
+  readonly capBytes: number;
+}
+
+/** Durable shells must be found after a crash of the machine's power, too: theirs is synced. */
+export function writeMeta(path: string, meta: ShellMeta): void {
+  const text = `${JSON.stringify(meta)}\n`;
+  const temporary = `${path}.new`;
+  if (meta.durable) {
+    const fd = openSync(temporary, "w", 0o600);
+    try {
+      writeSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } else {
+    writeFileSync(temporary, text, { mode: 0o600 });
+  }
+  // A reader sees all of it or nothing.
+  renameSync(temporary, path);
+}
+
+/** undefined where there is none or it cannot be trusted. */
+export function readMeta(path: string): ShellMeta | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isMeta(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isMeta(value: unknown): value is ShellMeta {
+  if (typeof value !== "object" || value === null) return false;
+  const meta: Partial<Record<keyof ShellMeta, unknown>> = value;
+  return (
+    meta.version === 1 &&
+    typeof meta.id === "string" &&
+    typeof meta.workingDir === "string" &&
+    typeof meta.scope === "string" &&
+    (meta.session === null || typeof meta.session === "string") &&
+    Number.isFinite(meta.createdAt) &&
+    Number.isFinite(meta.startedUptimeMs) &&
+    (meta.deadlineMs === null || Number.isFinite(meta.deadlineMs)) &&
+    typeof meta.durable === "boolean" &&
+    (meta.streams === "split" || meta.streams === "merged") &&
+    Number.isFinite(meta.capBytes)
+  );
+}

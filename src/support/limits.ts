@@ -1,0 +1,100 @@
+// Every number that bounds something, with its unit in its name. Nothing else holds a limit.
+
+/** tool/: how many calls an executor remembers. */
+export const EXECUTION_HISTORY_MAX_COUNT = 1_000;
+
+/** tool/: how much of one call's arguments its record keeps, over all strings together. */
+export const EXECUTION_ARGUMENTS_MAX_CHARS = 4_096;
+
+/** tool/: how many values (parameters, items, nested ones) of one call's arguments its record keeps. */
+export const EXECUTION_ARGUMENTS_MAX_VALUES = 100;
+
+/** tool/: after an abort, how long a tool may take to come back with its own, partial result. */
+export const ABORT_GRACE_MS = 10_000;
+
+/** tool/: how long a call waits for one hook. */
+export const HOOK_MAX_MS = 5_000;
+
+/** tool/: how much of an offending value a message repeats. */
+export const EXCERPT_MAX_CHARS = 80;
+
+/** tool/: how many problems, names or choices one message lists. */
+export const MESSAGE_LIST_MAX_COUNT = 20;
+
+/** text/: characters of output one result of the `shells` dialect may carry. */
+export const OUTPUT_MAX_CHARS = 30_000;
+
+/** text/: bytes of output one result of the `modes` dialect may carry before its middle is snipped. */
+export const SNIP_OVER_BYTES = 128 * 1024;
+
+/** text/: bytes kept at each end when the `modes` dialect snips. */
+export const SNIP_KEEP_BYTES = 4 * 1024;
+
+/** text/: how far a cut may move to spare a combining sequence. */
+export const GRAPHEME_SEARCH_MAX_CHARS = 32;
+
+/** text/: how much of an output is looked at to tell binary from text. */
+export const BINARY_SAMPLE_MAX_BYTES = 8 * 1024;
+
+/** text/: length of a regular expression that a model may hand in. */
+export const PATTERN_MAX_CHARS = 4_000;
+
+/** text/: size of its compiled form. Matching costs this times the length of the line, at worst. */
+export const PATTERN_MAX_INSTRUCTIONS = 500;
+
+/** environment/: the kernel's MAX_ARG_STRLEN, `NAME=value` and its NUL together. */
+export const ENVIRONMENT_STRING_MAX_BYTES = 128 * 1024;
+
+/** environment/: argv and environment share 2 MiB under the usual 8 MiB stack; the rest is left to argv. */
+export const ENVIRONMENT_TOTAL_MAX_BYTES = 2 * 1024 * 1024 - 64 * 1024;
+
+/** environment/: shorter values are not searched for in output, they would hit ordinary words. */
+export const REDACT_VALUE_MIN_CHARS = 8;
+
+/** environment/: the longest token or private key block that is recognised, and so the most that is held back. */
+export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
+
+/** keeper/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
+export const KEEPER_ANSWER_MAX_MS = 15_000;
+/** keeper/: how long to try again when the system is out of processes or file descriptors. */
+export const SPAWN_RETRY_MAX_MS = 2_000;
+/** keeper/: so many restarts within the window mean that restarting does not help. */
+export const KEEPER_RESTARTS_MAX_COUNT = 5;
+export const KEEPER_RESTART_WINDOW_MS = 10_000;
+/** keeper/: what fits into a fifo at once with room to spare; a larger job goes another way. */
+export const JOB_MAX_BYTES = 32 * 1024;
+
+/** hosts/: shells that wait, ready, for the next command. */
+export const POOL_SLOTS_COUNT = 2;
+/** hosts/: slots being forked at a time. */
+export const OPENING_SLOTS_MAX_COUNT = 16;
+/** hosts/: processes looked at before a scan of /proc lets others run. */
+export const SCAN_CHUNK_COUNT = 200;
+
+/** shell/: disk cap of one output stream. */
+export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
+/** shell/: between TERM and KILL. */
+export const KILL_GRACE_MS = 2_000;
+/** shell/: how long killed processes may take to disappear before they are called survivors. */
+export const KILL_VERIFY_MAX_MS = 2_000;
+/** shell/: how often live shells are checked for a shim that died without a word. */
+export const LIVENESS_CHECK_MS = 500;
+/** shell/: live background shells of one scope. */
+export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
+/** shell/: what one read of new output returns at most; the rest waits for the next read. */
+export const READ_MAX_BYTES = 8 * 1024 ** 2;
+/** shell/: a watched file is looked at this often, too, in case a notice was lost. */
+export const WATCH_FALLBACK_MS = 250;
+/** spool/: finished shells are kept this long, and together this large. */
+export const FINISHED_MAX_AGE_SECONDS = 3_600;
+export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
+/** shell/: output is followed and searched in pieces of this size. */
+export const READ_CHUNK_BYTES = 64 * 1024;
+/** shell/: how much of one line a search looks at. */
+export const MATCH_LINE_MAX_CHARS = 64 * 1024;
+/** shell/: the largest output that is handed out as one string. */
+export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
+/** shell/: how often a running manager sweeps finished shells. */
+export const SWEEP_INTERVAL_MS = 60_000;
+/** shell/: the longest timer there is. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;

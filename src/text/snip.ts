@@ -1,0 +1,54 @@
+// Truncation of the `modes` dialect: over 128 KiB of output, 4 KiB of each end and a `[snip]` between them.
+// Sizes are bytes of UTF-8; cuts fall between characters.
+import { SNIP_KEEP_BYTES, SNIP_OVER_BYTES } from "../support/limits.ts";
+import { incompleteTailBytes, orphanedHeadBytes } from "./decode.ts";
+
+export interface SnipParts {
+  /** At least the first SNIP_KEEP_BYTES of the output. */
+  readonly head: string;
+  /** At least the last SNIP_KEEP_BYTES of the output. */
+  readonly tail: string;
+  readonly totalBytes: number;
+}
+
+export interface Snipped {
+  readonly text: string;
+  readonly truncated: boolean;
+}
+
+export function snipText(text: string): Snipped {
+  const totalBytes = Buffer.byteLength(text);
+  if (totalBytes <= SNIP_OVER_BYTES) return { text, truncated: false };
+  return { text: snipParts({ head: text, tail: text, totalBytes }), truncated: true };
+}
+
+/** For an output too large to hold: only its ends are read. */
+export function snipParts({ head, tail, totalBytes }: SnipParts): string {
+  const report = `got ${humanizeBytes(totalBytes)}, max is ${humanizeBytes(SNIP_OVER_BYTES)}`;
+  return `[output truncated in middle: ${report}]\n${firstBytes(head)}\n\n[snip]\n\n${lastBytes(tail)}`;
+}
+
+/** Base 1024, one decimal, `.0` dropped: `512B`, `128KB`, `1.2MB`. */
+export function humanizeBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  // 1023.96 would be written 1024: one unit further it is written 1.
+  while (unit < UNITS.length - 1 && Number(value.toFixed(1)) >= 1024) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(1).replace(/\.0$/, "")}${UNITS[unit]}`;
+}
+
+// Every UTF-16 unit is at least one byte: slicing first keeps the copy small.
+function firstBytes(text: string): string {
+  const bytes = Buffer.from(text.slice(0, SNIP_KEEP_BYTES)).subarray(0, SNIP_KEEP_BYTES);
+  return bytes.toString("utf8", 0, bytes.length - incompleteTailBytes(bytes));
+}
+
+function lastBytes(text: string): string {
+  const bytes = Buffer.from(text.slice(-SNIP_KEEP_BYTES)).subarray(-SNIP_KEEP_BYTES);
+  return bytes.toString("utf8", orphanedHeadBytes(bytes));
+}
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;

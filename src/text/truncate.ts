@@ -1,0 +1,110 @@
+// Head-and-tail truncation for the `shells` dialect: the result never exceeds the limit, the line that
+// reports the cut included, and that line accounts for every character and line left out.
+// Works on a head and a tail already read, so that a spool of 2 GiB is never held in memory.
+import { OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { boundaryAfter, boundaryBefore } from "./boundary.ts";
+import { measureText, type TextSize } from "./decode.ts";
+
+export interface TruncateOptions {
+  /** Characters as `String.length` counts them. @default OUTPUT_MAX_CHARS */
+  readonly limitChars?: number;
+  /** Where the whole output can be read. */
+  readonly outputFile?: string;
+}
+
+/** A text of which only both ends were read. Whole when `middle` is empty. */
+export interface TextEnds {
+  readonly head: string;
+  /** What lies between the two, unread. */
+  readonly middle: TextSize;
+  readonly tail: string;
+}
+
+export interface Truncated {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly omitted: TextSize;
+  readonly total: TextSize;
+}
+
+export function truncateText(text: string, options: TruncateOptions = {}): Truncated {
+  return truncateEnds({ head: text, middle: NOTHING, tail: "" }, options);
+}
+
+/** Hand in ends of at least half the limit each, or less will be shown than could be. */
+export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Truncated {
+  const limitChars = Math.max(0, Math.floor(options.limitChars ?? OUTPUT_MAX_CHARS));
+  const isWhole = ends.middle.characters === 0;
+  const whole = isWhole ? ends.head + ends.tail : "";
+  const total = isWhole
+    ? measureText(whole)
+    : addAll(measureText(ends.head), ends.middle, measureText(ends.tail));
+  if (isWhole && total.characters <= limitChars)
+    return { text: whole, truncated: false, omitted: NOTHING, total };
+
+  const plan = planNotice(total, limitChars, options.outputFile);
+  // The notice is written last, when the account is known; its longest form is reserved for it.
+  const roomChars = limitChars - plan.reservedChars;
+  const head = cutHead(isWhole ? whole : ends.head, Math.ceil(roomChars / 2));
+  const tail = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(roomChars / 2));
+  const kept = addAll(measureText(head), measureText(tail));
+  const omitted = { characters: total.characters - kept.characters, lines: total.lines - kept.lines };
+  return { text: join(head, plan.write(omitted), tail), truncated: true, omitted, total };
+}
+
+interface NoticePlan {
+  readonly reservedChars: number;
+  readonly write: (omitted: TextSize) => string;
+}
+
+// The fullest wording that leaves half of the limit to the text itself; none at all under absurd limits.
+function planNotice(total: TextSize, limitChars: number, outputFile: string | undefined): NoticePlan {
+  const opening = `[Output truncated at ${limitChars} characters`;
+  const account = (omitted: TextSize): string =>
+    `${opening}: ${count(omitted.characters, "character")} and ${count(omitted.lines, "line")} left out here, ` +
+    `of ${count(total.characters, "character")} and ${count(total.lines, "line")}`;
+  const wordings = [
+    (omitted: TextSize) => `${account(omitted)}; the whole output is in ${outputFile}]`,
+    (omitted: TextSize) => `${account(omitted)}]`,
+    () => `${opening}]`,
+  ].slice(outputFile === undefined ? 1 : 0);
+  for (const write of wordings) {
+    // No account is longer than that of everything; "lines" is longer than the "line" of a smaller count.
+    const reservedChars = write(total).length + PLURAL_AND_NEWLINES_CHARS;
+    if (reservedChars <= limitChars / 2) return { reservedChars, write };
+  }
+  return { reservedChars: 0, write: () => "" };
+}
+
+// A cut at a line's end reads better than one in a word, as long as it gives away less than a quarter.
+function cutHead(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  if (maxChars === 0) return "";
+  const lineEnd = text.lastIndexOf("\n", maxChars - 1) + 1;
+  return text.slice(0, lineEnd > maxChars * 0.75 ? lineEnd : boundaryBefore(text, maxChars));
+}
+
+function cutTail(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const start = text.length - maxChars;
+  const lineStart = text.indexOf("\n", start - 1) + 1;
+  const isNear = lineStart > 0 && lineStart < start + maxChars * 0.25;
+  return text.slice(isNear ? lineStart : boundaryAfter(text, start));
+}
+
+function join(head: string, notice: string, tail: string): string {
+  if (notice === "") return head + tail;
+  return `${head}${head === "" || head.endsWith("\n") ? "" : "\n"}${notice}\n${tail}`;
+}
+
+function addAll(...sizes: readonly TextSize[]): TextSize {
+  return sizes.reduce(
+    (sum, size) => ({ characters: sum.characters + size.characters, lines: sum.lines + size.lines }),
+    NOTHING,
+  );
+}
+
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
+const NOTHING: TextSize = { characters: 0, lines: 0 };
+const PLURAL_AND_NEWLINES_CHARS = 4;

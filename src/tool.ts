@@ -1,0 +1,24 @@
+// The public entry `nacre/tool`: what one needs to write, register and call tools.
+
+export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
+export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
+export {
+  type ApprovalRequest,
+  type ContextOptions,
+  createContext,
+  type ExecutionContext,
+  type ToolProgress,
+} from "./tool/context.ts";
+export type { ToolExecution } from "./tool/execution.ts";
+export { ToolExecutor, type ToolExecutorOptions } from "./tool/executor.ts";
+export type { ToolCall, ToolHook } from "./tool/hooks.ts";
+export { type ParameterType, ToolParameter } from "./tool/parameters.ts";
+export { ToolRegistry } from "./tool/registry.ts";
+export { type FailureDetails, type ResultNotes, ToolResult, type WireResult } from "./tool/result.ts";
+export type { AnthropicTool } from "./tool/schemas/anthropic.ts";
+export type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
+export type { GeminiSchema, GeminiTool } from "./tool/schemas/gemini.ts";
+export type { JsonSchema, JsonType } from "./tool/schemas/json-schema.ts";
+export type { McpTool } from "./tool/schemas/mcp.ts";
+export type { OpenAiTool } from "./tool/schemas/openai.ts";
+export { BaseTool, type ToolAnnotations } from "./tool/tool.ts";

@@ -1,0 +1,65 @@
+// A copy of arguments that is safe to keep: limited in characters and values, detached from what it was
+// copied from, and taken without calling any getter. Good for reading afterwards, not for calling again.
+
+import {
+  EXCERPT_MAX_CHARS,
+  EXECUTION_ARGUMENTS_MAX_CHARS,
+  EXECUTION_ARGUMENTS_MAX_VALUES,
+} from "../support/limits.ts";
+
+export function boundedCopy(value: unknown): unknown {
+  try {
+    return new Copier().copy(value);
+  } catch {
+    // A proxy may throw at any question; the record of a call must not break the call.
+    return "[unreadable]";
+  }
+}
+
+class Copier {
+  #chars = EXECUTION_ARGUMENTS_MAX_CHARS;
+  #values = EXECUTION_ARGUMENTS_MAX_VALUES;
+
+  // The number of values bounds cycles and depth as well.
+  copy(value: unknown): unknown {
+    if (this.#values-- <= 0) return "[…]";
+    if (typeof value === "string") {
+      const kept = Math.min(value.length, this.#chars);
+      this.#chars -= kept;
+      return cut(value, kept);
+    }
+    if (typeof value === "function" || typeof value === "symbol") return `[${typeof value}]`;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return this.#items(value);
+    return this.#properties(value);
+  }
+
+  #items(items: readonly unknown[]): unknown {
+    const copies: unknown[] = [];
+    for (let i = 0; i < items.length && this.#values > 0; i++) copies.push(this.#property(items, String(i)));
+    if (copies.length < items.length) copies.push(`[… ${items.length - copies.length} more]`);
+    return Object.freeze(copies);
+  }
+
+  #properties(value: object): unknown {
+    const entries: [string, unknown][] = [];
+    const keys = Object.keys(value);
+    for (const key of keys) {
+      if (this.#values <= 0) break;
+      entries.push([cut(key, EXCERPT_MAX_CHARS), this.#property(value, key)]);
+    }
+    if (entries.length < keys.length) entries.push(["…", `[${keys.length - entries.length} more]`]);
+    return Object.freeze(Object.fromEntries(entries));
+  }
+
+  #property(of: object, key: string): unknown {
+    const property = Object.getOwnPropertyDescriptor(of, key);
+    return property?.get ? "[getter]" : this.copy(property?.value);
+  }
+}
+
+// A slice keeps its whole parent alive; going through bytes makes a string of its own.
+function cut(text: string, chars: number): string {
+  const kept = Buffer.from(text.slice(0, chars), "utf16le").toString("utf16le");
+  return chars >= text.length ? kept : `${kept}… (${text.length} characters)`;
+}

@@ -1,0 +1,36 @@
+// Short words for values that came from outside, for messages: never the whole of a long one, never a
+// getter or toString of theirs called.
+
+import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+
+/** A value in a sentence: `the string "1000"`, `null`, `an array`, `NaN`. */
+export function excerpt(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return `the string ${quoted(value)}`;
+    case "bigint":
+      return "a bigint";
+    case "symbol":
+      return "a symbol";
+    case "function":
+      return "a function";
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? "an array" : "an object";
+    default:
+      return String(value);
+  }
+}
+
+/** Text in quotes, with the length told where it was cut. */
+export function quoted(text: string): string {
+  if (text.length <= EXCERPT_MAX_CHARS) return JSON.stringify(text);
+  return `${JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS))}… (${text.length} characters)`;
+}
+
+/** Items with commas between them, and how many more there are. */
+export function listed(items: readonly string[], total = items.length): string {
+  const shown = items.slice(0, MESSAGE_LIST_MAX_COUNT);
+  const more = total - shown.length;
+  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
+}

@@ -1,0 +1,112 @@
+// What is wrong with one argument, in a sentence a model can act on. zod finds the problems, the words are
+// ours; a message the tool's author gave to a zod check wins over them and is used as it stands.
+
+import type { z } from "zod";
+import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+import { excerpt, listed, quoted } from "./excerpt.ts";
+import type { JsonSchema } from "./schemas/json-schema.ts";
+
+export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): string {
+  const path = issue.path ?? [];
+  const name = nameOf(path);
+  const expected = schemaAt(schema, path);
+  if (issue.code === "unrecognized_keys") return strangers(issue.keys, path, expected);
+  if (issue.input === undefined && issue.code !== "custom") {
+    return `Missing required parameter: ${name} (${typeWords(expected, issue).replace(/^an? /, "")})`;
+  }
+  return `Parameter ${name} ${complaint(issue, expected)}`;
+}
+
+/** A sentence about an object: which names it takes. */
+export function knownParameters({ properties = {} }: JsonSchema): string {
+  const names = Object.keys(properties);
+  return names.length === 0 ? "There are no parameters to give" : `Known parameters: ${listed(names)}`;
+}
+
+function strangers(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {
+  const prefix = path.length === 0 ? "" : `${nameOf(path)}.`;
+  const names = keys.slice(0, MESSAGE_LIST_MAX_COUNT).map((key) => quoted(prefix + key));
+  return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}. ${knownParameters(at)}`;
+}
+
+function complaint(issue: z.core.$ZodRawIssue, expected: JsonSchema | undefined): string {
+  const got = `got ${excerpt(issue.input)}`;
+  switch (issue.code) {
+    case "invalid_type":
+    case "invalid_union":
+      return `must be ${typeWords(expected, issue)}, ${got}`;
+    case "invalid_value":
+      return `must be ${oneOf(issue.values)}, ${got}`;
+    case "too_small":
+      return tooSmall(issue);
+    case "too_big":
+      return tooBig(issue);
+    case "not_multiple_of":
+      return `must be a multiple of ${issue.divisor}, ${got}`;
+    case "invalid_format":
+      return `must ${issue.pattern ? `match ${issue.pattern}` : `be a valid ${issue.format}`}, ${got}`;
+    default:
+      return `is not valid, ${got}`;
+  }
+}
+
+function tooSmall(issue: Extract<z.core.$ZodRawIssue, { code: "too_small" }>): string {
+  const unit = unitOf(issue.origin);
+  if (unit !== undefined) {
+    return `is too short: at least ${count(issue.minimum, unit)}, got ${sizeOf(issue.input)}`;
+  }
+  return `must be ${issue.inclusive ? "at least" : "greater than"} ${issue.minimum}, got ${excerpt(issue.input)}`;
+}
+
+function tooBig(issue: Extract<z.core.$ZodRawIssue, { code: "too_big" }>): string {
+  const unit = unitOf(issue.origin);
+  if (unit !== undefined) {
+    return `is too long: at most ${count(issue.maximum, unit)}, got ${sizeOf(issue.input)}`;
+  }
+  return `must be ${issue.inclusive ? "at most" : "less than"} ${issue.maximum}, got ${excerpt(issue.input)}`;
+}
+
+function unitOf(origin: string): string | undefined {
+  return { string: "character", array: "item" }[origin];
+}
+
+function count(bound: number | bigint, unit: string): string {
+  return `${bound} ${unit}${Number(bound) === 1 ? "" : "s"}`;
+}
+
+// Characters are code points here, as they are in JSON Schema.
+function sizeOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length;
+  let size = 0;
+  for (const _ of String(value)) size++;
+  return size;
+}
+
+function nameOf(path: readonly PropertyKey[]): string {
+  const dotted = path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
+  return dotted.replace(/^\./, "") || "(all together)";
+}
+
+function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
+  return path.reduce<JsonSchema | undefined>(
+    (at, key) => (typeof key === "number" ? at?.items : at?.properties?.[String(key)]),
+    schema,
+  );
+}
+
+// The JSON Schema says `integer` where zod, which met a string, only says `number`.
+function typeWords(expected: JsonSchema | undefined, issue: z.core.$ZodRawIssue): string {
+  if (expected?.enum !== undefined) return oneOf(expected.enum);
+  const options = expected?.anyOf?.flatMap(({ type }) => type ?? []) ?? [];
+  if (options.length > 0) return options.map(withArticle).join(" or ");
+  return withArticle(expected?.type?.toString() ?? String(issue.expected ?? "a valid value"));
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return `one of [${listed(values.map(String))}]`;
+}
+
+function withArticle(type: string): string {
+  if (type === "null" || type.includes(" ")) return type;
+  return `${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
+}

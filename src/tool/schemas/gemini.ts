@@ -1,0 +1,84 @@
+// Gemini's FunctionDeclaration, whose Schema is a small part of OpenAPI 3.0 and refuses everything else
+// (`additionalProperties`, exclusive bounds, `const`, enums of numbers). Types are upper-case, and counts are
+// strings, because they are 64-bit integers there. Put the declarations under `functionDeclarations`.
+
+import type { BaseTool } from "../tool.ts";
+import { type JsonSchema, mapValues } from "./json-schema.ts";
+import { keepKnown } from "./spoken.ts";
+
+export interface GeminiTool {
+  readonly name: string;
+  readonly description: string;
+  /** Left out where there are none: an object without properties is refused. */
+  readonly parameters?: GeminiSchema;
+}
+
+export interface GeminiSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly description?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly string[];
+  readonly items?: GeminiSchema;
+  readonly properties?: Readonly<Record<string, GeminiSchema>>;
+  readonly required?: readonly string[];
+  readonly propertyOrdering?: readonly string[];
+  readonly anyOf?: readonly GeminiSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly minLength?: string;
+  readonly maxLength?: string;
+  readonly minItems?: string;
+  readonly maxItems?: string;
+}
+
+export function toGemini(tool: BaseTool): GeminiTool {
+  const { name, description } = tool;
+  const parameters = convert(tool.toJsonSchema());
+  return Object.keys(parameters.properties ?? {}).length > 0
+    ? { name, description, parameters }
+    : { name, description };
+}
+
+const COUNTS = ["minLength", "maxLength", "minItems", "maxItems"];
+const KNOWN = new Set(["type", "description", "enum", "minimum", "maximum", "pattern", ...COUNTS]);
+
+function convert(node: JsonSchema): GeminiSchema {
+  const schema = withStringEnum(node);
+  const options = schema.anyOf?.filter(({ type }) => type !== "null");
+  const nullable = options !== undefined && options.length < (schema.anyOf?.length ?? 0);
+  const [only, ...others] = options ?? [];
+  // A union of one and null is that one, nullable.
+  if (only !== undefined && nullable && others.length === 0) {
+    const { anyOf: _, ...around } = schema;
+    return { ...convert({ ...only, ...around }), nullable: true };
+  }
+
+  const { type, ...known } = keepKnown(schema, KNOWN);
+  return {
+    ...(type !== undefined && { type: String(type).toUpperCase() }),
+    ...(schema.enum && { format: "enum" }),
+    ...mapValues(known, (value, keyword) => (COUNTS.includes(keyword) ? String(value) : value)),
+    ...(options && { anyOf: options.map(convert) }),
+    ...(nullable && { nullable: true }),
+    ...(schema.items && { items: convert(schema.items) }),
+    ...(schema.properties && objectParts(schema.properties, schema.required)),
+  };
+}
+
+function objectParts(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []) {
+  return {
+    properties: mapValues(properties, convert),
+    ...(required.length > 0 && { required }),
+    propertyOrdering: Object.keys(properties),
+  };
+}
+
+// A single string is an enum of one; choices that are not strings can only be told in words.
+function withStringEnum(node: JsonSchema): JsonSchema {
+  const { const: only, enum: choices = only === undefined ? undefined : [only], ...rest } = node;
+  if (choices === undefined) return rest;
+  if (choices.every((choice) => typeof choice === "string")) return { ...rest, enum: choices };
+  return keepKnown({ ...rest, enum: choices }, new Set(Object.keys(rest)));
+}

@@ -1,0 +1,105 @@
+// The import rules hold, and are able to fail: each test plants one forbidden import in a scratch copy.
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+let scratch: string;
+
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), "nacre-imports-"));
+});
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+function copyWith(name: string, plant: (dir: string) => void): { status: number | null; output: string } {
+  const dir = join(scratch, name);
+  mkdirSync(dir);
+  for (const part of ["src", ".dependency-cruiser.cjs", "tsconfig.json", "package.json"]) {
+    cpSync(join(root, part), join(dir, part), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
+  plant(dir);
+  const { status, stdout } = spawnSync(
+    join(root, "node_modules/.bin/depcruise"),
+    ["src", "--output-type", "err"],
+    {
+      cwd: dir,
+      encoding: "utf8",
+    },
+  );
+  return { status, output: stdout };
+}
+
+test("the tree keeps its own import rules", () => {
+  expect(copyWith("clean", () => {}).output).toContain("no dependency violations found");
+});
+
+test("an import from a higher storey is refused", () => {
+  const { status, output } = copyWith("upward", (dir) => {
+    appendFileSync(
+      join(dir, "src/support/clock.ts"),
+      'export { ToolRegistry } from "../tool/registry.ts";\n',
+    );
+  });
+  expect(status).not.toBe(0);
+  expect(output).toContain("not-in-allowed: src/support/clock.ts → src/tool/registry.ts");
+});
+
+test("an import of a type from a sibling on the same storey is refused", () => {
+  const { status, output } = copyWith("sideways", (dir) => {
+    appendFileSync(join(dir, "src/text/decode.ts"), 'export type { ShellMeta } from "../spool/meta.ts";\n');
+  });
+  expect(status).not.toBe(0);
+  expect(output).toContain("not-in-allowed: src/text/decode.ts → src/spool/meta.ts");
+});
+
+test("a circle of imports is refused", () => {
+  const { status, output } = copyWith("circle", (dir) => {
+    writeFileSync(join(dir, "src/support/a.ts"), 'export { b } from "./b.ts";\n');
+    writeFileSync(join(dir, "src/support/b.ts"), 'import "./a.ts";\nexport const b = 1;\n');
+  });
+  expect(status).not.toBe(0);
+  expect(output).toContain("no-circular");
+});
+
+test("starting a process outside keeper/ is refused", () => {
+  const { status, output } = copyWith("spawn", (dir) => {
+    appendFileSync(join(dir, "src/shell/kill.ts"), 'import "node:child_process";\n');
+  });
+  expect(status).not.toBe(0);
+  expect(output).toContain("only-keeper-starts-processes: src/shell/kill.ts");
+});
+
+test("a package that a folder has no business with is refused", () => {
+  const { status, output } = copyWith("package", (dir) => {
+    appendFileSync(join(dir, "src/shell/kill.ts"), 'import "zod";\n');
+  });
+  expect(status).not.toBe(0);
+  expect(output).toContain("not-in-allowed: src/shell/kill.ts");
+});
+
+test("the built package offers exactly its public names", () => {
+  const names = execFileSync(
+    process.execPath,
+    ["-e", 'import("nacre").then((m) => console.log(Object.keys(m).sort().join(" ")))'],
+    { cwd: root, encoding: "utf8" },
+  );
+  expect(names.trim().split(" ")).toEqual([
+    "BaseTool",
+    "ERROR_CODES",
+    "NacreError",
+    "SHELL_STATUSES",
+    "SHELL_TRANSITIONS",
+    "ShellManager",
+    "TOOL_CATEGORIES",
+    "ToolExecutor",
+    "ToolParameter",
+    "ToolRegistry",
+    "ToolResult",
+    "createContext",
+  ]);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { hasSecretName, isSecret } from "../../src/environment/secrets.ts";
+
+const secretNames = `
+AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN AZURE_CLIENT_SECRET AZURE_STORAGE_CONNECTION_STRING
+AZURE_STORAGE_KEY AZURE_DEVOPS_EXT_PAT GOOGLE_APPLICATION_CREDENTIALS GOOGLE_API_KEY GCP_SERVICE_ACCOUNT_KEY_JSON
+DIGITALOCEAN_ACCESS_TOKEN CLOUDFLARE_API_TOKEN HEROKU_API_KEY VERCEL_TOKEN NETLIFY_AUTH_TOKEN FLY_API_TOKEN
+GITHUB_TOKEN GH_TOKEN GITHUB_PAT GITLAB_PRIVATE_TOKEN CI_JOB_TOKEN BITBUCKET_APP_PASSWORD NPM_TOKEN NODE_AUTH_TOKEN
+npm_config__auth npm_config__authToken PYPI_API_TOKEN TWINE_PASSWORD CARGO_REGISTRY_TOKEN DOCKER_PASSWORD
+DOCKER_AUTH_CONFIG OPENAI_API_KEY ANTHROPIC_API_KEY HF_TOKEN STRIPE_SECRET_KEY TWILIO_AUTH_TOKEN SENDGRID_API_KEY
+MAILGUN_API_KEY SLACK_BOT_TOKEN SLACK_WEBHOOK_URL DISCORD_WEBHOOK TELEGRAM_BOT_TOKEN SENTRY_DSN SENTRY_AUTH_TOKEN
+DATADOG_API_KEY DATABASE_URL STAGING_DATABASE_URL REDIS_URL MONGODB_URI CELERY_BROKER_URL JDBC_DATABASE_URL
+PGPASSWORD MYSQL_PWD DB_PASS SMTP_PASS MYSQL_ROOT_PASSWORD REDIS_AUTH JWT_SECRET APP_JWT SESSION_COOKIE
+ERLANG_COOKIE SECRET_KEY_BASE RAILS_MASTER_KEY DJANGO_SECRET_KEY ENCRYPTION_KEY SIGNING_KEY_BASE64 SSH_PRIVATE_KEY
+DEPLOY_KEY SSHPASS GPG_PASSPHRASE ANSIBLE_VAULT_PASSWORD VAULT_TOKEN KUBE_TOKEN NGROK_AUTHTOKEN API_KEY_2 apiKey
+ACCESS_TOKEN_PROD GCP_CREDS AUTH0_CLIENT_SECRET WALLET_MNEMONIC SQLAZURECONNSTR_main basic_auth
+LDAP_BIND_PW STOREPASS KUBE_CONFIG_DATA TF_TOKEN_app_terraform_io SNOWSQL_PWD COMPOSER_AUTH SQLALCHEMY_DATABASE_URI CSC_LINK
+AIRTABLE_PAT SUPABASE_SERVICE_ROLE_KEY KEYSTORE_PASS BORG_PASSPHRASE TEAMS_WEBHOOK_URL APPLE_CERTIFICATE_P12 BUNDLE_GEMS__EXAMPLE__COM
+`.match(/\S+/g) as readonly string[];
+
+const ordinaryNames = `
+PATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL TERM COLORTERM LANG LC_ALL LC_CTYPE TZ TMPDIR HOSTNAME DISPLAY
+WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_SESSION_ID DBUS_SESSION_BUS_ADDRESS DESKTOP_SESSION
+SESSION_MANAGER SSH_AUTH_SOCK SSH_AGENT_PID SSH_CONNECTION SSH_TTY GPG_TTY GPG_AGENT_INFO GIT_AUTHOR_NAME
+GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME NODE_ENV NODE_EXTRA_CA_CERTS NODE_PATH SSL_CERT_FILE SSL_CERT_DIR
+REQUESTS_CA_BUNDLE CURL_CA_BUNDLE AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE AWS_CONFIG_FILE GOOGLE_CLOUD_PROJECT
+AZURE_TENANT_ID AZURE_SUBSCRIPTION_ID AUTH0_DOMAIN AUTH0_CLIENT_ID KUBECONFIG DOCKER_HOST DOCKER_CONFIG VAULT_ADDR
+HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy TOKENIZERS_PARALLELISM MAX_TOKENS TOKEN_LIMIT KEYTIMEOUT KEYBOARD_LAYOUT
+XKB_DEFAULT_LAYOUT SSH_PUBLIC_KEY CACHE_KEY PRIMARY_KEY GPG_KEY_ID HOMEBREW_PREFIX JAVA_HOME GOPATH CARGO_HOME
+RUSTUP_HOME VIRTUAL_ENV CONDA_PREFIX PYENV_ROOT NVM_DIR npm_config_registry npm_package_name npm_lifecycle_event
+npm_execpath DATABASE_HOST DB_NAME DB_PORT PGHOST PGUSER REDIS_HOST API_URL BASE_URL PUBLIC_URL APP_URL SENTRY_ENVIRONMENT
+PASSENGER_APP_ENV COMPASS_HOME BYPASS_CACHE AUTHOR AUTHORS_FILE PATTERN KEYMAP MONKEY_PATCH DONKEY TURKEY_COUNT
+COOKIECUTTER_CONFIG LS_COLORS LESS EDITOR_THEME CI GITHUB_ACTIONS GITHUB_REPOSITORY GITHUB_SHA RUNNER_OS BUILD_NUMBER
+STRIPE_PUBLISHABLE_KEY JWT_EXPIRES_IN TOKEN_EXPIRY COOKIE_DOMAIN AUTH_URL OAUTH_CALLBACK_URL WEBHOOK_PORT PASS_THROUGH KEY_SIZE
+GNOME_KEYRING_CONTROL GOPRIVATE PATHEXT ACCESS_LOG NUM_TOKENS DATABASE_POOL_SIZE VITE_API_URL TMUX_PANE RUST_LOG
+`.match(/\S+/g) as readonly string[];
+
+describe("names", () => {
+  test("nearly all of the secret ones are recognised", () => {
+    expect(secretNames.length).toBeGreaterThanOrEqual(59);
+    const missed = secretNames.filter((name) => !isSecret(name, "some-value-0"));
+    expect(missed.length, missed.join(" ")).toBeLessThanOrEqual(secretNames.length * 0.03);
+  });
+
+  test("none of the ordinary ones is taken for a secret", () => {
+    expect(ordinaryNames.length).toBeGreaterThanOrEqual(72);
+    expect(ordinaryNames.filter((name) => isSecret(name, "some-value-0"))).toEqual([]);
+  });
+
+  test("a plural is a secret only where its owner says so", () => {
+    expect(["API_KEYS", "REFRESH_TOKENS", "ARROW_KEYS", "PROMPT_TOKENS"].map(hasSecretName)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("values", () => {
+  const x = (n: number): string => "x1".repeat(n).slice(0, n);
+
+  test.each([
+    ["CLUSTER_ACCESS", `-----BEGIN EC ${["PRIVATE", "KEY"].join(" ")}-----\nMIIB`],
+    ["HOME", `ghp_${x(36)}`],
+    ["BOT", `xoxb-${x(20)}`],
+    ["CLOUD_ID", `AKIA${"Z".repeat(16)}`],
+    ["MAPS", `AIza${x(35)}`],
+    ["MODEL_ACCESS", `sk-${x(40)}`],
+    ["IDENTITY", `eyJ${x(20)}.eyJ${x(20)}.${x(20)}`],
+    ["PIP_INDEX_URL", "https://me:hunter22@pypi.local/simple"],
+    ["CELERY_RESULT_BACKEND", "redis://:hunter22@cache:6379/0"],
+    ["SETTINGS", `{"token": "npm_${x(36)}"}`],
+  ])("%s is a secret by the shape of its value", (name, value) => {
+    expect(hasSecretName(name)).toBe(false);
+    expect(isSecret(name, value)).toBe(true);
+  });
+
+  test.each([
+    ["SKIP_AUTH", "true"],
+    ["GITHUB_TOKEN", ""],
+    ["POSTGRES_PASSWORD_FILE", "/run/secrets/db"],
+    ["AWS_WEB_IDENTITY_TOKEN_FILE", "/var/run/secrets/token"],
+    ["AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"],
+    ["PASSWORD_STORE_DIR", "/home/dev/.password-store"],
+    ["HTTPS_PROXY", "http://user:hunter22@proxy:3128"],
+    ["npm_config_https_proxy", "http://user:hunter22@proxy:3128"],
+    ["PATH", "/opt/tools:/usr/bin"],
+    ["REMOTE", "ssh://git@example.com:22/x.git"],
+    ["NODE_EXTRA_CA_CERTS", "-----BEGIN CERTIFICATE-----"],
+  ])("%s=%s is kept", (name, value) => {
+    expect(isSecret(name, value)).toBe(false);
+  });
+
+  test("a pointer's name does not excuse a value that is the secret itself", () => {
+    expect(isSecret("DB_PASSWORD_FILE", "hunter2-hunter2")).toBe(true);
+    expect(isSecret("DB_PASSWORD_FILE", `/ghp_${x(36)}`)).toBe(true);
+  });
+});

@@ -1,0 +1,138 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { OUTPUT_MAX_CHARS } from "../../src/support/limits.ts";
+import { measureText } from "../../src/text/decode.ts";
+import { truncateEnds, truncateText } from "../../src/text/truncate.ts";
+
+const lines = (count: number): string => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
+
+describe("a text over the limit", () => {
+  test("keeps head and tail in whole lines, with one line between them that accounts for the rest", () => {
+    const { text, truncated, omitted, total } = truncateText(lines(10_000), { outputFile: "/spool/out" });
+    expect(truncated).toBe(true);
+    expect(text.length).toBeLessThanOrEqual(OUTPUT_MAX_CHARS);
+    expect(text.length).toBeGreaterThan(OUTPUT_MAX_CHARS - 50);
+    expect(text.startsWith("line 1\nline 2\n")).toBe(true);
+    expect(text.endsWith("line 9999\nline 10000\n")).toBe(true);
+    const notice = text.split("\n").filter((line) => line.startsWith("["));
+    expect(notice).toEqual([
+      `[Output truncated at 30000 characters: ${omitted.characters} characters and ${omitted.lines} lines left out here, ` +
+        "of 98894 characters and 10000 lines; the whole output is in /spool/out]",
+    ]);
+    expect(total).toEqual({ characters: 98_894, lines: 10_000 });
+    const shown = text.split("\n").filter((line) => line.startsWith("line ")).length;
+    expect(shown + omitted.lines).toBe(10_000);
+  });
+
+  test("of one endless line is cut inside it", () => {
+    const { text, omitted } = truncateText("a".repeat(40_000));
+    expect(text).toMatch(
+      /^a+\n\[Output truncated at 30000 characters: \d+ characters and 0 lines left out .*\]\na+$/,
+    );
+    expect(text.match(/a{100,}/g)?.join("").length).toBe(40_000 - omitted.characters);
+  });
+
+  test("one character over the limit is cut, at the limit it is not", () => {
+    expect(truncateText("a".repeat(30_000))).toEqual({
+      text: "a".repeat(30_000),
+      truncated: false,
+      omitted: { characters: 0, lines: 0 },
+      total: { characters: 30_000, lines: 0 },
+    });
+    expect(truncateText("a".repeat(30_001)).truncated).toBe(true);
+  });
+
+  test("counts one line in the singular", () => {
+    expect(truncateText(`${"a".repeat(500)}\n${"b".repeat(500)}`, { limitChars: 400 }).text).toContain(
+      " and 1 line left out",
+    );
+  });
+
+  test("under a small limit says less, and nothing under an absurd one", () => {
+    const at = (limitChars: number): string =>
+      truncateText("a".repeat(5_000), { limitChars, outputFile: "/spool/out" }).text;
+    expect(at(400)).toContain("; the whole output is in /spool/out]");
+    expect(at(240)).toMatch(/of 5000 characters and 0 lines\]/);
+    expect(at(100)).toMatch(/^a+\n\[Output truncated at 100 characters\]\na+$/);
+    expect(at(10)).toBe("a".repeat(10));
+    expect(at(0)).toBe("");
+  });
+});
+
+describe("ends of a text that was not read whole", () => {
+  test("are shown with the size of what lies between", () => {
+    const { text, omitted, total } = truncateEnds(
+      { head: lines(3), middle: { characters: 2_000_000_000, lines: 7 }, tail: "the end\n" },
+      { outputFile: "/spool/out" },
+    );
+    expect(omitted).toEqual({ characters: 2_000_000_000, lines: 7 });
+    expect(total).toEqual({ characters: 2_000_000_029, lines: 11 });
+    expect(text).toBe(
+      `${lines(3)}[Output truncated at 30000 characters: 2000000000 characters and 7 lines left out here, ` +
+        "of 2000000029 characters and 11 lines; the whole output is in /spool/out]\nthe end\n",
+    );
+  });
+
+  test("are cut like a whole text", () => {
+    const whole = lines(20_000);
+    const ends = { head: whole.slice(0, 40_000), tail: whole.slice(-40_000) };
+    const middle = measureText(whole.slice(40_000, -40_000));
+    expect(truncateEnds({ ...ends, middle })).toEqual(truncateText(whole));
+  });
+
+  test("are shown whole when nothing lies between", () => {
+    expect(truncateEnds({ head: "a", middle: { characters: 0, lines: 0 }, tail: "b" }).text).toBe("ab");
+  });
+});
+
+describe("for every text and limit", () => {
+  const text = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: "grapheme" }),
+        fc.constantFrom("\n", "e\u0301", "👩‍👩‍👧", "\r\n", "x".repeat(50)),
+      ),
+      {
+        maxLength: 60,
+      },
+    )
+    .map((parts) => parts.join(""));
+  const options = fc.record({
+    limitChars: fc.nat({ max: 600 }),
+    outputFile: fc.option(fc.constant("/spool/out"), { nil: undefined }),
+  });
+  const cut = (
+    whole: string,
+    { limitChars, outputFile }: { limitChars: number; outputFile: string | undefined },
+  ) => truncateText(whole, outputFile === undefined ? { limitChars } : { limitChars, outputFile });
+
+  test("the result never exceeds the limit and never splits a character", () => {
+    fc.assert(
+      fc.property(text, options, (whole, given) => {
+        const { text: shown } = cut(whole, given);
+        expect(shown.length).toBeLessThanOrEqual(given.limitChars);
+        expect(shown).not.toMatch(/[\ud800-\udfff]/u);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("what is shown and what is left out add up to the whole", () => {
+    fc.assert(
+      fc.property(text, options, (whole, given) => {
+        const { text: shown, omitted, total, truncated } = cut(whole, given);
+        expect(total).toEqual(measureText(whole));
+        expect(truncated).toBe(whole.length > given.limitChars);
+        if (!truncated) expect([shown, omitted]).toEqual([whole, { characters: 0, lines: 0 }]);
+        const notice = /\[Output truncated at .*\]\n/.exec(shown);
+        if (notice === null) return;
+        const tail = shown.slice(notice.index + notice[0].length);
+        const head = whole.slice(0, total.characters - omitted.characters - tail.length);
+        expect(whole.endsWith(tail)).toBe(true);
+        expect([head, `${head}\n`]).toContain(shown.slice(0, notice.index));
+        expect(measureText(whole.slice(head.length, whole.length - tail.length))).toEqual(omitted);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { EXECUTION_ARGUMENTS_MAX_CHARS } from "../../src/support/limits.ts";
+import { boundedCopy } from "../../src/tool/bounded-copy.ts";
+
+it("copies plain data", () => {
+  const data = { a: [1, "two", null, true], b: { c: undefined } };
+  expect(boundedCopy(data)).toEqual(data);
+});
+
+it("cuts long texts, all together", () => {
+  const copy = boundedCopy({ a: "x".repeat(3000), b: "y".repeat(3000), c: "z" }) as Record<string, string>;
+  const kept = Object.values(copy)
+    .join("")
+    .replace(/… \(\d+ characters\)/g, "");
+  expect(kept.length).toBeLessThanOrEqual(EXECUTION_ARGUMENTS_MAX_CHARS);
+  expect(copy).toMatchObject({ a: "x".repeat(3000), c: "… (1 characters)" });
+});
+
+it("ends on a cycle", () => {
+  const loop: { self?: unknown } = {};
+  loop.self = loop;
+  expect(JSON.stringify(boundedCopy(loop)).length).toBeLessThan(2000);
+});
+
+it("counts what it leaves out", () => {
+  const items = boundedCopy(Array.from({ length: 1000 }, (_, i) => i)) as unknown[];
+  expect(items.at(-1)).toBe("[… 901 more]");
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, i]));
+  expect(boundedCopy(many)).toHaveProperty("…", "[901 more]");
+});
+
+it("calls no getter and keeps no function", () => {
+  const sly = {
+    get command(): string {
+      throw new Error("called");
+    },
+    run: () => 1,
+    mark: Symbol("m"),
+  };
+  expect(boundedCopy(sly)).toEqual({ command: "[getter]", run: "[function]", mark: "[symbol]" });
+});
+
+it("gives up on what cannot be read", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  expect(boundedCopy(proxy)).toBe("[unreadable]");
+});

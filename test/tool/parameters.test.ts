@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { ToolParameter } from "../../src/tool/parameters.ts";
+import { BareTool, CommandTool, EveryKindTool } from "./sample-tools.ts";
+
+const byName = (parameters: readonly ToolParameter[]) => new Map(parameters.map((p) => [p.name, p]));
+
+it("derives every field from the zod object", () => {
+  const parameters = byName(new CommandTool().parameters);
+  expect({ ...parameters.get("command") }).toEqual({
+    name: "command",
+    type: "string",
+    description: "The command",
+    required: true,
+    default: undefined,
+    enum: undefined,
+    minimum: undefined,
+    maximum: undefined,
+    minLength: 1,
+    maxLength: undefined,
+  });
+  expect(parameters.get("timeout")).toMatchObject({
+    type: "integer",
+    required: false,
+    default: 120_000,
+    minimum: 1000,
+    maximum: 600_000,
+  });
+});
+
+it("knows the type of every kind of parameter", () => {
+  const types = new EveryKindTool().parameters.map(({ name, type }) => [name, type]);
+  expect(Object.fromEntries(types)).toEqual({
+    text: "string",
+    whole: "integer",
+    positive: "integer",
+    ratio: "number",
+    step: "integer",
+    flag: "boolean",
+    mode: "string",
+    code: "string",
+    tags: "array",
+    maybe: "string",
+    where: "object",
+    either: "string",
+    version: "string",
+    level: "number",
+  });
+  expect(byName(new EveryKindTool().parameters).get("mode")?.enum).toEqual(["default", "slow", "background"]);
+});
+
+it("shows an exclusive bound of an integer as an inclusive one", () => {
+  expect(byName(new EveryKindTool().parameters).get("positive")?.minimum).toBe(1);
+});
+
+it("gives each parameter's own JSON Schema, as a copy", () => {
+  const tool = new CommandTool();
+  const [command] = tool.parameters;
+  const schema = command?.toJsonSchema();
+  expect(schema).toEqual({ type: "string", description: "The command", minLength: 1 });
+  Object.assign(schema ?? {}, { type: "number" });
+  expect(command?.toJsonSchema().type).toBe("string");
+});
+
+it("is empty for a tool that takes nothing, and cannot be changed", () => {
+  expect(new BareTool().parameters).toEqual([]);
+  expect(() => (new CommandTool().parameters as ToolParameter[]).pop()).toThrow(TypeError);
+});

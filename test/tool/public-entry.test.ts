@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import * as entry from "../../src/tool.ts";
+
+it("offers exactly what one needs to write and call tools", () => {
+  expect(Object.keys(entry).sort()).toEqual([
+    "BaseTool",
+    "ERROR_CODES",
+    "NacreError",
+    "TOOL_CATEGORIES",
+    "ToolExecutor",
+    "ToolParameter",
+    "ToolRegistry",
+    "ToolResult",
+    "createContext",
+  ]);
+});
+
+it("knows the categories of tools", () => {
+  expect(entry.TOOL_CATEGORIES).toEqual(["file", "execution", "web", "task", "notebook", "mcp", "other"]);
+});
