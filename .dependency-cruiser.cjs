@@ -32,7 +32,7 @@ const allowed = STOREYS.flatMap((storey, i) =>
     { from: { path: inside(name) }, to: { path: [inside(name), ...below[i].map(inside)] } },
     ...(PACKAGES[name] ?? []).map((pkg) => ({
       from: { path: inside(name) },
-      to: { path: `^node_modules/${pkg}(/|$)` },
+      to: { path: `(^|/)node_modules/${pkg}(/|$)` },
     })),
   ]),
 );

@@ -10,11 +10,8 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export function ensureInstalled() {
   // The stamp lives inside node_modules, so removing that folder removes it too.
-  once(
-    "node_modules/.nacre-installed",
-    ["package.json", "package-lock.json"],
-    "Installing dependencies",
-    () => run("npm", ["ci", "--ignore-scripts", "--loglevel=error"]),
+  once("node_modules/.nacre-installed", ["package-lock.json"], "Installing dependencies", () =>
+    run("npm", ["ci", "--ignore-scripts", "--loglevel=error"]),
   );
 }
 

@@ -2,11 +2,14 @@
 
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
 export type { Containment } from "./hosts/host.ts";
+export type { OutputPiece, StreamName } from "./shell/follow-output.ts";
 export type { KillReport, Survivor } from "./shell/kill.ts";
+export type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
 export type { Outcome } from "./shell/outcome.ts";
-export { type CreateShellOptions, ShellManager, type ShellManagerOptions } from "./shell/shell-manager.ts";
-export type { ShellProcess, StreamName, WaitCondition, WaitResult } from "./shell/shell-process.ts";
+export { ShellManager } from "./shell/shell-manager.ts";
+export type { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, type ShellStatus } from "./shell/shell-status.ts";
+export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
 export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
 export {

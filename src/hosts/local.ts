@@ -4,29 +4,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
-import { encodeFields } from "../keeper/protocol.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { writeMeta } from "../spool/meta.ts";
 import { NacreError } from "../support/errors.ts";
-import { JOB_MAX_BYTES, POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
+import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
+import { patiently } from "../support/patience.ts";
+import { systemCode } from "../support/system-error.ts";
+import { COOKIE, findRelated, findTagged } from "./find-processes.ts";
 import type { Containment, Host, ProcessRef, SignalResult, StartedShell, StartPlan } from "./host.ts";
-import {
-  allPids,
-  commandLine,
-  environmentHas,
-  forEachPid,
-  hasProcfs,
-  isSameProcess,
-  lastPid,
-  lockLimit,
-  readStat,
-} from "./process-table.ts";
+import { baseEnvironmentOf, jobOf } from "./job.ts";
+import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
-import { tagNumberOf } from "./tag-numbers.ts";
-
-/** Set for every command where tags do not work: one more way to find what it left. */
-const COOKIE = "NACRE_SHELL";
 
 export interface LocalHostOptions {
   readonly root: SpoolRoot;
@@ -63,7 +52,7 @@ export class LocalHost implements Host {
       bashPath: findBash(options.shellPath, process.env["PATH"]),
       keeperDir: join(root.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`),
       ownTag: options.containment === "best-effort" ? undefined : lockLimit("self"),
-      baseEnvironment: pairs(environment),
+      baseEnvironment: baseEnvironmentOf(environment),
       liveDirs: () => [
         ...[...this.#running.values()].map(({ slot }) => slot.files.dir),
         ...this.#pool.idleDirs(),
@@ -89,18 +78,9 @@ export class LocalHost implements Host {
   }
 
   async start(plan: StartPlan): Promise<StartedShell> {
-    this.#prepare();
     const release = this.hold();
     try {
-      await this.#keeper.start();
-      for (let tries = 0; tries < 3; tries++) {
-        const started = await this.#startOnce(plan);
-        if (started) return started;
-      }
-      throw new NacreError(
-        "spawn_failed",
-        "Shells die before they get their command. Is something killing bash?",
-      );
+      return await patiently(async () => await this.#startNow(plan));
     } finally {
       release();
     }
@@ -113,23 +93,20 @@ export class LocalHost implements Host {
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
-    const found = new Map<StartedShell, ProcessRef[]>(shells.map((shell) => [shell, []]));
-    if (this.#keeper.tagSpace) await this.#findTagged(allPids(), shells, found);
-    else await this.#findRelated(shells, found);
-    return found;
+    const space = this.#keeper.tagSpace;
+    return space ? await findTagged(this.#holders(shells), allPids(), space) : await findRelated(shells);
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
     const last = lastPid();
     if (last === shell.pidBefore && last > 0) return [];
-    const span = last - shell.pidBefore;
-    const every = allPids();
-    const found = new Map<StartedShell, ProcessRef[]>([[shell, []]]);
-    // Pids are given out in order: only the new ones can be its own. Fewer is not more: it wrapped.
-    const candidates = span > 0 ? every.filter((pid) => pid > shell.pidBefore && pid <= last) : every;
-    if (this.#keeper.tagSpace) await this.#findTagged(candidates, [shell], found);
-    else await this.#findRelated([shell], found);
-    return found.get(shell) ?? [];
+    const space = this.#keeper.tagSpace;
+    if (!space) return (await findRelated([shell])).get(shell) ?? [];
+    // Pids are given out in order: only the new ones can be its own. A smaller one means that they wrapped.
+    const all = allPids();
+    const candidates =
+      last > shell.pidBefore ? all.filter((pid) => pid > shell.pidBefore && pid <= last) : all;
+    return (await findTagged(this.#holders([shell]), candidates, space)).get(shell) ?? [];
   }
 
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
@@ -157,6 +134,13 @@ export class LocalHost implements Host {
     await this.#keeper.stop();
   }
 
+  /** Without those whose number has gone to another shell since. */
+  #holders(shells: readonly StartedShell[]): StartedShell[] {
+    return shells.filter(
+      ({ id, tagNumber }) => tagNumber !== undefined && this.#numberHolders.get(tagNumber) === id,
+    );
+  }
+
   #prepare(): void {
     if (this.#prepared) return;
     if (!hasProcfs()) {
@@ -169,18 +153,30 @@ export class LocalHost implements Host {
     this.#prepared = true;
   }
 
+  async #startNow(plan: StartPlan): Promise<StartedShell> {
+    this.#prepare();
+    // A slot may have been killed while it waited.
+    for (let tries = 0; tries < 3; tries++) {
+      const started = await this.#startOnce(plan);
+      if (started) return started;
+    }
+    throw new NacreError(
+      "spawn_failed",
+      "Shells die before they get their command. Is something killing bash?",
+    );
+  }
+
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
-    const { job, environment } = this.#jobOf(plan);
+    const { job, environment } = jobOf(plan, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     const meta = plan.meta(slot.id);
     try {
       writeFileSync(slot.files.command, plan.command, { mode: 0o600 });
       writeMeta(slot.files.meta, meta);
     } catch (cause) {
-      const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
       send(slot.commandPid, "SIGKILL");
       this.#pool.discard(slot);
-      throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, code, cause), { cause });
+      throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
     this.#running.set(slot.generation, { slot, onExit: plan.onExit });
@@ -205,18 +201,6 @@ export class LocalHost implements Host {
     };
   }
 
-  /** Variables travel with the job where the waiting bash can take them, else in a slot of their own. */
-  #jobOf({ workingDir, variables }: StartPlan): { job: Job; environment: readonly string[] | undefined } {
-    const base = this.#options.environment;
-    const bashEnv = variables["BASH_ENV"] ?? base["BASH_ENV"] ?? "";
-    const job = { workingDir, bashEnv, variables: pairs(variables) };
-    const simple = Object.keys(variables).every(canBeExported);
-    if (simple && Buffer.byteLength(encodeFields(job.variables)) + workingDir.length <= JOB_MAX_BYTES) {
-      return { job, environment: undefined };
-    }
-    return { job: { workingDir, bashEnv, variables: [] }, environment: pairs({ ...base, ...variables }) };
-  }
-
   #withCookie(job: Job, id: string): Job {
     return this.#keeper.tagSpace ? job : { ...job, variables: [...job.variables, `${COOKIE}=${id}`] };
   }
@@ -232,69 +216,6 @@ export class LocalHost implements Host {
     running.onExit(record);
     this.#pool.refillIn(1);
   }
-
-  async #findTagged(
-    pids: readonly number[],
-    shells: readonly StartedShell[],
-    found: Map<StartedShell, ProcessRef[]>,
-  ): Promise<void> {
-    const space = this.#keeper.tagSpace;
-    if (!space) return;
-    const byNumber = new Map<number, StartedShell>();
-    for (const shell of shells) {
-      const { tagNumber } = shell;
-      if (tagNumber !== undefined && this.#numberHolders.get(tagNumber) === shell.id)
-        byNumber.set(tagNumber, shell);
-    }
-    await forEachPid(pids, (pid) => {
-      const number = tagNumberOf(pid, space);
-      const shell = number === undefined ? undefined : byNumber.get(number);
-      if (shell) addProcess(pid, found.get(shell));
-    });
-  }
-
-  /** Without tags: the group, the descendants, and whoever still has the cookie. */
-  async #findRelated(shells: readonly StartedShell[], found: Map<StartedShell, ProcessRef[]>): Promise<void> {
-    const owner = new Map<number, StartedShell>(shells.map((shell) => [shell.commandPid, shell]));
-    const pids = allPids().sort((a, b) => a - b);
-    const parents = new Map<number, number>();
-    await forEachPid(pids, (pid) => {
-      const stat = readStat(pid);
-      if (!stat) return;
-      parents.set(pid, stat.parent);
-      const byCookie = shells.find((shell) => environmentHas(pid, `${COOKIE}=${shell.id}`));
-      const shell = owner.get(pid) ?? owner.get(stat.group) ?? owner.get(stat.session) ?? byCookie;
-      if (shell) owner.set(pid, shell);
-    });
-    for (const pid of pids) {
-      for (let up: number | undefined = pid; up !== undefined && up > 1; up = parents.get(up)) {
-        const shell = owner.get(up);
-        if (!shell) continue;
-        addProcess(pid, found.get(shell));
-        break;
-      }
-    }
-  }
-}
-
-function addProcess(pid: number, list: ProcessRef[] | undefined): void {
-  const stat = readStat(pid);
-  if (!stat || stat.state === "Z" || stat.state === "X") return;
-  list?.push({ pid, startTime: stat.startTime, group: stat.group, command: commandLine(pid) });
-}
-
-function pairs(variables: Readonly<Record<string, string>>): string[] {
-  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-}
-
-/** Names a running bash can set and export as they are. */
-function canBeExported(name: string): boolean {
-  return (
-    /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
-    !/^(UID|EUID|PPID|BASH.*|SHELLOPTS|IFS|POSIXLY_CORRECT|FUNCNAME|GROUPS|DIRSTACK|RANDOM|SRANDOM|SECONDS|EPOCH.*|LINENO|OLDPWD|PWD|__nacre_.*)$/.test(
-      name,
-    )
-  );
 }
 
 function send(pid: number, signal: NodeJS.Signals): SignalResult {
@@ -302,6 +223,6 @@ function send(pid: number, signal: NodeJS.Signals): SignalResult {
     process.kill(pid, signal);
     return "sent";
   } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM" ? "denied" : "gone";
+    return systemCode(error) === "EPERM" ? "denied" : "gone";
   }
 }

@@ -1,6 +1,7 @@
 // What /proc says: processes, their tags and their identity. Reads only.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
+import { shortageOf } from "../support/system-error.ts";
 
 export interface ProcessStat {
   /** R, S, D, T, Z, ... */
@@ -66,8 +67,9 @@ export function commandLine(pid: number): string {
   return text || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`;
 }
 
-export function environmentHas(pid: number, pair: string): boolean {
-  return readText(`/proc/${pid}/environ`)?.split("\0").includes(pair) ?? false;
+/** NAME=VALUE pairs it was started with; none where they cannot be read. */
+export function environmentOf(pid: number): string[] {
+  return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
 
 /** The pid given out last: equal before and after a command, it forked nothing. */
@@ -76,13 +78,16 @@ export function lastPid(): number {
 }
 
 export function hasProcfs(): boolean {
-  return readText("/proc/self/stat") !== undefined;
+  return existsSync("/proc/self/stat");
 }
 
+/** Not being able to look is not the same as there being nothing: a shortage is thrown. */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
-  } catch {
+  } catch (error) {
+    const shortage = shortageOf(error);
+    if (shortage) throw shortage;
     return undefined;
   }
 }

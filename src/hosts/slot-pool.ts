@@ -2,11 +2,13 @@
 // that a command need not wait for a fork; any other kind is opened when it is asked for.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { type Keeper, KeeperLost, type ReadySlot } from "../keeper/keeper.ts";
+import type { Keeper, ReadySlot } from "../keeper/keeper.ts";
+import { KeeperLost } from "../keeper/keeper-process.ts";
 import { preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { OPENING_SLOTS_MAX_COUNT } from "../support/limits.ts";
+import { shortageOf, systemCode } from "../support/system-error.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
 export interface SlotKind {
@@ -132,9 +134,7 @@ export class SlotPool {
       return await this.#openOnce(kind);
     } catch (error) {
       if (!(error instanceof KeeperLost)) throw error;
-      return await this.#openOnce(kind).catch((again) => {
-        throw new NacreError("spawn_failed", `The keeper keeps dying: ${messageOf(again)}`, { cause: again });
-      });
+      return await this.#openOnce(kind);
     }
   }
 
@@ -171,7 +171,7 @@ function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
       preallocateEndRecord(files.record);
       return { id, files };
     } catch (cause) {
-      const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+      const code = systemCode(cause);
       if (code === "EEXIST") continue;
       if (code === "ENOENT") {
         // Somebody removed the state directory under a running host.
@@ -179,13 +179,16 @@ function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
         continue;
       }
       rmSync(files.dir, { recursive: true, force: true });
-      throw new NacreError("spawn_failed", diskProblem(root.path, code, cause), { cause });
+      throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
     }
   }
 }
 
 /** What to say when the spool cannot be written. */
-export function diskProblem(path: string, code: unknown, cause: unknown): string {
+export function diskProblem(path: string, cause: unknown): string {
+  const shortage = shortageOf(cause);
+  if (shortage) return shortage.message;
+  const code = systemCode(cause);
   if (code === "ENOSPC" || code === "EDQUOT") {
     return `No shell can be started: no space is left for the state directory ${path}. Free some, or set NACRE_HOME to another disk.`;
   }

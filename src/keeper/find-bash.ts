@@ -1,7 +1,7 @@
 // Finds the bash that runs everything, and says clearly when there is none.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { NacreError } from "../support/errors.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 
 const USUAL_PLACES = ["/bin", "/usr/bin", "/usr/local/bin"];
 
@@ -27,9 +27,13 @@ export function findBash(chosen: string | undefined, path: string | undefined): 
 }
 
 function problemWith(file: string): string | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) return "it does not exist";
-  if (!stat.isFile()) return "it is not a file";
+  try {
+    if (!statSync(file).isFile()) return "it is not a file";
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return "it does not exist";
+    return code === "EACCES" ? "it cannot be reached (permission denied)" : messageOf(error);
+  }
   try {
     accessSync(file, constants.X_OK);
     return undefined;

@@ -13,8 +13,9 @@ __nacre_job() {
   IFS='' builtin read -r -d '' -u 6 __nacre_count
   while ((__nacre_count-- > 0)); do
     IFS='' builtin read -r -d '' -u 6 __nacre_pair
+    # A locale that does not exist would be complained about in our name.
     # shellcheck disable=SC2163 # the pair is NAME=VALUE
-    builtin export "$__nacre_pair"
+    builtin export "$__nacre_pair" 2>/dev/null
   done
   # Not through `builtin`: that would undo the redirection again.
   exec 6>&-
@@ -22,9 +23,18 @@ __nacre_job() {
     builtin printf 'cwd\n' >"${0%/*}/fault"
     builtin exit 126
   fi
+  # As in a bash that was started there: none, but exported once there is one.
   builtin unset OLDPWD
+  builtin export OLDPWD
 }
 __nacre_job
 builtin unset -f __nacre_job
 SECONDS=0
-if [[ -n ${BASH_ENV-} && -r $BASH_ENV ]]; then builtin . "$BASH_ENV"; fi
+# The command's own BASH_ENV, as bash would: expanded like a word in double quotes, and not looked up in PATH.
+if [[ -n ${BASH_ENV-} ]]; then
+  builtin eval "__nacre_file=\"${BASH_ENV//\"/\\\"}\""
+  [[ $__nacre_file == */* ]] || __nacre_file=./$__nacre_file
+  # shellcheck source=/dev/null
+  if [[ -r $__nacre_file ]]; then builtin . "$__nacre_file"; fi
+  builtin unset __nacre_file
+fi

@@ -2,9 +2,10 @@
 // Knows nothing of slots or restarts; keeper.ts does.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { monotonicMs } from "../support/clock.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { KEEPER_ANSWER_MAX_MS, SPAWN_RETRY_MAX_MS } from "../support/limits.ts";
+import { KEEPER_ANSWER_MAX_MS } from "../support/limits.ts";
+import { patiently } from "../support/patience.ts";
+import { systemCode } from "../support/system-error.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
 
 const PROGRAM = fileURLToPath(new URL("./keeper.sh", import.meta.url));
@@ -28,11 +29,21 @@ export interface KeeperProcess {
   end(): Promise<void>;
 }
 
+/** It died. What it was asked for may be asked again, of the next one. */
+export class KeeperLost extends NacreError {
+  constructor() {
+    super("spawn_failed", "The keeper, which starts all shells, was killed. Is something killing bash?");
+  }
+}
+
 /** Its number is in use by another host on this machine: draw another. */
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
-  const child = await spawnPatiently(options);
+  const child = await patiently(() => spawnOnce(options)).catch((cause: unknown) => {
+    if (cause instanceof NacreError) throw cause;
+    throw new NacreError("spawn_failed", explain(cause, options.bashPath), { cause });
+  });
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new NacreError("internal", "The keeper was started without pipes.");
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -48,13 +59,13 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
 
   const hello = await firstOf(greeting, exited);
   if (hello.kind !== "hello") {
-    stdin.destroy();
+    giveUp(child);
     if (hello.kind === "fatal" && hello.reason === "tag-taken") throw new TagTaken();
-    const reason = hello.kind === "fatal" ? hello.reason : "it ended before it could greet";
-    throw new NacreError("spawn_failed", `The keeper did not start: ${reason}.`);
+    if (hello.kind !== "fatal") throw new KeeperLost();
+    throw new NacreError("spawn_failed", `The keeper did not start: ${hello.reason}.`);
   }
   if (hello.version !== PROTOCOL_VERSION) {
-    stdin.destroy();
+    giveUp(child);
     throw new NacreError("internal", `The keeper speaks version ${hello.version}, not ${PROTOCOL_VERSION}.`);
   }
   void exited.then(options.onExit);
@@ -75,21 +86,13 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   };
 }
 
-/** The system may be out of processes or descriptors for a moment: that is no reason to fail at once. */
-async function spawnPatiently(options: KeeperProcessOptions): Promise<ChildProcess> {
-  const deadline = monotonicMs() + SPAWN_RETRY_MAX_MS;
-  for (let pause = 20; ; pause *= 2) {
-    try {
-      return await spawnOnce(options);
-    } catch (cause) {
-      const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-      const passing = ["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"].includes(code);
-      if (passing && monotonicMs() + pause < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, pause));
-        continue;
-      }
-      throw new NacreError("spawn_failed", explain(code, cause, options.bashPath), { cause });
-    }
+/** Whatever it is that did not greet, it must not stay behind. It leads a group of its own. */
+function giveUp(child: ChildProcess): void {
+  child.stdin?.destroy();
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended.
   }
 }
 
@@ -97,7 +100,15 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const child = spawn(
       options.bashPath,
-      ["--noprofile", "--norc", PROGRAM, options.keeperDir, options.tag, String(options.hostShift)],
+      [
+        "--noprofile",
+        "--norc",
+        PROGRAM,
+        options.bashPath,
+        options.keeperDir,
+        options.tag,
+        String(options.hostShift),
+      ],
       {
         argv0: "nacre-keeper",
         // A session of its own: Ctrl-C at the terminal must not reach it.
@@ -114,13 +125,8 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
   });
 }
 
-function explain(code: string, cause: unknown, bashPath: string): string {
-  switch (code) {
-    case "EAGAIN":
-      return "No process could be started: the limit on processes is reached (ulimit -u, or pids.max of the cgroup). End some and try again.";
-    case "EMFILE":
-    case "ENFILE":
-      return "No process could be started: this process has too many files open (ulimit -n). Close some and try again.";
+function explain(cause: unknown, bashPath: string): string {
+  switch (systemCode(cause)) {
     case "ENOENT":
       return `No process could be started: ${bashPath} does not exist.`;
     case "EACCES":
@@ -132,14 +138,14 @@ function explain(code: string, cause: unknown, bashPath: string): string {
 
 async function firstOf(greeting: Promise<Answer>, exited: Promise<void>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
-  const silent = (reason: string): Answer => ({ kind: "fatal", reason });
   try {
     return await Promise.race([
       greeting,
       // Its last words may still be in the pipe when the exit is reported.
-      exited.then(() => Promise.race([greeting, afterTurns(silent("it ended before it could greet"))])),
+      exited.then(() => Promise.race([greeting, afterMs(50, { kind: "unknown", line: "" } as const)])),
       new Promise<Answer>((resolve) => {
-        timer = setTimeout(() => resolve(silent("it did not greet in time")), KEEPER_ANSWER_MAX_MS);
+        const silent = { kind: "fatal", reason: "it did not greet in time" } as const;
+        timer = setTimeout(() => resolve(silent), KEEPER_ANSWER_MAX_MS);
       }),
     ]);
   } finally {
@@ -147,8 +153,8 @@ async function firstOf(greeting: Promise<Answer>, exited: Promise<void>): Promis
   }
 }
 
-function afterTurns<T>(value: T): Promise<T> {
-  return new Promise((resolve) => setTimeout(() => resolve(value), 50));
+function afterMs<T>(ms: number, value: T): Promise<T> {
+  return new Promise((resolve) => setTimeout(() => resolve(value), ms));
 }
 
 function forEachLine(stream: NodeJS.ReadableStream, use: (line: string) => void): void {

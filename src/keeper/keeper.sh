@@ -4,14 +4,15 @@
 # protocol is described in protocol.ts. shim.sh holds what happens inside each forked child.
 #
 # Needs bash >= 4.4 and coreutils, nothing else: the same program runs at the far end of a pipe.
-# Started as: keeper.sh STATE_DIR TAG SHIFT   (TAG "-" where no tag may be used)
+# Started as: keeper.sh BASH DIR TAG SHIFT   (TAG "-" where no tag may be used)
 set -u
 
-keeper_dir=$1 # private to this keeper: fifos, the logger's link
-keeper_tag=$2 # this host's tag with every bit below the host's own set, see tag.ts
-host_shift=$3 # tags >> host_shift are equal for all that belongs to this host
+shell_path=$1 # not $BASH: that is the user's login shell where argv[0] is not found in PATH
+keeper_dir=$2 # private to this keeper: fifos, the logger's link
+keeper_tag=$3 # this host's tag with every bit below the host's own set, see tag.ts
+host_shift=$4 # tags >> host_shift are equal for all that belongs to this host
 hook=${BASH_SOURCE[0]%/*}/hook.sh
-shell_path=$BASH
+env_path=$(type -P env)
 
 # shellcheck source=src/keeper/shim.sh
 . "${BASH_SOURCE[0]%/*}/shim.sh"
@@ -54,8 +55,8 @@ answer() {
 request_env() {
   local name count i value
   read_field name && read_field count || return
-  unset "env_$name"
-  local -n target=env_$name
+  unset "nacre_env_$name"
+  local -n target=nacre_env_$name
   target=()
   for ((i = 0; i < count; i++)); do
     read_field value || return
@@ -69,7 +70,7 @@ request_slot() {
   read_field generation && read_field dir && read_field fifo && read_field tag &&
     read_field cap && read_field streams && read_field env || return
   [[ -p $keeper_dir/$fifo ]] || mkfifo -m 600 -- "$keeper_dir/$fifo"
-  shim "$generation" "$dir" "$keeper_dir/$fifo" "$tag" "$cap" "$streams" "env_$env" &
+  shim "$generation" "$dir" "$keeper_dir/$fifo" "$tag" "$cap" "$streams" "nacre_env_$env" &
   # bash remembers every job it started until it is waited for: that table must not grow.
   disown $!
   cover "$dir"
@@ -105,14 +106,18 @@ close_leaked_fds() {
   local path fd
   for path in "/proc/$BASHPID/fd/"*; do
     fd=${path##*/}
-    # 255 is where bash keeps this script open.
-    [[ $fd =~ ^[0-9]+$ ]] && ((fd > 2 && fd != 255)) && eval "exec $fd>&-"
+    # One of them is this script, which bash reads as it goes.
+    [[ $fd =~ ^[0-9]+$ && ! $path -ef ${BASH_SOURCE[0]} ]] && ((fd > 2)) && eval "exec $fd>&-"
   done
 }
 
 # Tells the host what it deals with, or why it cannot work.
 handshake() {
   local tag_state=none boot='' ns='' start=''
+  if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
+    answer fatal "it needs bash 4.4 or later, and $shell_path is $BASH_VERSION"
+    return 1
+  fi
   if ! mkdir -p -- "$keeper_dir" || ! ln -sf -- "$(type -P cat)" "$keeper_dir/nacre-log"; then
     answer fatal "cannot write to $keeper_dir"
     return 1
@@ -176,11 +181,7 @@ host_is_gone() {
     IFS= read -r -n 1 state 2>/dev/null <"$dir/record"
     [[ $state == P && -e $dir/meta ]] && write_cause "$dir" host-ended
   done
-  if [[ $keeper_tag != - ]]; then
-    kill_tagged
-  else
-    kill_groups
-  fi
+  kill_all
   for dir in "${covered[@]}"; do
     # A slot that never got a job leaves nothing worth keeping.
     [[ -e $dir/meta ]] || rm -rf -- "$dir"
@@ -200,44 +201,76 @@ write_cause() {
   } 4<>"$1/record"
 }
 
-# Freeze what bears the tag until a scan finds nothing new, then kill it all: a process that is
-# stopped cannot fork away from under us. Shims and loggers bear the keeper's own tag and are spared:
-# they record the end and go by themselves.
-kill_tagged() {
-  local -A seen=()
-  local path pid new round prefix=$((keeper_tag >> host_shift))
-  for ((round = 0; round < 50; round++)); do
-    new=0
-    for path in /proc/[0-9]*; do
-      pid=${path#/proc/}
-      [[ -n ${seen[$pid]-} ]] && continue
-      tag_of "$pid" || continue
-      ((REPLY >> host_shift == prefix && REPLY != keeper_tag)) || continue
-      kill -STOP "$pid" 2>/dev/null
-      seen[$pid]=1
-      new=1
+# Freezes what belongs to the commands until a scan finds nothing new, then kills it all: a process that
+# is stopped cannot fork away from under us. And again, until nothing is left: the death of a group's
+# leader wakes its stopped members, and a shim that was just forked may only now start its command.
+# Shims and loggers are spared: they record the end and go by themselves.
+kill_all() {
+  local -A seen=() groups=() cookies=()
+  local path pid new rest round
+  for ((round = 0; round < 500; round++)); do
+    # Again each time: a shim may only now have written down whom it started.
+    [[ $keeper_tag == - ]] && list_related
+    seen=()
+    rest=0
+    for ((new = 1; new; )); do
+      new=0
+      for path in /proc/[0-9]*; do
+        pid=${path#/proc/}
+        [[ -n ${seen[$pid]-} || $pid == "$BASHPID" ]] && continue
+        belongs_to "$pid"
+        case $? in
+          0) kill -STOP "$pid" 2>/dev/null && seen[$pid]=1 && new=1 ;;
+          2) rest=1 ;;
+        esac
+      done
     done
-    ((new)) || break
+    ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
+    ((${#seen[@]} || rest)) || break
+    pause
   done
-  ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
 }
 
-# Without tags: the group of each command and what still hangs below it.
-kill_groups() {
-  local dir pid rest
+# 0: part of a command; 2: a shim or a logger; 1: a stranger, or gone.
+belongs_to() {
+  if [[ $keeper_tag == - ]]; then
+    is_related "$1"
+    return
+  fi
+  tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) && is_alive "$1" || return 1
+  [[ $REPLY != "$keeper_tag" ]] || return 2
+}
+
+# Not a zombie: those show their limits, too, until somebody takes note of them.
+is_alive() {
+  local stat
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } != [ZX]* ]]
+}
+
+# Without tags: the groups of the commands, whoever still carries the cookie, and what hangs below them.
+list_related() {
+  local dir pid start
   for dir in "${covered[@]}"; do
-    read -r _ _ _ _ pid rest 2>/dev/null <"$dir/identity" || continue
-    [[ $pid =~ ^[0-9]+$ ]] && ((pid > 1)) && kill_tree "$pid" && kill -KILL -- "-$pid" 2>/dev/null
+    cookies[NACRE_SHELL=${dir##*/}]=1
+    read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
+    # A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+    if ! start_time "$pid" || [[ $REPLY == "$start" ]]; then groups[$pid]=1; fi
   done
 }
 
-kill_tree() {
-  local child children=''
-  kill -STOP "$1" 2>/dev/null
-  IFS= read -r children 2>/dev/null <"/proc/$1/task/$1/children"
-  for child in $children; do kill_tree "$child"; done
-  kill -KILL "$1" 2>/dev/null
-  return 0
+# Uses the tables of kill_all. Our own children, the shims, count as the rest.
+is_related() {
+  local stat variable variables=()
+  is_alive "$1" && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  mapfile -d '' -t variables 2>/dev/null <"/proc/$1/environ"
+  for variable in "${variables[@]}"; do
+    [[ $variable == NACRE_SHELL=* && -n ${cookies[$variable]-} ]] && return
+  done
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  # $2 is the parent, $3 the group.
+  [[ $2 == "$BASHPID" ]] && return 2
+  [[ -n ${groups[$3]-} || -n ${seen[$2]-} ]]
 }
 
 main

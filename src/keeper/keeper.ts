@@ -10,7 +10,8 @@ import {
   KEEPER_RESTART_WINDOW_MS,
   KEEPER_RESTARTS_MAX_COUNT,
 } from "../support/limits.ts";
-import { type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
+import { systemCode } from "../support/system-error.ts";
+import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
 import { type Answer, encodeFields, type Hello } from "./protocol.ts";
 import { TagSpace } from "./tag.ts";
 
@@ -53,9 +54,6 @@ export interface Job {
   readonly variables: readonly string[];
 }
 
-/** The request may have been lost with the keeper it was sent to; it can be made again. */
-export class KeeperLost extends Error {}
-
 interface Opening {
   readonly resolve: (slot: ReadySlot) => void;
   readonly reject: (error: Error) => void;
@@ -91,7 +89,7 @@ export class Keeper {
   async openSlot(request: SlotRequest): Promise<ReadySlot> {
     await this.start();
     const keeper = this.#current;
-    if (!keeper) throw new KeeperLost("The keeper is gone.");
+    if (!keeper) throw new KeeperLost();
     const generation = String(++this.#lastGeneration);
     const opened = new Promise<ReadySlot>((resolve, reject) => {
       this.#openings.set(generation, { resolve, reject });
@@ -100,10 +98,12 @@ export class Keeper {
       keeper.send(["env", "once", String(request.environment.length), ...request.environment]);
     }
     const { dir, fifo, tag, streams } = request;
-    const capKib = String(Math.max(1, Math.ceil(request.capBytes / 1024)));
+    const capKib = String(Math.max(1, Math.floor(request.capBytes / 1024)));
     keeper.send(["slot", generation, dir, fifo, tag, capKib, streams, request.environment ? "once" : "base"]);
     const timer = setTimeout(() => {
-      this.#settle(generation, new NacreError("spawn_failed", "The keeper did not start a shell in time."));
+      const words =
+        "The keeper did not start a shell in time. Is the limit on processes reached (ulimit -u, pids.max)?";
+      this.#settle(generation, new NacreError("spawn_failed", words));
     }, KEEPER_ANSWER_MAX_MS);
     try {
       return await opened;
@@ -114,18 +114,17 @@ export class Keeper {
 
   /** Hands a waiting slot its job; false where nobody waits at that fifo any more. */
   sendJob(fifo: string, job: Job): boolean {
-    let fd: number;
+    const { workingDir, bashEnv, variables } = job;
+    const message = Buffer.from(encodeFields([workingDir, bashEnv, String(variables.length), ...variables]));
+    let fd: number | undefined;
     try {
       fd = openSync(join(this.#options.keeperDir, fifo), constants.O_WRONLY | constants.O_NONBLOCK);
-    } catch {
-      return false;
-    }
-    try {
-      const { workingDir, bashEnv, variables } = job;
-      writeSync(fd, encodeFields([workingDir, bashEnv, String(variables.length), ...variables]));
-      return true;
+      return writeSync(fd, message) === message.length;
+    } catch (error) {
+      if (["ENXIO", "EPIPE", "ENOENT"].includes(systemCode(error) ?? "")) return false;
+      throw error;
     } finally {
-      closeSync(fd);
+      if (fd !== undefined) closeSync(fd);
     }
   }
 
@@ -152,6 +151,7 @@ export class Keeper {
   async #launch(): Promise<KeeperProcess> {
     const { bashPath, keeperDir, ownTag } = this.#options;
     const restarted = this.#tagSpace;
+    this.#starts.push(monotonicMs());
     for (;;) {
       const space = restarted ?? (ownTag === undefined ? undefined : TagSpace.within(ownTag, Math.random()));
       try {
@@ -165,7 +165,6 @@ export class Keeper {
         });
         this.#tagSpace = keeper.hello.tagged ? space : undefined;
         this.#current = keeper;
-        this.#starts.push(monotonicMs());
         const { baseEnvironment } = this.#options;
         keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
         for (const dir of this.#options.liveDirs()) keeper.send(["cover", dir]);
@@ -184,7 +183,7 @@ export class Keeper {
       case "ready": {
         const known = this.#openings.get(answer.generation);
         // Nobody waits for it any more: it must not wait for ever.
-        if (!known) process.kill(answer.commandPid, "SIGKILL");
+        if (!known) killQuietly(answer.commandPid);
         this.#openings.delete(answer.generation);
         known?.resolve(answer);
         break;
@@ -216,12 +215,26 @@ export class Keeper {
     // A shim it forked just before may still answer, through the pipe it inherited.
     const pending = [...this.#openings.keys()];
     setTimeout(() => {
-      for (const generation of pending) this.#settle(generation, new KeeperLost("The keeper is gone."));
+      for (const generation of pending) this.#settle(generation, new KeeperLost());
     }, 100);
+    keeper.hold(false);
+    this.#revive();
+  }
+
+  /** Shells must stay covered, so the next one starts at once; later, if they keep dying. */
+  #revive(): void {
     if (this.#stopped) return;
     const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;
     this.#starts = this.#starts.filter((at) => at > since);
-    // Shells must stay covered, so the next one starts now; but not for ever, if it keeps dying.
-    if (this.#starts.length <= KEEPER_RESTARTS_MAX_COUNT) void this.start().catch(() => {});
+    if (this.#starts.length <= KEEPER_RESTARTS_MAX_COUNT) void this.start().catch(() => this.#revive());
+    else setTimeout(() => this.#revive(), KEEPER_RESTART_WINDOW_MS).unref();
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It is gone already.
   }
 }

@@ -62,7 +62,7 @@ export function parseAnswer(line: string): Answer {
       return { kind, generation: words[0] ?? "" };
     case "exit": {
       const [generation = "", ...fields] = words;
-      const record = parseExitFields(fields);
+      const record = parseExitFields(fields.join(" "));
       return record ? { kind, generation, record } : { kind: "unknown", line };
     }
     default:

@@ -6,7 +6,7 @@
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the fifo the job comes
 # through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
 # their own.
-# shellcheck disable=SC2154 # keeper_dir, hook, shell_path and identity_tail are set by keeper.sh
+# shellcheck disable=SC2154 # keeper_dir, hook, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV_ARRAY
 shim() {
@@ -32,7 +32,7 @@ shim() {
   # Job control makes the command the leader of a group of its own and lets it start with INT and
   # QUIT at their defaults; without it bash ignores both, for good.
   set -m
-  run_command "$dir" "$tag" "$env_array" >&8 2>&9 3>&- 4>&- 5>&- 7>&- 8>&- 9>&- &
+  run_command "$dir" "$tag" "$env_array" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   set +m
   exec 6>&- 8>&- 9>&-
@@ -40,8 +40,8 @@ shim() {
   trap - EXIT
   printf 'ready %s %s %s %s\n' "$generation" "$BASHPID" "$command_pid" "$REPLY" >&3
 
-  # -f: until it has ended. Plain `wait` also returns when a job is stopped.
-  wait -f "$command_pid"
+  # Without job control bash does not hear of a command that is merely stopped.
+  wait "$command_pid"
   code=$?
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
@@ -51,7 +51,7 @@ shim() {
   read -r uptime _ </proc/uptime
 
   # Overwritten in place, in one write: a full disk can refuse a new file, not this.
-  local record="$code ${flags:--} ${out_bytes:-0} ${err_bytes:-0} ${uptime:-0}"
+  local record="$code ${flags:--} ${out_bytes:-0} ${err_bytes:-0} ${uptime:-0.00}"
   printf 'X %-124s.\n' "$record" >&4
   printf 'exit %s %s\n' "$generation" "$record" >&3
   exit 0
@@ -74,12 +74,14 @@ run_command() {
   [[ $2 == - ]] || ulimit -x "$2"
   export -n PATH LC_ALL OLDPWD
   local -n nacre_environment=$3
+  # Everything needed below under a name that no variable of the command can take.
+  local nacre_hook=$hook nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
   local nacre_pair nacre_name nacre_odd=()
   for nacre_pair in "${nacre_environment[@]}"; do
     nacre_name=${nacre_pair%%=*}
     case $nacre_name in
       # Names this bash could not take, or would be led astray by, go around it.
-      *[!A-Za-z0-9_]* | [0-9]* | '' | UID | EUID | PPID | BASH* | SHELLOPTS | IFS | POSIXLY_CORRECT | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | nacre_*)
+      UID | EUID | PPID | BASH* | IFS | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | covered | nacre_*)
         nacre_odd+=("$nacre_pair")
         ;;
       *)
@@ -88,12 +90,14 @@ run_command() {
         ;;
     esac
   done
+  # Only now: what this bash has to say (about a locale, say) is not the command's output.
+  exec >&8 2>&9 8>&- 9>&-
   if ((${#nacre_odd[@]})); then
-    # No secret ever has such a name; on a command line it could be seen by others.
-    exec env "${nacre_odd[@]}" BASH_ENV="$hook" "$shell_path" "$1/cmd"
+    # No secret has such a name; on a command line others could see it.
+    exec "$nacre_env" "${nacre_odd[@]}" BASH_ENV="$nacre_hook" "$nacre_bash" "$nacre_script"
   fi
-  export BASH_ENV=$hook
-  exec -a bash "$shell_path" "$1/cmd"
+  export BASH_ENV=$nacre_hook
+  exec -a bash "$nacre_bash" "$nacre_script"
 }
 
 # Who this is, in a form that a recycled pid cannot fake. Leaves the command's start time in REPLY.

@@ -73,9 +73,8 @@ class KillRound {
       const group = this.#host.signalGroup(shell, signal);
       for (const process of processes) {
         if (group !== "sent" || process.group !== shell.commandPid) this.#send(shell, process, signal);
-        else this.#note(shell, process);
-        // A stopped process would keep the signal for later.
-        this.#host.signal(process, "SIGCONT");
+        // A stopped process would keep the signal for later. Of a group, this also tells whom it could not reach.
+        this.#send(shell, process, "SIGCONT");
       }
     }
     this.#remaining = found;
@@ -137,12 +136,13 @@ class KillRound {
         for (const process of processes) {
           if (frozen.has(keyOf(process))) continue;
           frozen.set(keyOf(process), [shell, process]);
-          this.#host.signal(process, "SIGSTOP");
+          this.#send(shell, process, "SIGSTOP");
           newcomers++;
         }
       }
     }
-    return [...frozen.values()];
+    // The death of a group's leader wakes its stopped members: leaders last.
+    return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
   }
 
   #send(shell: StartedShell, process: ProcessRef, signal: NodeJS.Signals): void {

@@ -1,7 +1,7 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
 import { uptime } from "node:os";
-import { type BuiltEnvironment, buildEnvironment, type EnvironmentMode } from "../environment/environment.ts";
+import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
 import type { Containment, Host } from "../hosts/host.ts";
 import { LocalHost } from "../hosts/local.ts";
@@ -14,65 +14,19 @@ import {
   KILL_GRACE_MS,
   LIVE_SHELLS_PER_SCOPE_MAX_COUNT,
   LIVENESS_CHECK_MS,
+  LIVENESS_LOOKS_COUNT,
   SPOOL_QUOTA_BYTES,
   STREAM_CAP_BYTES,
+  SWEEP_DELAY_MS,
   SWEEP_INTERVAL_MS,
   TIMER_MAX_MS,
 } from "../support/limits.ts";
+import { checkCommand, checkSettable } from "./check-start.ts";
 import { endShells, type KillReport } from "./kill.ts";
+import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
+import { Places } from "./places.ts";
 import { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
-
-export interface ShellManagerOptions {
-  /** Where shells are kept on disk. @default NACRE_HOME, else the XDG state directory */
-  readonly stateRoot?: string;
-  /** What commands inherit of this process's environment, and what is set for them. */
-  readonly environment?: {
-    /** @default "safe" */
-    readonly mode?: EnvironmentMode;
-    readonly include?: readonly string[];
-    readonly exclude?: readonly string[];
-    readonly set?: Readonly<Record<string, string>>;
-  };
-  /** An absolute path of bash. @default the first one in PATH */
-  readonly shellPath?: string;
-  /** Commands may only start inside these. @default anywhere */
-  readonly allowedRoots?: readonly string[];
-  /** Disk cap of one output stream. @default 2 GiB */
-  readonly capBytes?: number;
-  /** Live background shells per scope. @default 64 */
-  readonly maxLiveShells?: number;
-  /** Between TERM and KILL. @default 2000 */
-  readonly killGraceMs?: number;
-  /** Finished shells together. @default 10 GiB */
-  readonly quotaBytes?: number;
-  /** Finished shells are swept after this. @default 3600 */
-  readonly finishedMaxAgeSeconds?: number;
-  /** "best-effort" does without tags. @default "auto" */
-  readonly containment?: "auto" | "best-effort";
-  /** Shells kept ready. @default 2 */
-  readonly poolSize?: number;
-}
-
-export interface CreateShellOptions {
-  readonly command: string;
-  /** Absolute. */
-  readonly workingDir: string;
-  /** On top of the manager's environment. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Who owns it: callers of other scopes cannot see it. @default "default" */
-  readonly scope?: string;
-  readonly session?: string;
-  /** Ends the shell with status `timeout` this long after its start. @default never */
-  readonly timeoutMs?: number;
-  /** "merged" keeps the true order of both streams, in stdout. @default "split" */
-  readonly streams?: "split" | "merged";
-  readonly capBytes?: number;
-  /** Two starts with one key are one run. */
-  readonly idempotencyKey?: string;
-  /** Whether it counts against the limit on background shells. @default true */
-  readonly background?: boolean;
-}
 
 const DEFAULT_SCOPE = "default";
 
@@ -85,16 +39,22 @@ export class ShellManager {
   readonly #host: Host;
   readonly #shells = new Map<string, ShellProcess>();
   readonly #running = new Set<ShellProcess>();
-  readonly #backgroundCounts = new Map<string, number>();
+  readonly #places: Places;
   readonly #byKey = new Map<string, Promise<ShellProcess>>();
+  /** The key a shell was started with, by its id. */
+  readonly #keys = new Map<string, string>();
   readonly #deadlines = new Map<string, NodeJS.Timeout>();
   #liveness: NodeJS.Timeout | undefined;
+  #livenessTurn = 0;
   #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ShellManagerOptions = {}) {
     this.#options = options;
     this.root = new SpoolRoot(options.stateRoot ?? defaultStateRoot());
     this.environment = buildEnvironment({ inherited: process.env, ...options.environment });
+    this.#places = new Places(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
+      this.listRunning({ scope }),
+    );
     this.#host = new LocalHost({
       root: this.root,
       environment: this.environment.env,
@@ -137,7 +97,10 @@ export class ShellManager {
     const created = this.#create(options, scope);
     this.#byKey.set(full, created);
     // A start that failed is no run: the key may be used again.
-    created.catch(() => this.#byKey.delete(full));
+    created.then(
+      (shell) => this.#keys.set(shell.id, full),
+      () => this.#byKey.delete(full),
+    );
     return await created;
   }
 
@@ -174,8 +137,7 @@ export class ShellManager {
   /** Drops an ended shell and its spool. What it left running still ends with this manager. */
   forget(shell: ShellProcess): void {
     if (shell.isRunning) throw new NacreError("invalid_input", `${shell.id} is still running; end it first.`);
-    this.#shells.delete(shell.id);
-    this.#host.release(shell.started);
+    this.#drop(shell.id);
     removeShell(this.root, shell.id);
   }
 
@@ -213,11 +175,12 @@ export class ShellManager {
     const { command, workingDir, env = {}, timeoutMs } = options;
     checkCommand(command);
     checkWorkingDir(workingDir, this.#options.allowedRoots);
+    checkSettable(env);
     const { env: variables } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env });
     const tooLarge = environmentTooLarge({ ...this.environment.env, ...variables });
     if (tooLarge) throw tooLarge;
     this.#sweepNowAndThen();
-    const leave = options.background === false ? () => {} : this.#enter(scope);
+    const leave = options.background === false ? () => {} : this.#places.take(scope);
 
     let shell: ShellProcess | undefined;
     try {
@@ -262,21 +225,6 @@ export class ShellManager {
     return shell;
   }
 
-  /** Counted before the start, so that many at once cannot slip past the limit together. */
-  #enter(scope: string): () => void {
-    const max = this.#options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT;
-    const count = this.#backgroundCounts.get(scope) ?? 0;
-    if (count >= max) {
-      const live = this.listRunning({ scope }).map((shell) => `${shell.id} (${excerpt(shell.command)})`);
-      throw new NacreError(
-        "limit_reached",
-        `${count} background shells are running, the most allowed. End one first: ${live.join(", ")}`,
-      );
-    }
-    this.#backgroundCounts.set(scope, count + 1);
-    return () => this.#backgroundCounts.set(scope, (this.#backgroundCounts.get(scope) ?? 1) - 1);
-  }
-
   #onEnd(shell: ShellProcess): void {
     this.#running.delete(shell);
     clearTimeout(this.#deadlines.get(shell.id));
@@ -313,45 +261,47 @@ export class ShellManager {
     this.#deadlines.set(shell.id, timer);
   }
 
-  /** A shim that was killed tells nobody: somebody has to look. Costs a signal 0 per shell. */
+  /**
+   * A shim that was killed tells nobody: somebody has to look. A signal 0 costs next to nothing, but a
+   * shim that nobody has reaped answers it, too; so a few are looked at closely each time, in turn.
+   */
   #watchLiveness(): void {
     if (this.#liveness) return;
     this.#liveness = setInterval(() => {
-      for (const shell of this.#running) if (!exists(shell.started.shimPid)) shell.refresh();
+      const shells = [...this.#running];
+      const first = this.#livenessTurn++ * LIVENESS_LOOKS_COUNT;
+      for (const [index, shell] of shells.entries()) {
+        const turn = (((index - first) % shells.length) + shells.length) % shells.length;
+        if (turn < LIVENESS_LOOKS_COUNT || !exists(shell.started.shimPid)) shell.refresh();
+      }
     }, LIVENESS_CHECK_MS);
     this.#liveness.unref();
   }
 
+  /** Off the path of the call that happens to be the one. */
   #sweepNowAndThen(): void {
     if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = monotonicMs();
-    const maxAgeSeconds = this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS;
-    const swept = sweep(
-      this.root,
-      {
-        nowMs: wallMs(),
-        maxAgeMs: maxAgeSeconds * 1000,
-        quotaBytes: this.#options.quotaBytes ?? SPOOL_QUOTA_BYTES,
-      },
-      (pid, startTime) => this.#host.isAlive(pid, startTime),
-    );
-    for (const id of swept) this.#shells.delete(id);
+    setTimeout(() => void this.#sweep(), SWEEP_DELAY_MS).unref();
   }
-}
 
-function checkCommand(command: string): void {
-  const offset = command.indexOf("\0");
-  if (offset >= 0) {
-    throw new NacreError(
-      "invalid_input",
-      `The command contains a NUL character at offset ${offset}; bash cannot read it.`,
-    );
+  async #sweep(): Promise<void> {
+    const { finishedMaxAgeSeconds = FINISHED_MAX_AGE_SECONDS, quotaBytes = SPOOL_QUOTA_BYTES } =
+      this.#options;
+    const limits = { nowMs: wallMs(), maxAgeMs: finishedMaxAgeSeconds * 1000, quotaBytes };
+    const swept = await sweep(this.root, limits, (pid, startTime) => this.#host.isAlive(pid, startTime));
+    for (const id of swept) this.#drop(id);
   }
-}
 
-function excerpt(command: string): string {
-  const [line = ""] = command.split("\n", 1);
-  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+  #drop(id: string): void {
+    const shell = this.#shells.get(id);
+    if (!shell) return;
+    this.#shells.delete(id);
+    this.#host.release(shell.started);
+    const key = this.#keys.get(id);
+    if (key !== undefined) this.#byKey.delete(key);
+    this.#keys.delete(id);
+  }
 }
 
 function exists(pid: number): boolean {

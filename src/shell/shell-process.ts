@@ -3,35 +3,23 @@
 import { readFileSync } from "node:fs";
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
 import { Cursor } from "../spool/cursor.ts";
-import { type Cause, type ExitRecord, readEndRecord, writeCause } from "../spool/end-record.ts";
+import {
+  type Cause,
+  type EndRecord,
+  type ExitRecord,
+  readEndRecord,
+  writeCause,
+} from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { KILL_GRACE_MS, READ_CHUNK_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
-import { createUtf8Decoder } from "../text/decode.ts";
+import { KILL_GRACE_MS } from "../support/limits.ts";
+import { followOutput, type OutputPiece, type StreamName } from "./follow-output.ts";
 import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
 import { codeOf, decideOutcome, describeOutcome, type Outcome } from "./outcome.ts";
-import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";
-import { OutputWatch } from "./output-watch.ts";
 import { remarksOn } from "./remarks.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
-
-export type StreamName = "stdout" | "stderr";
-
-export interface WaitCondition {
-  /** A line to wait for, in what was printed from the start (or `from`). */
-  readonly pattern?: RegExp | LineMatcher;
-  /** Wait for the end. */
-  readonly exit?: true;
-  readonly timeoutMs?: number;
-  /** Where to begin to look, in bytes. @default 0 */
-  readonly from?: Readonly<Record<StreamName, number>>;
-}
-
-export type WaitResult =
-  | { readonly kind: "matched"; readonly stream: StreamName; readonly line: string }
-  | { readonly kind: "ended"; readonly outcome: Outcome }
-  | { readonly kind: "expired" };
+import { lookFor, type WaitCondition, type WaitResult } from "./wait-for.ts";
 
 export interface ShellProcessOptions {
   readonly host: Host;
@@ -166,34 +154,11 @@ export class ShellProcess {
   }
 
   /** Live: all that was printed so far, then what comes, until the shell ends. */
-  async *output(): AsyncGenerator<{ readonly stream: StreamName; readonly text: string }, void, void> {
-    const { files } = this.started;
-    const streams = (["stdout", "stderr"] as const).map((stream) => ({
-      stream,
-      cursor: new Cursor(files[stream]),
-      decoder: createUtf8Decoder(),
-    }));
-    const watch = new OutputWatch(files.dir);
+  async *output(): AsyncGenerator<OutputPiece, void, void> {
     const release = this.#host.hold();
-    void this.#ended.then(() => watch.nudge());
     try {
-      for (;;) {
-        // Asked before reading: what is printed up to the end is on disk when the end is known.
-        const ended = !this.isRunning;
-        let quiet = true;
-        for (const { stream, cursor, decoder } of streams) {
-          const bytes = cursor.peek(READ_CHUNK_BYTES);
-          cursor.advance(bytes.length);
-          if (bytes.length > 0) quiet = false;
-          const text = decoder.push(bytes) + (ended && bytes.length === 0 ? decoder.end() : "");
-          if (text !== "") yield { stream, text };
-        }
-        if (!quiet) continue;
-        if (ended) return;
-        await watch.next();
-      }
+      yield* followOutput(this.started.files, { hasEnded: () => !this.isRunning, ended: this.#ended });
     } finally {
-      watch.close();
       release();
     }
   }
@@ -231,9 +196,8 @@ export class ShellProcess {
     const release = this.#host.hold();
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
     try {
-      if (condition.pattern) return await this.#lookForLine(condition.pattern, condition.from, deadline);
-      const outcome = await withDeadline(this.#ended, deadline);
-      return outcome ? { kind: "ended", outcome } : { kind: "expired" };
+      const life = { outcome: () => this.outcome, ended: this.#ended };
+      return await lookFor(condition, { files: this.started.files, life, deadline });
     } finally {
       release();
     }
@@ -291,8 +255,13 @@ export class ShellProcess {
   /** The shim has told the host how it ended. */
   conclude(told: ExitRecord): void {
     if (this.#outcome) return;
-    const { exit, cause } = readEndRecord(this.started.files.record);
-    // On a disk that failed, the message is all there is.
+    let exit: EndRecord["exit"] = told;
+    let cause: Cause | undefined;
+    try {
+      ({ exit, cause } = readEndRecord(this.started.files.record));
+    } catch {
+      // Out of file descriptors, say: the message tells as much as the record.
+    }
     this.#settle(typeof exit === "object" ? exit : told, cause, true);
   }
 
@@ -300,10 +269,15 @@ export class ShellProcess {
   refresh(): void {
     if (this.#outcome) return;
     const { shimPid, shimStart, files } = this.started;
-    if (this.#host.isAlive(shimPid, shimStart)) return;
-    // Read after it was seen dead: nobody can have written since.
-    const { exit, cause } = readEndRecord(files.record);
-    this.#settle(exit, cause, false);
+    try {
+      if (this.#host.isAlive(shimPid, shimStart)) return;
+      // Read after it was seen dead: nobody can have written since.
+      const { exit, cause } = readEndRecord(files.record);
+      this.#settle(exit, cause, false);
+    } catch (error) {
+      // Whoever cannot look knows nothing new; it is not lost for that.
+      if (!(error instanceof NacreError)) throw error;
+    }
   }
 
   #settle(exit: ExitRecord | "pending" | "corrupt", cause: Cause | undefined, shimAlive: boolean): void {
@@ -321,36 +295,6 @@ export class ShellProcess {
     this.#onEnd(this);
   }
 
-  async #lookForLine(
-    pattern: RegExp | LineMatcher,
-    from: WaitCondition["from"],
-    deadline: number,
-  ): Promise<WaitResult> {
-    const matcher = pattern instanceof RegExp ? matcherOf(pattern) : pattern;
-    const { files } = this.started;
-    const searches = (["stdout", "stderr"] as const).map((stream) => ({
-      stream,
-      search: new LineSearch(files[stream], from?.[stream] ?? 0, matcher),
-    }));
-    const watch = new OutputWatch(files.dir);
-    void this.#ended.then(() => watch.nudge());
-    try {
-      for (;;) {
-        const outcome = this.outcome;
-        for (const { stream, search } of searches) {
-          const line = search.advance();
-          if (line !== undefined) return { kind: "matched", stream, line };
-        }
-        if (outcome) return { kind: "ended", outcome };
-        const left = deadline - monotonicMs();
-        if (left <= 0) return { kind: "expired" };
-        await watch.next(left);
-      }
-    } finally {
-      watch.close();
-    }
-  }
-
   async #signalAll(signal: NodeJS.Signals, cause: Cause | undefined): Promise<KillReport> {
     this.refresh();
     if (cause && !this.#outcome) this.#writeCause(cause);
@@ -365,28 +309,6 @@ export class ShellProcess {
       // The spool is gone or broken; then this process is the only one that can know.
       this.#cause ??= cause;
     }
-  }
-}
-
-function matcherOf(pattern: RegExp): LineMatcher {
-  // A global or sticky pattern would remember where it stopped.
-  const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
-  return { matches: (line) => stateless.test(line) };
-}
-
-async function withDeadline<T>(promise: Promise<T>, deadline: number): Promise<T | undefined> {
-  if (deadline === Number.POSITIVE_INFINITY) return await promise;
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<undefined>((resolve) => {
-    timer = setTimeout(
-      () => resolve(undefined),
-      Math.min(TIMER_MAX_MS, Math.max(0, deadline - monotonicMs())),
-    );
-  });
-  try {
-    return await Promise.race([promise, expired]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,6 +1,7 @@
 // A reader's place in one output file, in bytes. Readers only move their own cursor; the file
 // grows whether anybody reads or not.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { READ_CHUNK_BYTES } from "../support/limits.ts";
 
 /** How much there is to read now; 0 for a file that is not there. */
 export function sizeOf(path: string): number {
@@ -13,13 +14,7 @@ export function readRange(path: string, from: number, to: number): Buffer {
   const bytes = withFile(path, (fd) => {
     const end = Math.min(to, fstatSync(fd).size);
     const buffer = Buffer.allocUnsafe(Math.max(0, end - from));
-    let length = 0;
-    while (length < buffer.length) {
-      const count = readSync(fd, buffer, length, buffer.length - length, from + length);
-      if (count === 0) break;
-      length += count;
-    }
-    return buffer.subarray(0, length);
+    return buffer.subarray(0, fill(fd, buffer, from));
   });
   return bytes ?? Buffer.alloc(0);
 }
@@ -37,15 +32,33 @@ export class Cursor {
     return this.#position;
   }
 
-  /** Looks at up to maxBytes of what is new, without moving. */
+  /**
+   * Looks at up to maxBytes of what is new, without moving. What it returns holds until the next look of
+   * any cursor: reading through gigabytes must not leave gigabytes to the garbage collector.
+   */
   peek(maxBytes: number): Buffer {
-    return readRange(this.#path, this.#position, this.#position + maxBytes);
+    if (maxBytes > scratch.length) scratch = Buffer.allocUnsafeSlow(maxBytes);
+    const length = withFile(this.#path, (fd) => fill(fd, scratch.subarray(0, maxBytes), this.#position));
+    return scratch.subarray(0, length ?? 0);
   }
 
   /** Marks bytes as read. */
   advance(bytes: number): void {
     this.#position += bytes;
   }
+}
+
+let scratch = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
+
+/** How many bytes there were. */
+function fill(fd: number, buffer: Buffer, from: number): number {
+  let length = 0;
+  while (length < buffer.length) {
+    const count = readSync(fd, buffer, length, buffer.length - length, from + length);
+    if (count === 0) break;
+    length += count;
+  }
+  return length;
 }
 
 function withFile<T>(path: string, use: (fd: number) => T): T | undefined {

@@ -3,6 +3,7 @@
 // Bytes 0-127 are the exit record, written by the shim; bytes 128-255 the cause, written by whoever
 // ends the shell, before the first signal.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { shortageOf } from "../support/system-error.ts";
 
 const PART_BYTES = 128;
 const PENDING = `${"P".padEnd(PART_BYTES - 2)}.\n`;
@@ -48,10 +49,15 @@ export function readEndRecord(path: string): EndRecord {
   let text: string;
   try {
     text = readFileSync(path, "latin1");
-  } catch {
+  } catch (error) {
+    const shortage = shortageOf(error);
+    if (shortage) throw shortage;
     return { exit: "corrupt", cause: undefined };
   }
-  return { exit: parseExit(text.slice(0, PART_BYTES)), cause: parseCause(text.slice(PART_BYTES)) };
+  return {
+    exit: parseExit(text.slice(0, PART_BYTES)),
+    cause: parseCause(text.slice(PART_BYTES, 2 * PART_BYTES)),
+  };
 }
 
 /** Writes the cause unless there is one: the first reason wins. Tells whether it is ours. */
@@ -69,24 +75,20 @@ export function writeCause(path: string, cause: Cause): boolean {
   }
 }
 
-/** The fields of an exit record, as they also stand in the shim's message to the host. */
-export function parseExitFields(fields: readonly string[]): ExitRecord | undefined {
-  const [code, flags, stdoutBytes, stderrBytes, uptime] = fields;
-  if (fields.length !== 5 || flags === undefined || !/^(-|[cflu]+)$/.test(flags)) return undefined;
-  const numbers = [code, stdoutBytes, stderrBytes].map((field) =>
-    /^\d+$/.test(field ?? "") ? Number(field) : -1,
-  );
-  const [exitCode = -1, out = -1, err = -1] = numbers;
-  if (exitCode < 0 || exitCode > 255 || out < 0 || err < 0 || !/^\d+(\.\d+)?$/.test(uptime ?? ""))
-    return undefined;
+/** The fields of an exit record, as they also stand in the shim's message to the host. Nothing is repaired. */
+export function parseExitFields(text: string): ExitRecord | undefined {
+  const match = /^(\d{1,3}) (-|[cflu]+) (\d+) (\d+) (\d+\.\d\d)$/.exec(text);
+  if (!match) return undefined;
+  const [, code, flags = "", stdoutBytes, stderrBytes, uptime] = match;
+  if (Number(code) > 255) return undefined;
   return {
-    code: exitCode,
+    code: Number(code),
     capReached: flags.includes("c"),
     spoolFull: flags.includes("f"),
     loggerLost: flags.includes("l"),
     unsure: flags.includes("u"),
-    stdoutBytes: out,
-    stderrBytes: err,
+    stdoutBytes: Number(stdoutBytes),
+    stderrBytes: Number(stderrBytes),
     endedUptimeMs: Math.round(Number(uptime) * 1000),
   };
 }
@@ -94,7 +96,7 @@ export function parseExitFields(fields: readonly string[]): ExitRecord | undefin
 function parseExit(part: string): ExitRecord | "pending" | "corrupt" {
   if (part === PENDING) return "pending";
   if (part.length !== PART_BYTES || !part.startsWith("X ") || !part.endsWith(".\n")) return "corrupt";
-  return parseExitFields(part.slice(2, -2).trim().split(" ")) ?? "corrupt";
+  return parseExitFields(part.slice(2, -2).replace(/ +$/, "")) ?? "corrupt";
 }
 
 function parseCause(part: string): Cause | undefined {

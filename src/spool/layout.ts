@@ -1,8 +1,9 @@
 // Where shells are kept on disk: the state root and the files of one shell. Memory is only a cache of this.
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { systemCode } from "../support/system-error.ts";
 
 /** NACRE_HOME, else $XDG_STATE_HOME/nacre, else ~/.local/state/nacre. */
 export function defaultStateRoot(env: Readonly<Record<string, string | undefined>> = process.env): string {
@@ -47,7 +48,7 @@ export class SpoolRoot {
       throw new NacreError("spawn_failed", `The state directory must be an absolute path: ${this.path}`);
     }
     try {
-      mkdirSync(this.path, { recursive: true, mode: 0o700 });
+      makeDirs(this.path);
       const stat = statSync(this.path);
       if (!stat.isDirectory()) throw new Error("it is not a directory");
       const uid = process.getuid?.();
@@ -55,8 +56,8 @@ export class SpoolRoot {
         throw new Error(`it belongs to another user (uid ${stat.uid})`);
       // Output may hold secrets: others get no look, also where the directory existed before.
       if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
-      mkdirSync(this.shellsDir, { recursive: true, mode: 0o700 });
-      mkdirSync(this.keepersDir, { recursive: true, mode: 0o700 });
+      makeDirs(this.shellsDir);
+      makeDirs(this.keepersDir);
       accessSync(this.shellsDir, constants.W_OK | constants.X_OK);
     } catch (cause) {
       throw new NacreError(
@@ -88,5 +89,17 @@ export class SpoolRoot {
     } catch {
       return [];
     }
+  }
+}
+
+/** Node's own recursive mkdir never returns where a directory cannot be made although its parent exists (/proc). */
+function makeDirs(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return;
+    if (systemCode(error) !== "ENOENT" || existsSync(dirname(path))) throw error;
+    makeDirs(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
   }
 }

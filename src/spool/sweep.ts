@@ -34,15 +34,26 @@ export function chooseToSweep(entries: readonly SweepEntry[], limits: SweepLimit
   return chosen;
 }
 
-/** Removes what may go and returns its ids. `isAlive` tells whether a shim is still there. */
-export function sweep(
+/**
+ * Removes what may go and returns its ids. `isAlive` tells whether a shim is still there.
+ * Between shells others get to run: there may be thousands.
+ */
+export async function sweep(
   root: SpoolRoot,
   limits: SweepLimits,
   isAlive: (pid: number, startTime: string) => boolean,
-): string[] {
-  const entries = root.list().flatMap((id) => entryOf(root, id, limits.nowMs, isAlive) ?? []);
+): Promise<string[]> {
+  const entries: SweepEntry[] = [];
+  for (const id of root.list()) {
+    const entry = entryOf(root, id, limits.nowMs, isAlive);
+    if (entry) entries.push(entry);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   const chosen = chooseToSweep(entries, limits);
-  for (const id of chosen) removeShell(root, id);
+  for (const id of chosen) {
+    removeShell(root, id);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   return chosen;
 }
 

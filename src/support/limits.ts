@@ -55,14 +55,14 @@ export const REDACT_VALUE_MIN_CHARS = 8;
 export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 
 /** keeper/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
-export const KEEPER_ANSWER_MAX_MS = 15_000;
+export const KEEPER_ANSWER_MAX_MS = 10_000;
 /** keeper/: how long to try again when the system is out of processes or file descriptors. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
 /** keeper/: so many restarts within the window mean that restarting does not help. */
 export const KEEPER_RESTARTS_MAX_COUNT = 5;
 export const KEEPER_RESTART_WINDOW_MS = 10_000;
-/** keeper/: what fits into a fifo at once with room to spare; a larger job goes another way. */
-export const JOB_MAX_BYTES = 32 * 1024;
+/** keeper/: what any fifo takes at once, also one of a user who has many; a larger job goes another way. */
+export const JOB_MAX_BYTES = 4_096;
 
 /** hosts/: shells that wait, ready, for the next command. */
 export const POOL_SLOTS_COUNT = 2;
@@ -79,10 +79,12 @@ export const KILL_GRACE_MS = 2_000;
 export const KILL_VERIFY_MAX_MS = 2_000;
 /** shell/: how often live shells are checked for a shim that died without a word. */
 export const LIVENESS_CHECK_MS = 500;
+/** shell/: and of how many shims the state is read each time. */
+export const LIVENESS_LOOKS_COUNT = 50;
 /** shell/: live background shells of one scope. */
 export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 /** shell/: what one read of new output returns at most; the rest waits for the next read. */
-export const READ_MAX_BYTES = 8 * 1024 ** 2;
+export const READ_MAX_BYTES = 1024 ** 2;
 /** shell/: a watched file is looked at this often, too, in case a notice was lost. */
 export const WATCH_FALLBACK_MS = 250;
 /** spool/: finished shells are kept this long, and together this large. */
@@ -96,5 +98,22 @@ export const MATCH_LINE_MAX_CHARS = 64 * 1024;
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 /** shell/: how often a running manager sweeps finished shells. */
 export const SWEEP_INTERVAL_MS = 60_000;
+/** shell/: and how long after the start that brought it up. */
+export const SWEEP_DELAY_MS = 1_000;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
+
+/** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB stays below it. */
+export const POLICY_STEPS_MAX_COUNT = 600_000;
+/** policy/: levels of nesting over the text and the texts inside it. */
+export const POLICY_DEPTH_MAX_COUNT = 300;
+/** policy/: possible values of one variable, directory or word that are followed. */
+export const POLICY_ALTERNATIVES_MAX_COUNT = 32;
+/** policy/: variables that are followed; later ones count as unknown. */
+export const POLICY_VARIABLES_MAX_COUNT = 256;
+/** policy/: words one brace expansion may yield before the rest counts as unknown. */
+export const POLICY_BRACES_MAX_COUNT = 64;
+/** policy/: text that is folded through echo, printf and the like, and re-read as a script. */
+export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
+/** policy/: findings of one judgement that are kept. */
+export const POLICY_FINDINGS_MAX_COUNT = 100;

@@ -1,0 +1,58 @@
+// What the benchmarks share: statistics, the plain spawn they compare with, a manager in a scratch directory.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ShellManager } from "nacre";
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
+}
+
+export async function timed(work) {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** What everybody does: spawn bash -c with pipes, read both, resolve on close. */
+export function spawnBash(command) {
+  return new Promise((resolve, reject) => {
+    const child = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += chunk));
+    child.stderr.on("data", (chunk) => (output += chunk));
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
+
+/** Start to result with everything nacre does: spool, tag, drain, record, leftovers. */
+export async function runShell(manager, command) {
+  const shell = await manager.createShell({ command, workingDir: "/tmp", background: false });
+  const code = await shell.wait();
+  const leftovers = await shell.leftovers();
+  const output = shell.getAllOutput();
+  // The result is there; tidying up is not on the caller's time.
+  setImmediate(() => manager.forget(shell));
+  return { code, output, leftovers };
+}
+
+export async function withManager(use, options = {}) {
+  const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const manager = new ShellManager({ stateRoot, maxLiveShells: 10_000, ...options });
+  try {
+    await manager.warmUp();
+    await sleep(100);
+    return await use(manager);
+  } finally {
+    await manager.dispose();
+    rmSync(stateRoot, { recursive: true, force: true });
+  }
+}
+
+export const ms = (value) => `${value.toFixed(2)} ms`;
+export const mib = (bytes) => `${(bytes / 1024 ** 2).toFixed(0)} MiB`;

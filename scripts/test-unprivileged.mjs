@@ -1,0 +1,59 @@
+// npm run test:unprivileged, as root: the engine's tests once more as a user without any capability, as most
+// hosts are. What only root can do must then be reported, not claimed.
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runVitest } from "./run-vitest.mjs";
+import { ensureBuilt, root } from "./setup.mjs";
+
+const NOBODY = "65534";
+const PREFIX = [
+  "setpriv",
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  "--clear-groups",
+  "--inh-caps=-all",
+  "--bounding-set=-all",
+  "--no-new-privs",
+];
+const PARTS = ["test/spool", "test/keeper", "test/hosts", "test/shell", "test/faults"];
+
+if (process.getuid() !== 0) {
+  console.log("Run this as root: it gives up its privileges. As another user, npm test does the same.");
+  process.exit(1);
+}
+ensureBuilt();
+const home = mkdtempSync(join(tmpdir(), "nacre-nobody-"));
+chmodSync(home, 0o777);
+try {
+  const cwd = readableTree(home);
+  const env = { HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CACHE_HOME: join(home, "cache") };
+  process.exitCode = runVitest({
+    cwd,
+    words: ["--configLoader", "runner", "--cache=false", ...PARTS],
+    prefix: PREFIX,
+    env,
+  }).status;
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+/** This tree if that user can read it, else a copy. */
+function readableTree(home) {
+  const [program, ...words] = [...PREFIX, "test", "-r", join(root, "package.json")];
+  if (spawnSync(program, words).status === 0) return root;
+  const copy = join(home, "tree");
+  for (const part of [
+    "src",
+    "test",
+    "dist",
+    "node_modules",
+    "package.json",
+    "tsconfig.json",
+    "vitest.config.ts",
+  ]) {
+    cpSync(join(root, part), join(copy, part), { recursive: true, verbatimSymlinks: true });
+  }
+  return copy;
+}

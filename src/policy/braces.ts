@@ -1,0 +1,82 @@
+// Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Quotes and expansions inside are kept as they are written.
+
+import { POLICY_BRACES_MAX_COUNT } from "../support/limits.ts";
+
+/** The alternatives of one `{…}`, or null where there are too many to list. */
+export function expandBraces(text: string): readonly string[] | null {
+  const inner = text.slice(1, -1);
+  const range = RANGE.exec(inner);
+  if (range) return expandRange(range);
+  const alternatives: string[] = [];
+  for (const piece of splitTopLevel(inner)) {
+    const expanded = expandInside(piece);
+    if (expanded === null || alternatives.length + expanded.length > POLICY_BRACES_MAX_COUNT) return null;
+    alternatives.push(...expanded);
+  }
+  return alternatives;
+}
+
+const RANGE = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?$/;
+
+function expandRange([, from = "", to = "", by]: RegExpExecArray): readonly string[] | null {
+  const letters = /[A-Za-z]/.test(from + to);
+  const start = letters ? (from.codePointAt(0) ?? 0) : Number(from);
+  const end = letters ? (to.codePointAt(0) ?? 0) : Number(to);
+  const step = Math.abs(Number(by ?? 1)) || 1;
+  if (Math.abs(end - start) / step >= POLICY_BRACES_MAX_COUNT) return null;
+  const values: string[] = [];
+  for (let i = 0; i <= Math.abs(end - start); i += step) {
+    const value = start < end ? start + i : start - i;
+    values.push(letters ? String.fromCodePoint(value) : String(value));
+  }
+  return values;
+}
+
+/** Splits at the commas that belong to this level. */
+function splitTopLevel(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  let level = 0;
+  let quote = "";
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] ?? "";
+    if (quote !== "") {
+      if (char === quote) quote = "";
+      else if (char === "\\" && quote === '"') i += 1;
+    } else if (char === "\\") i += 1;
+    else if (char === "'" || char === '"') quote = char;
+    else if (char === "{" || char === "(") level += 1;
+    else if (char === "}" || char === ")") level -= 1;
+    else if (char === "," && level === 0) {
+      pieces.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  pieces.push(text.slice(start));
+  return pieces;
+}
+
+/** Expands what is nested in one alternative: its first group, and then what comes of that. */
+function expandInside(piece: string): readonly string[] | null {
+  const group = firstGroup(piece);
+  if (group === null) return [piece];
+  const inner = expandBraces(piece.slice(group.start, group.end));
+  const tails = expandInside(piece.slice(group.end));
+  if (inner === null || tails === null || inner.length * tails.length > POLICY_BRACES_MAX_COUNT) return null;
+  return inner.flatMap((middle) => tails.map((tail) => piece.slice(0, group.start) + middle + tail));
+}
+
+function firstGroup(text: string): { readonly start: number; readonly end: number } | null {
+  const start = text.search(/(?<![$\\])\{/);
+  if (start < 0) return null;
+  let level = 0;
+  for (let i = start; i < text.length; i++) {
+    if (text[i] === "{") level += 1;
+    else if (text[i] === "}") level -= 1;
+    if (level === 0) {
+      const inner = text.slice(start + 1, i);
+      return inner.includes(",") || RANGE.test(inner) ? { start, end: i + 1 } : null;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,27 @@
+// How much work one judgement may cost, counted in steps and in depth: the same command gets the same answer on
+// every machine, which a clock could not promise. A spent budget ends the walk, and judge.ts turns that into `ask`.
+
+import { POLICY_DEPTH_MAX_COUNT, POLICY_STEPS_MAX_COUNT } from "../support/limits.ts";
+
+export class BudgetSpent extends Error {
+  override readonly name = "BudgetSpent";
+}
+
+export class Budget {
+  #steps = POLICY_STEPS_MAX_COUNT;
+  #depth = 0;
+
+  spend(steps = 1): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new BudgetSpent("too many steps");
+  }
+
+  /** Runs one level deeper. */
+  deeper<T>(work: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > POLICY_DEPTH_MAX_COUNT) throw new BudgetSpent("too deep");
+    const result = work();
+    this.#depth -= 1;
+    return result;
+  }
+}

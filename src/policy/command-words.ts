@@ -1,0 +1,201 @@
+// The words of one simple command, evaluated: assignments, redirections and arguments, ready to run.
+
+import type { Assignment, Command, HereDoc, Redirected, Redirection as RedirectionNode, Word } from "unbash";
+import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
+import {
+  type AssignedValue,
+  type Field,
+  type Flow,
+  flowOf,
+  joinOrigins,
+  NO_FLOW,
+  type Origin,
+  type Redirection,
+  type Surroundings,
+} from "./command.ts";
+import { UNKNOWN } from "./marks.ts";
+import { changeDirectory, locate, type Where } from "./paths.ts";
+import type { Scope } from "./scope.ts";
+import type { Span } from "./verdict.ts";
+import type { WordContext } from "./word-context.ts";
+import { evaluateQuoted, evaluateText, evaluateWord } from "./words.ts";
+
+/** Where in the walk a command stands. */
+export interface Frame {
+  readonly scope: Scope;
+  readonly stdin: Flow;
+  readonly via: readonly string[];
+  /** The span everything inside a nested text is reported at. */
+  fixed: Span | null;
+  /** The span of the command whose words are being evaluated. */
+  around?: Span;
+}
+
+export interface EvaluatedCommand {
+  /** One argv for every program its name may stand for. */
+  readonly argvs: readonly (readonly Field[])[];
+  readonly around: Surroundings;
+}
+
+export function evaluateCommand(node: Command, frame: Frame, context: WordContext): EvaluatedCommand {
+  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  frame.around = span;
+  const seen: Origin[] = [];
+  const watched = watching(context, seen);
+  const { assigned, words, redirections } = sorted(node);
+  const assignments = assigned.flatMap((assignment) => assignedValues(assignment, frame, watched));
+  const argvs = evaluateArgvs(words, frame, watched);
+  const { redirects, stdin } = evaluateRedirections(redirections, frame, watched);
+  if (argvs.every((argv) => argv.length === 0)) for (const node of assigned) assignTo(frame.scope, node, watched);
+  const around = { scope: frame.scope, stdin, via: frame.via, redirects, assignments, substituted: seen, span };
+  return { argvs, around };
+}
+
+/** The redirections of a compound command. */
+export function readRedirections(node: Redirected, frame: Frame, context: WordContext): Surroundings {
+  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  frame.around = span;
+  const { redirects, stdin } = evaluateRedirections(node.redirects, frame, context);
+  return { scope: frame.scope, stdin, via: frame.via, redirects, assignments: [], substituted: [], span };
+}
+
+/** Remembers what went into files; answers what is left for the pipe. */
+export function writeFiles(flow: Flow, { redirects, scope }: Surroundings, where: Where): Flow {
+  let left = flow;
+  for (const { operator, descriptor, target } of redirects) {
+    if (!/^(&?>>?|>\||>&)$/.test(operator) || (descriptor !== null && descriptor !== 1)) continue;
+    if (/^(\d+|-)$/.test(target.text)) continue;
+    for (const cwd of scope.cwds) {
+      const { path, class: kind } = locate(target.text, cwd, where);
+      if (kind === "unknown" || kind === "harmless-device") continue;
+      const before = operator.endsWith(">>") ? scope.files.get(path) : undefined;
+      scope.files.set(path, before ? appended(before, flow) : flow);
+    }
+    left = flowOf("");
+  }
+  return left;
+}
+
+function appended(before: Flow, after: Flow): Flow {
+  const text = before.text === null || after.text === null ? null : before.text + after.text;
+  return flowOf(text !== null && text.length > POLICY_FOLDED_MAX_CHARS ? null : text, joinOrigins(before.origins, after.origins));
+}
+
+/** Notes the origins of everything that is substituted. */
+function watching(context: WordContext, seen: Origin[]): WordContext {
+  return {
+    ...context,
+    substitute: (script) => {
+      const flow = context.substitute(script);
+      seen.push(...flow.origins);
+      return flow;
+    },
+  };
+}
+
+/** unbash cuts `NAME=<(x) program` after the equals sign and takes `<(x)` for the program. */
+function sorted(node: Command) {
+  const assigned: Assignment[] = [];
+  const redirections: RedirectionNode[] = [];
+  const words: (Word | Assignment)[] = [];
+  for (const item of node.prefix) (item.type === "Assignment" ? assigned : redirections).push(item as never);
+  const last = assigned.at(-1);
+  const swallowed = node.name !== undefined && last?.end === node.name.pos && /^[<>]\(/.test(node.name.text);
+  if (node.name) words.push(node.name);
+  for (const item of node.suffix) {
+    if (item.type === "Word" || item.type === "Assignment") words.push(item);
+    else redirections.push(item);
+  }
+  if (swallowed) words.shift();
+  return { assigned, words, redirections: swallowed && node.name ? [...redirections, readFrom(node.name)] : redirections };
+}
+
+/** Keeps a swallowed process substitution in the walk, as a file nobody reads. */
+function readFrom(target: Word): RedirectionNode {
+  return { type: "Redirect", pos: target.pos, end: target.end, operator: "<&", descriptor: undefined, target };
+}
+
+function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, context: WordContext) {
+  const [first, ...rest] = words;
+  if (!first) return [];
+  const names = fieldsOf(first, frame, context);
+  const args: Field[] = [];
+  let previous: Word | Assignment = first;
+  for (const word of rest) {
+    const fields = fieldsOf(word, frame, context).flat();
+    // unbash splits `--file=<(x)` into two words that touch.
+    const joins = word.pos === previous.end && word.pos !== word.end;
+    const [head] = fields;
+    const tail = joins ? args.pop() : undefined;
+    if (tail && head) args.push({ ...tail, ...head, text: tail.text + head.text }, ...fields.slice(1));
+    else args.push(...(tail ? [tail] : []), ...fields);
+    previous = word;
+  }
+  return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
+}
+
+function fieldsOf(word: Word | Assignment, frame: Frame, context: WordContext): readonly (readonly Field[])[] {
+  const span = frame.fixed ?? { start: word.pos, end: word.end };
+  if (word.type === "Assignment") {
+    assignTo(frame.scope.fork(), word, context);
+    const name = word.name + (word.append ? "+=" : "=");
+    return valuesOf(word, context).map((value) => [{ text: name + value, span }]);
+  }
+  const { alternatives, flow } = evaluateWord(word, context);
+  return alternatives.map((fields) => fields.map((text) => (flow ? { text, span, flow } : { text, span })));
+}
+
+function assignedValues(node: Assignment, frame: Frame, context: WordContext): readonly AssignedValue[] {
+  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  return valuesOf(node, context).map((value) => ({ name: node.name, value, span }));
+}
+
+function valuesOf(node: Assignment, context: WordContext): readonly string[] {
+  if (node.value.type === "Word") return evaluateText(node.value, context);
+  return node.value.elements.flatMap((word) => evaluateWord(word, context).alternatives.flat());
+}
+
+function assignTo(scope: Scope, node: Assignment, context: WordContext): void {
+  // Evaluated for what a subscript runs.
+  if (node.index) evaluateText(node.index, context);
+  const values = valuesOf(node, context);
+  const before = scope.variable(node.name);
+  if (node.value.type === "ArrayValue") {
+    scope.assign(node.name, values, node.append ? [...(before?.elements ?? []), ...values] : values);
+  } else if (node.append) {
+    const heads = before?.values ?? [UNKNOWN];
+    scope.assign(node.name, heads.flatMap((head) => values.map((value) => head + value)));
+  } else if (node.index) scope.assign(node.name, [UNKNOWN, ...values], [...(before?.elements ?? []), ...values]);
+  else scope.assign(node.name, values);
+}
+
+function evaluateRedirections(nodes: readonly RedirectionNode[], frame: Frame, context: WordContext) {
+  const redirects: Redirection[] = [];
+  let stdin = frame.stdin;
+  for (const node of nodes) {
+    const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
+    if (node.type === "HereDoc") stdin = flowOf(bodyOf(node, context));
+    else if (node.type === "HereString") {
+      const values = node.target ? evaluateText(node.target, context) : [UNKNOWN];
+      stdin = flowOf(values.length === 1 ? `${values[0] ?? ""}\n` : values.join("\n"));
+    } else if (node.target) {
+      const fields = fieldsOf(node.target, frame, context).flat();
+      redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
+      const [target] = fields;
+      if (target && (node.operator === "<" || node.operator === "<>")) stdin = readable(target, frame.scope);
+    }
+  }
+  return { redirects, stdin };
+}
+
+function bodyOf(node: HereDoc, context: WordContext): string {
+  return node.body.parts ? evaluateQuoted(node.body.parts, context) : node.body.text;
+}
+
+function readable(target: Field, scope: Scope): Flow {
+  if (target.flow) return target.flow;
+  if (target.text === "/dev/null") return NO_FLOW;
+  if (target.text.startsWith("/dev/tcp/")) return flowOf(null, ["network"]);
+  const [cwd = UNKNOWN] = scope.cwds;
+  return scope.files.get(changeDirectory(target.text, cwd)) ?? flowOf(null);
+}

@@ -1,0 +1,107 @@
+// An effective command: what really runs after words are evaluated and wrappers are peeled. Also what flows between
+// commands, and the one interface through which wrappers, shells and interpreters hand back what they would run.
+
+import type { Scope } from "./scope.ts";
+import type { Span } from "./verdict.ts";
+
+/** Where data came from, as far as it matters to a rule. */
+export type Origin = "network" | "secret" | "endless" | "decoded" | "shell";
+
+/** What a command reads or prints: the text where it is certain, and where it came from. */
+export interface Flow {
+  /** null where nobody can say. */
+  readonly text: string | null;
+  readonly origins: readonly Origin[];
+  /** Whether somebody is at the other end at all; a command without a pipe reads nothing. */
+  readonly connected: boolean;
+}
+
+export const NO_FLOW: Flow = { text: "", origins: [], connected: false };
+
+export function flowOf(text: string | null, origins: readonly Origin[] = []): Flow {
+  return { text, origins, connected: true };
+}
+
+export function joinOrigins(...all: readonly (readonly Origin[])[]): readonly Origin[] {
+  const filled = all.filter((origins) => origins.length > 0);
+  if (filled.length <= 1) return filled[0] ?? [];
+  return [...new Set(filled.flat())];
+}
+
+/** One evaluated word. */
+export interface Field {
+  readonly text: string;
+  readonly span: Span;
+  /** What can be read from it when it names a process substitution. */
+  readonly flow?: Flow;
+}
+
+export interface Redirection {
+  readonly operator: string;
+  readonly descriptor: number | null;
+  readonly target: Field;
+}
+
+export interface AssignedValue {
+  readonly name: string;
+  readonly value: string;
+  readonly span: Span;
+}
+
+export interface EffectiveCommand {
+  /** The program's name without its directory. */
+  readonly program: string;
+  /** The program as it was called. */
+  readonly called: string;
+  readonly args: readonly Field[];
+  readonly assignments: readonly AssignedValue[];
+  readonly redirects: readonly Redirection[];
+  /** The directories it may run in. */
+  readonly cwds: readonly string[];
+  readonly via: readonly string[];
+  readonly stdin: Flow;
+  /** Origins of what was substituted into its words. */
+  readonly substituted: readonly Origin[];
+  readonly span: Span;
+}
+
+/** Something about the text that is not one command: a fork bomb, code nobody can read. */
+export interface Sign {
+  readonly kind: SignKind;
+  readonly span: Span;
+  readonly detail: string;
+}
+
+export type SignKind =
+  | "fork-bomb"
+  | "fork-maybe"
+  | "hidden-characters"
+  | "unparsed"
+  | "too-complex"
+  | "hidden-code"
+  | "remote-code"
+  | "evaluated-data"
+  | "unknown-program"
+  | "reverse-shell"
+  | "runs-program"
+  | "policy-error";
+
+/** What a running command hands to the commands inside it. */
+export interface Surroundings {
+  readonly scope: Scope;
+  readonly stdin: Flow;
+  readonly via: readonly string[];
+  readonly redirects: readonly Redirection[];
+  readonly assignments: readonly AssignedValue[];
+  readonly substituted: readonly Origin[];
+  readonly span: Span;
+}
+
+/** How peeled commands and nested texts get back to the walk. */
+export interface Runner {
+  /** Runs an argv; answers what it prints. */
+  runArgv(argv: readonly Field[], around: Surroundings): Flow;
+  /** Runs shell text; answers what it prints. */
+  runText(text: string, around: Surroundings): Flow;
+  sign(kind: SignKind, span: Span, detail: string): void;
+}

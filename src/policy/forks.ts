@@ -1,0 +1,120 @@
+// Fork bombs by their shape, whatever they are called: functions that start themselves beside themselves, and endless
+// loops that never wait for what they start.
+
+import { type CompoundList, forEachChild, type Function as FunctionNode, type SyntaxNode, type While } from "unbash";
+import type { Budget } from "./budget.ts";
+
+export interface ForkingFunction {
+  readonly name: string;
+  readonly node: FunctionNode;
+  /** Whether nothing stands between the call and the next call. */
+  readonly certain: boolean;
+}
+
+interface Call {
+  readonly callee: string;
+  readonly background: boolean;
+  readonly piped: boolean;
+  readonly inner: boolean;
+  readonly conditional: boolean;
+}
+
+export function forkingFunctions(
+  functions: ReadonlyMap<string, FunctionNode>,
+  budget: Budget,
+): readonly ForkingFunction[] {
+  const calls = new Map([...functions].map(([name, node]) => [name, callsIn(node.body, functions, budget)]));
+  const found: ForkingFunction[] = [];
+  for (const [name, node] of functions) {
+    const own = calls.get(name) ?? [];
+    const back = own.filter(({ callee }) => reaches(callee, name, calls));
+    const certain = back.some((call) => !call.conditional && (call.background || call.piped || call.inner));
+    const maybe = back.some((call) => call.background) || back.filter((call) => call.piped).length > 1;
+    if (certain || maybe) found.push({ name, node, certain });
+  }
+  return found;
+}
+
+/** Whether the body starts processes and never waits for any of them, in a loop that never ends. */
+export function endlessForks(body: CompoundList, loop?: While): boolean {
+  if (loop && !isEndless(loop)) return false;
+  let starts = false;
+  let waits = false;
+  visit(body, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
+    if (node.type === "Statement" && node.background) starts = true;
+    if (node.type === "Command" && WAITING.test(node.name?.value ?? "") && !place.background) waits = true;
+  });
+  return starts && !waits;
+}
+
+const WAITING = /^(wait|sleep|read|break|exit|return|inotifywait|fg|tail|timeout)$/;
+
+function isEndless({ clause, kind }: While): boolean {
+  const [only] = clause.commands;
+  if (clause.commands.length !== 1 || !only) return false;
+  const { command } = only;
+  if (command.type === "ArithmeticCommand") return /^\s*1\s*$/.test(command.body) === (kind === "while");
+  if (command.type !== "Command") return false;
+  const words = [command.name?.value ?? "", ...command.args.map((arg) => (arg.type === "Word" ? arg.value : ""))];
+  return kind === "while" ? /^(:|true|\/bin\/true|\[ 1 \]|test 1|\[ true \])$/.test(words.join(" ")) : words[0] === "false";
+}
+
+function reaches(from: string, goal: string, calls: ReadonlyMap<string, readonly Call[]>): boolean {
+  const seen = new Set<string>();
+  const stack = [from];
+  for (let name = stack.pop(); name !== undefined; name = stack.pop()) {
+    if (name === goal) return true;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    for (const { callee } of calls.get(name) ?? []) stack.push(callee);
+  }
+  return false;
+}
+
+function callsIn(body: SyntaxNode, functions: ReadonlyMap<string, unknown>, budget: Budget): readonly Call[] {
+  const calls: Call[] = [];
+  visit(body, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
+    budget.spend();
+    const callee = node.type === "Command" ? (node.name?.value ?? "") : "";
+    if (functions.has(callee)) calls.push({ callee, ...place });
+  });
+  return calls;
+}
+
+type Place = Omit<Call, "callee">;
+
+function visit(root: SyntaxNode, start: Place, look: (node: SyntaxNode, place: Place) => void): void {
+  const stack: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: start }];
+  for (let item = stack.pop(); item; item = stack.pop()) {
+    const { node, place } = item;
+    look(node, place);
+    if (node.type === "AndOr") {
+      node.commands.forEach((child, i) => stack.push({ node: child, place: i === 0 ? place : { ...place, conditional: true } }));
+      continue;
+    }
+    const inner = placeInside(node, place);
+    forEachChild(node, (child) => stack.push({ node: child, place: inner }));
+  }
+}
+
+function placeInside(node: SyntaxNode, place: Place): Place {
+  switch (node.type) {
+    case "Statement":
+      return node.background ? { ...place, background: true } : place;
+    case "Coproc":
+      return { ...place, background: true };
+    case "Pipeline":
+      return node.commands.length > 1 ? { ...place, piped: true } : place;
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+    case "Subshell":
+      return { ...place, inner: true };
+    case "If":
+    case "Case":
+    case "For":
+    case "While":
+      return { ...place, conditional: true };
+    default:
+      return place;
+  }
+}

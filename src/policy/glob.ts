@@ -1,0 +1,38 @@
+// Matching of marked patterns against plain text, in the way bash globs: no slash is special here, callers split paths.
+
+import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
+
+/** Whether the pattern could stand for the text. */
+export function couldMatch(pattern: string, text: string): boolean {
+  let at = 0;
+  let place = 0;
+  let star = -1;
+  let resume = 0;
+  while (place < text.length) {
+    const sign = pattern[at];
+    if (sign !== undefined && MANY_CHARS.has(sign)) {
+      star = at;
+      resume = place;
+      at += 1;
+    } else if (sign !== undefined && (sign === text[place] || ONE_CHAR.has(sign))) {
+      at += 1;
+      place += 1;
+    } else if (star >= 0) {
+      resume += 1;
+      place = resume;
+      at = star + 1;
+    } else {
+      return false;
+    }
+  }
+  while (at < pattern.length && MANY_CHARS.has(pattern[at] ?? "")) at += 1;
+  return at === pattern.length;
+}
+
+/** Reads a pattern that people wrote, where `*` stands for anything. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  return couldMatch(pattern.replaceAll("*", STAR), text);
+}
+
+const MANY_CHARS = new Set([STAR, UNKNOWN, SOMETHING, DEEP, MANY]);
+const ONE_CHAR = new Set([QUESTION, BRACKET]);

@@ -1,0 +1,50 @@
+// Marks that stand inside evaluated text for what cannot be written down: unknown pieces and live glob characters.
+// They are Unicode noncharacters, so no honest text holds them; parse.ts refuses text that does.
+
+/** Anything at all, perhaps nothing. */
+export const UNKNOWN = "\uFDD0";
+/** At least one character, no slash: a counter, a process id, the random part of a temporary name. */
+export const SOMETHING = "\uFDD1";
+export const STAR = "\uFDD2";
+export const QUESTION = "\uFDD3";
+export const BRACKET = "\uFDD4";
+/** As the last part of a path: the directory and everything below it. */
+export const DEEP = "\uFDD5";
+/** As the last part of a path: a selection of what lies below. */
+export const MANY = "\uFDD6";
+
+const ANY_MARK = /[\uFDD0-\uFDD6]/;
+const ALL_MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g;
+const SHOWN: Readonly<Record<string, string>> = {
+  [UNKNOWN]: "…",
+  [SOMETHING]: "…",
+  [STAR]: "*",
+  [QUESTION]: "?",
+  [BRACKET]: "[…]",
+  [DEEP]: "**",
+  [MANY]: "**",
+};
+
+/** Whether every character of the text is certain. */
+export function isCertain(text: string): boolean {
+  return !ANY_MARK.test(text);
+}
+
+/** Whether the text holds a piece nobody can name; live globs do not count. */
+export function isUnresolved(text: string): boolean {
+  return text.includes(UNKNOWN) || text.includes(SOMETHING);
+}
+
+export function hasGlob(text: string): boolean {
+  return text.includes(STAR) || text.includes(QUESTION) || text.includes(BRACKET);
+}
+
+/** The text as a person may read it. */
+export function shown(text: string): string {
+  return text.replace(ALL_MARKS, (mark) => SHOWN[mark] ?? "\uFFFD");
+}
+
+/** Text from outside (a decoded escape, say) without anything that looks like a mark. */
+export function unmarked(text: string): string {
+  return ANY_MARK.test(text) ? text.replace(ALL_MARKS, "\uFFFD") : text;
+}

@@ -1,0 +1,32 @@
+// The adapter over unbash: everything known to be missing in it is made up for here or in the walk.
+// It also refuses characters that let a text look like something else than what bash reads.
+
+import { type ParsedScript, parse } from "unbash";
+import type { Span } from "./verdict.ts";
+
+export function parseText(text: string): ParsedScript {
+  return parse(text);
+}
+
+/** Where the text hides something from a reader: control, zero-width and direction characters, halves of surrogates. */
+export function hiddenCharacters(text: string): { readonly span: Span; readonly code: string } | null {
+  const found = HIDDEN.exec(text);
+  if (found === null) return null;
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return { span: { start: found.index, end: found.index + found[0].length }, code: `U+${code}` };
+}
+
+// A joiner is at home between emoji only. A carriage return is an ordinary character to bash, a line end to the eye.
+const HIDDEN =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufdd0-\ufdef\ufffe\uffff\u{e0000}-\u{e007f}]|\p{Cs}|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d/u;
+
+/**
+ * A fork bomb that bash itself refuses for a missing blank: `:(){:|:&};:`. It is what people write when they mean one,
+ * and other shells run it.
+ */
+export function isPackedForkBomb(text: string): boolean {
+  const packed = text.slice(0, PACKED_MAX_CHARS).replace(/\s+/g, "");
+  return /(?:^|[;&|(])(?:function)?([^\s;&|(){}]{1,64})\(\)\{\1\|\1&\}/.test(packed);
+}
+
+const PACKED_MAX_CHARS = 4_096;

@@ -1,0 +1,216 @@
+// What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
+
+import { couldMatch } from "./glob.ts";
+import { hasGlob, isUnresolved } from "./marks.ts";
+
+export const PATH_CLASSES = [
+  /** The root of the file system. */
+  "root",
+  /** A home directory, or all of them. */
+  "home",
+  /** A directory that holds the workspace and more. */
+  "above-workspace",
+  /** What the machine needs to start and to let people in. */
+  "system",
+  /** Other files that belong to the machine: the configuration of services, /usr/local. */
+  "system-config",
+  /** Switches of the kernel below /proc and /sys. */
+  "kernel",
+  /** Disks and memory. */
+  "device",
+  /** /dev/null and its kind. */
+  "harmless-device",
+  /** Bash's own /dev/tcp and /dev/udp. */
+  "network",
+  /** Keys and credentials. */
+  "secret",
+  /** Files that run at login, at boot, or with every shell. */
+  "startup",
+  /** Hooks and configuration of the repository, which git runs. */
+  "hooks",
+  /** The repository itself. */
+  "repository",
+  /** The workspace as a whole. */
+  "workspace",
+  "inside-workspace",
+  "temp-root",
+  "temp",
+  "inside-home",
+  "outside",
+  "unknown",
+] as const;
+
+export type PathClass = (typeof PATH_CLASSES)[number];
+
+interface Places {
+  readonly homeParts: readonly string[];
+  readonly workspaceParts: readonly string[];
+}
+
+export function classOf(parts: readonly string[], places: Places): PathClass {
+  const [first = "", second = ""] = parts;
+  if (parts.length === 0) return "root";
+  if (hasGlob(first) || (parts.length === 1 && isUnresolved(first))) return "root";
+  if (first === "dev") return deviceClass(parts);
+  if (first === "proc" || first === "sys") return kernelClass(parts);
+  return (
+    homeClass(parts, places) ??
+    workspaceClass(parts, places.workspaceParts) ??
+    tempClass(parts) ??
+    systemClass(parts, second) ??
+    (startsWith(parts, places.homeParts) ? "inside-home" : "outside")
+  );
+}
+
+function deviceClass(parts: readonly string[]): PathClass {
+  const [, name = "", below = ""] = parts;
+  if (parts.length === 1) return "system";
+  if (name === "tcp" || name === "udp") return "network";
+  if (name === "shm") return below === "" ? "temp-root" : "temp";
+  return /^(null|zero|full|u?random|tty|std(in|out|err)|fd|pts|ptmx|console|log)/.test(name)
+    ? "harmless-device"
+    : "device";
+}
+
+function kernelClass(parts: readonly string[]): PathClass {
+  const [first = "", second = "", third = ""] = parts;
+  if (parts.length === 1) return "system";
+  if (first === "proc" && third === "environ") return "secret";
+  if (first === "proc" && /^(self|thread-self|\d+)$/.test(second)) return "harmless-device";
+  return "kernel";
+}
+
+function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Places): PathClass | null {
+  const own = startsWith(parts, homeParts);
+  const depth = own ? homeParts.length : foreignHomeDepth(parts);
+  if (depth === 0) return null;
+  if (parts.length <= depth) return !own && equals(parts, workspaceParts) ? null : "home";
+  return sensitiveClass(parts.slice(depth));
+}
+
+/** How many parts lead to another user's home, 0 if the path is in none. */
+function foreignHomeDepth([first = "", second]: readonly string[]): number {
+  if (first === "root") return 1;
+  if (first !== "home" && first !== "Users") return 0;
+  return second === undefined ? 1 : 2;
+}
+
+const SECRETS = [
+  ".ssh",
+  ".gnupg",
+  ".aws",
+  ".azure",
+  ".kube",
+  ".netrc",
+  ".npmrc",
+  ".pypirc",
+  ".git-credentials",
+  ".pgpass",
+  ".my.cnf",
+  ".vault-token",
+  ".password-store",
+  ".docker/config.json",
+  ".config/gcloud",
+  ".config/gh",
+  ".config/hub",
+  ".config/op",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".gem/credentials",
+  ".terraform.d",
+  ".local/share/keyrings",
+  ".mozilla",
+  ".config/google-chrome",
+  ".config/chromium",
+  "Library/Keychains",
+  ".m2/settings.xml",
+].map((path) => path.split("/"));
+
+const STARTUP = [
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".profile",
+  ".bash_aliases",
+  ".zshrc",
+  ".zprofile",
+  ".zshenv",
+  ".zlogin",
+  ".cshrc",
+  ".tcshrc",
+  ".kshrc",
+  ".inputrc",
+  ".xinitrc",
+  ".xprofile",
+  ".xsession",
+  ".gitconfig",
+  ".vimrc",
+  ".config/git",
+  ".config/fish",
+  ".config/autostart",
+  ".config/systemd",
+  ".config/nvim",
+  ".config/environment.d",
+  "Library/LaunchAgents",
+].map((path) => path.split("/"));
+
+function sensitiveClass(below: readonly string[]): PathClass | null {
+  if (SECRETS.some((path) => couldStartWith(below, path))) {
+    // Public by design, and read all the time.
+    return /(\.pub|known_hosts|^config)$/.test(below[1] ?? "") && below[0] === ".ssh" ? null : "secret";
+  }
+  return STARTUP.some((path) => couldStartWith(below, path)) ? "startup" : null;
+}
+
+function workspaceClass(parts: readonly string[], workspace: readonly string[]): PathClass | null {
+  if (workspace.length === 0) return null;
+  if (!startsWith(parts, workspace)) return startsWith(workspace, parts) ? "above-workspace" : null;
+  const [first, second] = parts.slice(workspace.length);
+  if (first === undefined) return "workspace";
+  if (first !== ".git") return "inside-workspace";
+  if (second === undefined) return "repository";
+  return second === "hooks" || second === "config" ? "hooks" : "inside-workspace";
+}
+
+function tempClass([first = "", second = "", third = ""]: readonly string[]): PathClass | null {
+  if (first === "tmp") return second === "" ? "temp-root" : "temp";
+  if (first === "var" && second === "tmp") return third === "" ? "temp-root" : "temp";
+  return first === "var" && second === "folders" && third !== "" ? "temp" : null;
+}
+
+const BINARIES =
+  /^(bin|sbin|lib|lib32|lib64|libx32|boot|root|efi|System|Library|Applications|Volumes|cores)$/;
+const WHOLE_TREES = /^(etc|usr|var|opt|srv|mnt|media|run|home|lost\+found|snap|nix)$/;
+const CORE_OF_ETC =
+  /^(sudoers\.d|pam\.d|ssl|ssh|security|alternatives|init\.d|rc\w\.d|selinux|grub\.d|ld\.so\.conf\.d|pki)$/;
+const CORE_OF_VAR = /^(dpkg|rpm|pacman|systemd)$/;
+
+function systemClass(parts: readonly string[], second: string): PathClass | null {
+  const [first = "", , third = ""] = parts;
+  if (BINARIES.test(first)) return "system";
+  if (!WHOLE_TREES.test(first)) return null;
+  if (parts.length === 1) return "system";
+  if (first === "etc") return parts.length === 2 || CORE_OF_ETC.test(second) ? "system" : "system-config";
+  if (first === "usr") return second === "local" && parts.length > 3 ? "system-config" : "system";
+  if (first !== "var") return null;
+  return parts.length === 2 || (second === "lib" && CORE_OF_VAR.test(third)) ? "system" : "system-config";
+}
+
+function equals(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && startsWith(a, b);
+}
+
+function startsWith(parts: readonly string[], head: readonly string[]): boolean {
+  return head.length <= parts.length && head.every((part, i) => part === parts[i]);
+}
+
+/** As startsWith, but a glob counts for everything it could match; a leading one never matches a dot. */
+function couldStartWith(parts: readonly string[], head: readonly string[]): boolean {
+  if (head.length > parts.length) return false;
+  return head.every((name, i) => {
+    const part = parts[i] ?? "";
+    if (!hasGlob(part) || isUnresolved(part)) return part === name;
+    return !(name.startsWith(".") && hasGlob(part.slice(0, 1))) && couldMatch(part, name);
+  });
+}

@@ -1,0 +1,132 @@
+// What is known at one point of a script: variables, positional parameters, functions, aliases, the directory and the
+// files whose text the script itself wrote. A variable has several values where branches disagree.
+
+import type { Function as FunctionNode } from "unbash";
+import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_VARIABLES_MAX_COUNT } from "../support/limits.ts";
+import type { Budget } from "./budget.ts";
+import type { Flow } from "./command.ts";
+import { UNKNOWN } from "./marks.ts";
+
+export interface Variable {
+  /** Every value it may have. */
+  readonly values: readonly string[];
+  /** The elements, if it is an array. */
+  readonly elements: readonly string[] | null;
+}
+
+/** The file table is shared by all scopes of a walk: a subshell writes real files. */
+export type Files = Map<string, Flow>;
+
+export class Scope {
+  cwds: readonly string[];
+  /** null: nobody knows them. */
+  positional: readonly string[] | null = null;
+  readonly files: Files;
+  readonly #budget: Budget;
+  #variables: Map<string, Variable>;
+  #functions: Map<string, FunctionNode>;
+  #aliases: Map<string, string>;
+  #owned = true;
+
+  constructor(cwds: readonly string[], files: Files, budget: Budget) {
+    this.cwds = cwds;
+    this.files = files;
+    this.#budget = budget;
+    this.#variables = new Map();
+    this.#functions = new Map();
+    this.#aliases = new Map();
+  }
+
+  variable(name: string): Variable | undefined {
+    return this.#variables.get(name);
+  }
+
+  assign(name: string, values: readonly string[], elements: readonly string[] | null = null): void {
+    this.#own();
+    if (this.#variables.size >= POLICY_VARIABLES_MAX_COUNT && !this.#variables.has(name)) return;
+    this.#variables.set(name, { values: limited(values), elements: elements && limited(elements) });
+  }
+
+  forget(name: string): void {
+    this.assign(name, [UNKNOWN]);
+  }
+
+  functionNamed(name: string): FunctionNode | undefined {
+    return this.#functions.get(name);
+  }
+
+  define(name: string, body: FunctionNode): void {
+    this.#own();
+    this.#functions.set(name, body);
+  }
+
+  alias(name: string): string | undefined {
+    return this.#aliases.get(name);
+  }
+
+  setAlias(name: string, text: string): void {
+    this.#own();
+    this.#aliases.set(name, text);
+  }
+
+  /** A copy that may change on its own, as a subshell or a branch does. Copied only when one of the two writes. */
+  fork(): Scope {
+    const copy = new Scope(this.cwds, this.files, this.#budget);
+    copy.positional = this.positional;
+    copy.#variables = this.#variables;
+    copy.#functions = this.#functions;
+    copy.#aliases = this.#aliases;
+    copy.#owned = false;
+    this.#owned = false;
+    return copy;
+  }
+
+  /** From here on everything is possible that was possible at the end of the other. */
+  merge(other: Scope): void {
+    this.cwds = union(this.cwds, other.cwds);
+    if (this.positional !== other.positional) this.positional = null;
+    if (other.#variables !== this.#variables) this.#mergeVariables(other);
+    for (const [name, body] of other.#functions) if (!this.#functions.has(name)) this.define(name, body);
+    for (const [name, text] of other.#aliases) if (!this.#aliases.has(name)) this.setAlias(name, text);
+  }
+
+  /** Whether nothing was learnt since the other was forked. */
+  sameAs(other: Scope): boolean {
+    return (
+      this.#variables === other.#variables && this.cwds === other.cwds && this.positional === other.positional
+    );
+  }
+
+  #mergeVariables(other: Scope): void {
+    this.#own();
+    this.#budget.spend(other.#variables.size);
+    for (const [name, theirs] of other.#variables) {
+      const ours = this.#variables.get(name);
+      if (ours === theirs) continue;
+      this.assign(
+        name,
+        union(ours?.values ?? [UNKNOWN], theirs.values),
+        theirs.elements ?? ours?.elements ?? null,
+      );
+    }
+  }
+
+  #own(): void {
+    if (this.#owned) return;
+    this.#budget.spend(this.#variables.size + this.#functions.size + this.#aliases.size);
+    this.#variables = new Map(this.#variables);
+    this.#functions = new Map(this.#functions);
+    this.#aliases = new Map(this.#aliases);
+    this.#owned = true;
+  }
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a === b) return a;
+  return limited([...new Set([...a, ...b])]);
+}
+
+function limited(values: readonly string[]): readonly string[] {
+  if (values.length <= POLICY_ALTERNATIVES_MAX_COUNT) return values;
+  return [...values.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN];
+}

@@ -1,0 +1,77 @@
+// What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
+
+import type { UserRuleSet } from "./user-rule.ts";
+
+export type Decision = "allow" | "ask" | "deny";
+export type Severity = "none" | "low" | "medium" | "high" | "critical";
+export type Profile = "trusting" | "standard" | "cautious" | "off";
+
+/** UTF-16 offsets into the command, end exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a command would run. Nothing is looked up: what is not said here is not known. */
+export interface PolicyFacts {
+  readonly home: string;
+  readonly cwd: string;
+  /** The tree the agent works in. @default cwd */
+  readonly workspace?: string;
+  readonly isRoot?: boolean;
+  /** @default "standard" */
+  readonly profile?: Profile;
+  /** Whether a sandbox is enforced around the command. */
+  readonly sandboxed?: boolean;
+  readonly rules?: readonly UserRuleSet[];
+}
+
+/** One rule that has something to say about one place of the command. */
+export interface Finding {
+  readonly rule: string;
+  readonly verdict: "ask" | "deny";
+  readonly severity: Severity;
+  readonly reason: string;
+  readonly span: Span;
+  readonly alternative: string | null;
+  /** Who let it pass, if somebody did: a profile or the id of a user's rule. */
+  readonly liftedBy: string | null;
+}
+
+export interface Verdict {
+  readonly verdict: Decision;
+  /** The rule that decided, null if none did. */
+  readonly rule: string | null;
+  readonly severity: Severity;
+  readonly reason: string | null;
+  readonly span: Span | null;
+  readonly alternative: string | null;
+  /** Everything that was found, strictest first, lifted findings included. */
+  readonly findings: readonly Finding[];
+}
+
+export interface ExplainedPath {
+  readonly effect: string;
+  readonly path: string;
+  readonly class: string;
+  readonly recursive: boolean;
+}
+
+export interface ExplainedCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The wrappers and shells around it, outermost first. */
+  readonly via: readonly string[];
+  readonly cwd: readonly string[];
+  readonly span: Span;
+  readonly paths: readonly ExplainedPath[];
+  readonly rules: readonly string[];
+}
+
+/** The whole way from text to verdict. */
+export interface Explanation {
+  readonly command: string;
+  readonly parse: { readonly ok: boolean; readonly problems: readonly string[] };
+  readonly commands: readonly ExplainedCommand[];
+  readonly verdict: Verdict;
+}

@@ -1,0 +1,21 @@
+// What the evaluation of words needs from the walk around it.
+
+import type { ArithmeticExpansionPart, ParsedScript } from "unbash";
+import type { Budget } from "./budget.ts";
+import type { Flow } from "./command.ts";
+import type { Where } from "./paths.ts";
+import type { Scope } from "./scope.ts";
+
+export interface WordContext {
+  readonly scope: Scope;
+  readonly where: Where;
+  readonly budget: Budget;
+  /** Walks a substitution; answers what it prints. */
+  substitute(script: ParsedScript | undefined): Flow;
+  /** Walks a process substitution; answers what can be read from it. */
+  connect(script: ParsedScript | undefined): Flow;
+  /** Walks an arithmetic expression for what it runs. */
+  arithmetic(part: ArithmeticExpansionPart): void;
+  /** Notes that data is evaluated as code. */
+  evaluated(detail: string): void;
+}

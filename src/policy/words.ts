@@ -1,0 +1,220 @@
+// From a word of the syntax tree to the fields bash would make of it: quotes removed, braces and tildes expanded,
+// constants put in, split at IFS. What cannot be known becomes a mark (marks.ts), never a guess.
+
+import { parse, type Word, type WordPart } from "unbash";
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
+import { expandBraces } from "./braces.ts";
+import type { Flow } from "./command.ts";
+import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
+import { expandParameter, expandSimple } from "./parameters.ts";
+import type { Scope } from "./scope.ts";
+import type { WordContext } from "./word-context.ts";
+
+export interface Evaluated {
+  /** One list of fields for every way the variables may stand. */
+  readonly alternatives: readonly (readonly string[])[];
+  readonly flow: Flow | null;
+}
+
+/** Evaluates a word as an argument: the result may be any number of fields. */
+export function evaluateWord(word: Word, context: WordContext): Evaluated {
+  context.budget.spend();
+  if (isPlain(word.text)) return { alternatives: [[word.text]], flow: null };
+  const evaluation = new Evaluation(context);
+  const combined = evaluation.combinations(word);
+  const fields = combined.map((ways) => ways.map((pieces) => toFields(pieces, context)));
+  return { alternatives: joinCombinations(fields), flow: evaluation.flow };
+}
+
+/** Evaluates without splitting, as in an assignment or a here-string: every value it may have. */
+export function evaluateText(word: Word, context: WordContext): readonly string[] {
+  context.budget.spend();
+  if (isPlain(word.text)) return [word.text];
+  const ways = new Evaluation(context).ways(word.parts ?? [literal(word)]);
+  return ways.map((pieces) =>
+    expandTildes(pieces, context, true)
+      .map(({ text }) => text)
+      .join(""),
+  );
+}
+
+/** Evaluates parts that are all inside quotes, as the body of a here-document is. */
+export function evaluateQuoted(parts: readonly WordPart[], context: WordContext): string {
+  const ways = new Evaluation(context).ways(parts, true);
+  return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
+}
+
+const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
+
+interface Piece {
+  readonly text: string;
+  /** "literal" text is as written; "quoted" text keeps even nothing as a field; "split" text is cut at IFS. */
+  readonly kind: "literal" | "quoted" | "split";
+}
+
+const literal = (word: Word): WordPart => ({
+  type: "Literal",
+  pos: word.pos,
+  end: word.end,
+  text: word.text,
+  value: word.value,
+});
+
+type Ways = readonly (readonly Piece[])[];
+
+class Evaluation {
+  flow: Flow | null = null;
+  readonly #context: WordContext;
+
+  constructor(context: WordContext) {
+    this.#context = context;
+  }
+
+  /** Every brace alternative, each with every way its variables may stand. */
+  combinations(word: Word): readonly Ways[] {
+    let lists: WordPart[][] = [[]];
+    for (const part of word.parts ?? [literal(word)]) {
+      const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : [[part]];
+      this.#context.budget.spend(lists.length * choices.length);
+      lists = lists.flatMap((list) => choices.map((choice) => [...list, ...choice]));
+      if (lists.length > POLICY_ALTERNATIVES_MAX_COUNT * 4) lists = [[UNKNOWN_PART]];
+    }
+    return lists.map((list) => this.ways(list));
+  }
+
+  ways(parts: readonly WordPart[], quoted = false): Ways {
+    let ways: Ways = [[]];
+    for (const part of parts) {
+      const more = this.#part(part, quoted);
+      ways = ways.flatMap((way) => more.map((pieces) => [...way, ...pieces]));
+      if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
+    }
+    return ways;
+  }
+
+  #braces(text: string): WordPart[][] {
+    const alternatives = expandBraces(text);
+    if (alternatives === null) return [[UNKNOWN_PART]];
+    return alternatives.map((raw) => {
+      if (raw === "" || isPlain(raw)) return [{ type: "Literal", pos: 0, end: 0, text: raw, value: raw }];
+      const command = parse(`_ ${raw}`).commands[0]?.command;
+      const word = command?.type === "Command" && command.suffix.length === 1 ? command.suffix[0] : undefined;
+      if (word?.type !== "Word") return [UNKNOWN_PART];
+      return [...(word.parts ?? [literal(word)])];
+    });
+  }
+
+  #part(part: WordPart, quoted: boolean): Ways {
+    const fixed = quoted ? "quoted" : "literal";
+    switch (part.type) {
+      case "Literal":
+        return [[{ text: unmarked(part.value), kind: fixed }]];
+      case "SingleQuoted":
+      case "AnsiCQuoted":
+        return [[{ text: unmarked(part.value), kind: "quoted" }]];
+      case "DoubleQuoted":
+      case "LocaleString":
+        return this.ways(part.parts, true).map((way) => [{ text: "", kind: "quoted" }, ...way]);
+      case "SimpleExpansion":
+        return this.#expansion(expandSimple(part.text.slice(1), this.#context), quoted);
+      case "ParameterExpansion":
+        return this.#expansion(expandParameter(part, this.#context, evaluateText), quoted);
+      case "CommandExpansion":
+        return this.#expansion([printed(this.#context.substitute(part.script))], quoted);
+      case "ArithmeticExpansion":
+        this.#context.arithmetic(part);
+        return [[{ text: SOMETHING, kind: fixed }]];
+      case "ProcessSubstitution":
+        this.flow = this.#context.connect(part.script);
+        return [[{ text: `/dev/fd/${SOMETHING}`, kind: "quoted" }]];
+      case "Glob":
+        return [[{ text: GLOBS[part.kind], kind: "literal" }]];
+      case "ExtendedGlob":
+        return [[{ text: STAR, kind: "literal" }]];
+      case "BraceExpansion":
+        return [[{ text: UNKNOWN, kind: fixed }]];
+    }
+  }
+
+  #expansion(values: readonly string[], quoted: boolean): Ways {
+    return values.map((text) => [
+      quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" },
+    ]);
+  }
+}
+
+const UNKNOWN_PART: WordPart = { type: "SimpleExpansion", pos: 0, end: 0, text: "$_" };
+const GLOBS = { star: STAR, question: QUESTION, bracket: BRACKET } as const;
+
+function printed(flow: Flow): string {
+  return flow.text === null ? UNKNOWN : flow.text.replace(/\n+$/, "");
+}
+
+function withGlobs(text: string): string {
+  if (!/[*?[]/.test(text)) return text;
+  return text
+    .replaceAll("*", STAR)
+    .replaceAll("?", QUESTION)
+    .replace(/\[[^\]/]+\]/g, BRACKET);
+}
+
+function toFields(pieces: readonly Piece[], context: WordContext): readonly string[] {
+  const separators = fieldSeparators(context.scope);
+  const fields: string[] = [];
+  let current: string | null = null;
+  for (const { text, kind } of expandTildes(pieces, context, false)) {
+    if (kind !== "split") {
+      if (text !== "" || kind === "quoted") current = (current ?? "") + text;
+      continue;
+    }
+    for (const char of text) {
+      if (!separators.includes(char)) current = (current ?? "") + char;
+      else if (current !== null) {
+        fields.push(current);
+        current = null;
+      }
+    }
+  }
+  if (current !== null) fields.push(current);
+  return fields;
+}
+
+function fieldSeparators(scope: Scope): string {
+  const assigned = scope.variable("IFS")?.values;
+  return assigned === undefined ? " \t\n" : assigned.join("");
+}
+
+/** A tilde is expanded at the start, after `name=`, and in assignments after every colon. */
+function expandTildes(pieces: readonly Piece[], context: WordContext, assignment: boolean): readonly Piece[] {
+  if (!pieces.some(({ kind, text }) => kind === "literal" && text.includes("~"))) return pieces;
+  const leading = pieces.findIndex(({ kind }) => kind !== "literal");
+  const count = leading < 0 ? pieces.length : leading;
+  const head = pieces
+    .slice(0, count)
+    .map(({ text }) => text)
+    .join("");
+  const pattern = assignment ? /(^|:)~([\w.+-]*)(?=\/|:|$)/g : /^(\w+=)?~([\w.+-]*)(?=\/|$)/g;
+  const expanded = head.replace(pattern, (whole: string, before = "", name = "", offset = 0) => {
+    const reachesEnd = offset + whole.length === head.length;
+    return reachesEnd && leading >= 0 ? whole : before + homeOf(name, context);
+  });
+  return [{ text: expanded, kind: "literal" }, ...pieces.slice(count)];
+}
+
+function homeOf(name: string, { where, scope }: WordContext): string {
+  if (name === "") return scope.variable("HOME")?.values[0] ?? where.home;
+  if (name === "+") return scope.cwds[0] ?? UNKNOWN;
+  if (name === "-") return UNKNOWN;
+  if (name === "root") return "/root";
+  return where.home.endsWith(`/${name}`) ? where.home : `/home/${name}`;
+}
+
+/** Brace alternatives follow each other; the ways of one variable are alternatives of the whole. */
+function joinCombinations(
+  combined: readonly (readonly (readonly string[])[])[],
+): readonly (readonly string[])[] {
+  const [only] = combined;
+  if (combined.length === 1 && only) return only;
+  if (combined.every((ways) => ways.length === 1)) return [combined.flatMap((ways) => ways[0] ?? [])];
+  return [combined.flatMap((ways) => ways.flat())];
+}

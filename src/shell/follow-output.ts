@@ -1,0 +1,50 @@
+// Live output of one shell: what is there, then what comes, until it ends.
+import { Cursor } from "../spool/cursor.ts";
+import type { ShellFiles } from "../spool/layout.ts";
+import { READ_CHUNK_BYTES } from "../support/limits.ts";
+import { createUtf8Decoder } from "../text/decode.ts";
+import { OutputWatch } from "./output-watch.ts";
+
+export type StreamName = "stdout" | "stderr";
+
+export interface OutputPiece {
+  readonly stream: StreamName;
+  readonly text: string;
+}
+
+export interface Followed {
+  readonly hasEnded: () => boolean;
+  readonly ended: Promise<unknown>;
+}
+
+export async function* followOutput(
+  files: ShellFiles,
+  { hasEnded, ended }: Followed,
+): AsyncGenerator<OutputPiece, void, void> {
+  const streams = (["stdout", "stderr"] as const).map((stream) => ({
+    stream,
+    cursor: new Cursor(files[stream]),
+    decoder: createUtf8Decoder(),
+  }));
+  const watch = new OutputWatch(files.dir);
+  void ended.then(() => watch.nudge());
+  try {
+    for (;;) {
+      // Asked before reading: what is printed up to the end is on disk when the end is known.
+      const last = hasEnded();
+      let quiet = true;
+      for (const { stream, cursor, decoder } of streams) {
+        const bytes = cursor.peek(READ_CHUNK_BYTES);
+        cursor.advance(bytes.length);
+        if (bytes.length > 0) quiet = false;
+        const text = decoder.push(bytes) + (last && bytes.length === 0 ? decoder.end() : "");
+        if (text !== "") yield { stream, text };
+      }
+      if (!quiet) continue;
+      if (last) return;
+      await watch.next();
+    }
+  } finally {
+    watch.close();
+  }
+}

@@ -1,0 +1,53 @@
+// What a manager and a start can be told.
+import type { EnvironmentMode } from "../environment/environment.ts";
+
+export interface ShellManagerOptions {
+  /** Where shells are kept on disk. @default NACRE_HOME, else the XDG state directory */
+  readonly stateRoot?: string;
+  /** What commands inherit of this process's environment, and what is set for them. */
+  readonly environment?: {
+    /** @default "safe" */
+    readonly mode?: EnvironmentMode;
+    readonly include?: readonly string[];
+    readonly exclude?: readonly string[];
+    readonly set?: Readonly<Record<string, string>>;
+  };
+  /** An absolute path of bash. @default the first one in PATH */
+  readonly shellPath?: string;
+  /** Commands may only start inside these. @default anywhere */
+  readonly allowedRoots?: readonly string[];
+  /** Disk cap of one output stream. @default 2 GiB */
+  readonly capBytes?: number;
+  /** Live background shells per scope. @default 64 */
+  readonly maxLiveShells?: number;
+  /** Between TERM and KILL. @default 2000 */
+  readonly killGraceMs?: number;
+  /** Finished shells together. @default 10 GiB */
+  readonly quotaBytes?: number;
+  /** Finished shells are swept after this. @default 3600 */
+  readonly finishedMaxAgeSeconds?: number;
+  /** "best-effort" does without tags. @default "auto" */
+  readonly containment?: "auto" | "best-effort";
+  /** Shells kept ready. @default 2 */
+  readonly poolSize?: number;
+}
+
+export interface CreateShellOptions {
+  readonly command: string;
+  /** Absolute. */
+  readonly workingDir: string;
+  /** On top of the manager's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Who owns it: callers of other scopes cannot see it. @default "default" */
+  readonly scope?: string;
+  readonly session?: string;
+  /** Ends the shell with status `timeout` this long after its start. @default never */
+  readonly timeoutMs?: number;
+  /** "merged" keeps the true order of both streams, in stdout. @default "split" */
+  readonly streams?: "split" | "merged";
+  readonly capBytes?: number;
+  /** Two starts with one key are one run. */
+  readonly idempotencyKey?: string;
+  /** Whether it counts against the limit on background shells. @default true */
+  readonly background?: boolean;
+}

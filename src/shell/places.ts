@@ -1,0 +1,41 @@
+// How many background shells a scope may have at a time.
+import { NacreError } from "../support/errors.ts";
+
+export interface LiveShell {
+  readonly id: string;
+  readonly command: string;
+}
+
+export class Places {
+  readonly #max: number;
+  readonly #live: (scope: string) => readonly LiveShell[];
+  readonly #counts = new Map<string, number>();
+
+  constructor(max: number, live: (scope: string) => readonly LiveShell[]) {
+    this.#max = max;
+    this.#live = live;
+  }
+
+  /** Taken before the start, so that many at once cannot slip past the limit together. Returns how to leave. */
+  take(scope: string): () => void {
+    const count = this.#counts.get(scope) ?? 0;
+    if (count >= this.#max) {
+      const live = this.#live(scope).map(({ id, command }) => `${id} (${excerpt(command)})`);
+      throw new NacreError(
+        "limit_reached",
+        `${count} background shells are running, the most allowed. End one first: ${live.join(", ")}`,
+      );
+    }
+    this.#counts.set(scope, count + 1);
+    return () => {
+      const left = (this.#counts.get(scope) ?? 1) - 1;
+      if (left > 0) this.#counts.set(scope, left);
+      else this.#counts.delete(scope);
+    };
+  }
+}
+
+function excerpt(command: string): string {
+  const [line = ""] = command.split("\n", 1);
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+}

@@ -1,0 +1,86 @@
+// Waits for a line or for the end of a shell. Every ending is a value; who throws is the caller's business.
+import type { ShellFiles } from "../spool/layout.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { TIMER_MAX_MS } from "../support/limits.ts";
+import type { StreamName } from "./follow-output.ts";
+import type { Outcome } from "./outcome.ts";
+import { type LineMatcher, LineSearch } from "./output-lines.ts";
+import { OutputWatch } from "./output-watch.ts";
+
+export interface WaitCondition {
+  /** A line to wait for, in what was printed from the start (or `from`). */
+  readonly pattern?: RegExp | LineMatcher;
+  /** Wait for the end. */
+  readonly exit?: true;
+  readonly timeoutMs?: number;
+  /** Where to begin to look, in bytes. @default 0 */
+  readonly from?: Readonly<Record<StreamName, number>>;
+}
+
+export type WaitResult =
+  | { readonly kind: "matched"; readonly stream: StreamName; readonly line: string }
+  | { readonly kind: "ended"; readonly outcome: Outcome }
+  | { readonly kind: "expired" };
+
+export interface WaitPlace {
+  readonly files: ShellFiles;
+  readonly life: { readonly outcome: () => Outcome | undefined; readonly ended: Promise<Outcome> };
+  /** On the monotonic clock. */
+  readonly deadline: number;
+}
+
+export async function lookFor({ pattern, from }: WaitCondition, place: WaitPlace): Promise<WaitResult> {
+  if (pattern)
+    return await lookForLine(pattern instanceof RegExp ? matcherOf(pattern) : pattern, from, place);
+  const outcome = await withDeadline(place.life.ended, place.deadline);
+  return outcome ? { kind: "ended", outcome } : { kind: "expired" };
+}
+
+async function lookForLine(
+  matcher: LineMatcher,
+  from: WaitCondition["from"],
+  { files, life, deadline }: WaitPlace,
+): Promise<WaitResult> {
+  const searches = (["stdout", "stderr"] as const).map((stream) => ({
+    stream,
+    search: new LineSearch(files[stream], from?.[stream] ?? 0, matcher),
+  }));
+  const watch = new OutputWatch(files.dir);
+  void life.ended.then(() => watch.nudge());
+  try {
+    for (;;) {
+      // Asked before looking: a line printed just before the end must win.
+      const outcome = life.outcome();
+      for (const { stream, search } of searches) {
+        const line = search.advance();
+        if (line !== undefined) return { kind: "matched", stream, line };
+      }
+      if (outcome) return { kind: "ended", outcome };
+      const left = deadline - monotonicMs();
+      if (left <= 0) return { kind: "expired" };
+      await watch.next(left);
+    }
+  } finally {
+    watch.close();
+  }
+}
+
+function matcherOf(pattern: RegExp): LineMatcher {
+  // A global or sticky pattern would remember where it stopped.
+  const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
+  return { matches: (line) => stateless.test(line) };
+}
+
+async function withDeadline<T>(promise: Promise<T>, deadline: number): Promise<T | undefined> {
+  if (deadline === Number.POSITIVE_INFINITY) return await promise;
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<undefined>((resolve) => {
+    const left = Math.max(0, deadline - monotonicMs());
+    timer = setTimeout(() => resolve(undefined), Math.min(TIMER_MAX_MS, left));
+  });
+  try {
+    return await Promise.race([promise, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,148 @@
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { NacreError } from "../../src/support/errors.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+import { giveAway, unprivileged, useSpecialHosts } from "../fixtures/special-host.ts";
+
+const { manager, run, directory } = useShells();
+const specialHost = useSpecialHosts();
+
+function program(text: string, mode = 0o755): string {
+  const file = join(directory(), "bash");
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+function refusedManager(shellPath: string): NacreError {
+  try {
+    new ShellManager({ stateRoot: directory(), shellPath });
+  } catch (error) {
+    if (error instanceof NacreError) return error;
+    throw error;
+  }
+  throw new Error(`${shellPath} was not refused`);
+}
+
+test("a bash that does not exist is named", () => {
+  const error = refusedManager("/nonexistent/bash");
+  expect(error.code).toBe("spawn_failed");
+  expect(error.message).toBe("The shell /nonexistent/bash cannot be used: it does not exist.");
+});
+
+test("a bash that is not executable is named", () => {
+  const file = program("#!/bin/bash\n", 0o644);
+  expect(refusedManager(file).message).toBe(`The shell ${file} cannot be used: it is not executable.`);
+});
+
+test("a bash that is a directory, or not an absolute path, is named", () => {
+  const dir = directory();
+  expect(refusedManager(dir).message).toBe(`The shell ${dir} cannot be used: it is not a file.`);
+  expect(refusedManager("bash").message).toBe("The shell bash cannot be used: it is not an absolute path.");
+});
+
+test("a bash that leads to itself is refused as an error of ours", () => {
+  const link = join(directory(), "bash");
+  symlinkSync(link, link);
+  expect(refusedManager(link).message).toContain(`The shell ${link} cannot be used`);
+});
+
+test("a bash that is removed after the manager was made is named by the start", async () => {
+  const link = join(directory(), "bash");
+  symlinkSync("/bin/bash", link);
+  const shells = manager({ shellPath: link });
+  unlinkSync(link);
+  const start = shells.createShell({ command: "true", workingDir: "/" });
+  await expect(start).rejects.toThrow(`No process could be started: ${link} does not exist.`);
+  // It is there again: the failure was of that moment only.
+  symlinkSync("/bin/bash", link);
+  expect((await run(shells, "exit 8")).exitCode).toBe(8);
+});
+
+test.each([
+  ["ends at once", "#!/bin/sh\nexit 0\n"],
+  ["prints something else", "#!/bin/sh\necho Welcome\nexit 0\n"],
+  ["is not a program", "\x7fELF nonsense"],
+  ["needs an interpreter that is missing", "#!/nonexistent/interpreter\n"],
+])("a bash that %s is a clear error, and none hangs", async (_, text) => {
+  const shells = manager({ shellPath: program(text) });
+  const starts = [1, 2, 3].map(() => shells.createShell({ command: "true", workingDir: "/" }));
+  for (const start of await Promise.allSettled(starts)) {
+    expect(start).toMatchObject({ status: "rejected", reason: { name: "NacreError", code: "spawn_failed" } });
+    expect(start.status === "rejected" && String(start.reason)).toMatch(
+      /keeper did not start|No process could/,
+    );
+  }
+});
+
+test("an empty PATH, or one without bash, still finds it in the usual places", async () => {
+  for (const PATH of ["", "/nonexistent", "relative:./bin"]) {
+    const host = specialHost({ env: { PATH } });
+    await host.manager({ stateRoot: directory() });
+    const { id } = await host.start({ command: "exit 3" });
+    expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
+    expect(await host.leave()).toBe(0);
+  }
+});
+
+test("a file called bash in PATH that cannot be executed is passed over", async () => {
+  const dir = directory();
+  writeFileSync(join(dir, "bash"), "not a program");
+  const host = specialHost({ env: { PATH: `${dir}:/usr/bin:/bin` } });
+  await host.manager({ stateRoot: directory() });
+  const { id } = await host.start({ command: "exit 3" });
+  expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
+});
+
+test("directories in PATH that may not be entered are passed over", async () => {
+  const closed = join(directory(), "closed");
+  mkdirSync(closed, { mode: 0o000 });
+  const state = giveAway(directory());
+  const host = specialHost({ prefix: unprivileged, env: { PATH: `${closed}:/usr/bin:/bin` } });
+  await host.manager({ stateRoot: join(state, "state") });
+  const { id } = await host.start({ command: "exit 3" });
+  expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
+});
+
+test("commands run in bash, whatever the login shell of the user is", async () => {
+  // Without privileges the host is a user that the system does not know, and so has no login shell either.
+  const host = specialHost({ prefix: unprivileged, env: { SHELL: "/bin/sh" } });
+  await host.manager({ stateRoot: join(giveAway(directory()), "state") });
+  for (let i = 0; i < 3; i++) {
+    const { id } = await host.start({
+      command: `echo "\${BASH_VERSION:+bash} $V"; pwd`,
+      workingDir: "/usr",
+      env: { V: "5" },
+    });
+    expect(await host.wait(id)).toMatchObject({ exitCode: 0 });
+    expect(await host.ask("output", { id })).toBe("bash 5\n/usr\n");
+  }
+});
+
+test("a host whose every start fails leaves by itself", async () => {
+  const host = specialHost();
+  await host.manager({ stateRoot: directory(), shellPath: program("#!/bin/sh\nexit 0\n") });
+  expect(await host.refusedStart({ command: "true" })).toMatchObject({ name: "NacreError" });
+  expect(await host.refusedStart({ command: "true" })).toMatchObject({ name: "NacreError" });
+  expect(await host.leave()).toBe(0);
+});
+
+test.runIf(process.env["NACRE_LONG"])(
+  "a bash that never answers is given up, and does not stay behind",
+  { timeout: 60_000 },
+  async () => {
+    const pidFile = join(directory(), "pid");
+    const shells = manager({ shellPath: program(`#!/bin/sh\necho $$ > ${pidFile}\nexec sleep 300\n`) });
+    const start = shells.createShell({ command: "true", workingDir: "/" });
+    await expect(start).rejects.toThrow("it did not greet in time");
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    try {
+      await eventually(() => expect(isAlive(pid)).toBe(false));
+    } finally {
+      if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    }
+  },
+);

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { describeBinary } from "../../src/text/binary.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { manager, run, directory } = useShells();
+
+const DRIP = fileURLToPath(new URL("../fixtures/bin/drip.sh", import.meta.url));
+// Characters of one to four bytes, one made of two code points, and one of several joined by U+200D.
+const TEXT = "aé€𝄞 naïve e\u0301 日本語 👩‍👩‍👧 ok\n";
+
+test("text that arrives one byte at a time is exact for a live reader", async () => {
+  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}'`, workingDir: "/" });
+  const pieces: string[] = [];
+  for await (const { text } of shell.output()) pieces.push(text);
+  expect(pieces.join("")).toBe(TEXT);
+  expect(pieces.length).toBeGreaterThan(5);
+});
+
+test("text that arrives one byte at a time is exact for a reader that polls", async () => {
+  const shell = await manager().createShell({ command: `${DRIP} '${TEXT}' >&2`, workingDir: "/" });
+  const pieces: string[] = [];
+  await eventually(() => {
+    const ended = !shell.isRunning;
+    const piece = shell.getNewOutput();
+    if (piece !== "") pieces.push(piece.replace(/^\[stderr\]\n/, ""));
+    expect(ended && piece === "").toBe(true);
+  });
+  expect(pieces.join("")).toBe(TEXT);
+  expect(pieces.length).toBeGreaterThan(1);
+});
+
+test("a line with characters in pieces is found as a line", async () => {
+  const shell = await manager().createShell({
+    command: `${DRIP} '${TEXT}'; exec sleep 300`,
+    workingDir: "/",
+  });
+  const found = await shell.waitFor({ pattern: /日本語 👩‍👩‍👧 ok$/u }, 10_000);
+  expect(found).toEqual({ kind: "matched", stream: "stdout", line: TEXT.trimEnd() });
+});
+
+test("a character that is never finished is shown as one replacement when the shell has ended", async () => {
+  const shell = await run(manager(), String.raw`printf 'ok \xe2\x82'`);
+  expect(shell.getNewOutput()).toBe("ok \uFFFD");
+  const live: string[] = [];
+  for await (const { text } of shell.output()) live.push(text);
+  expect(live.join("")).toBe("ok \uFFFD");
+});
+
+test("binary output is kept byte for byte, and told from text", async () => {
+  const copy = join(directory(), "copy");
+  const shell = await run(manager(), `head -c 1M /dev/urandom | tee ${copy}`);
+  const stored = readFileSync(shell.outputFiles.stdout);
+  expect(stored.length).toBe(1024 ** 2);
+  expect(stored.equals(readFileSync(copy))).toBe(true);
+  expect(describeBinary({ sample: stored, totalBytes: stored.length })).toMatch(
+    /^\[binary output: 1048576 bytes/,
+  );
+});
+
+test("every byte value comes through unchanged", async () => {
+  const shell = await run(manager(), String.raw`for i in {0..255}; do printf "\\x$(printf %x $i)"; done`);
+  expect([...readFileSync(shell.outputFiles.stdout)]).toEqual(Array.from({ length: 256 }, (_, i) => i));
+});
+
+test("CRLF, carriage returns and escape sequences are kept raw", async () => {
+  const shell = await run(manager(), String.raw`printf 'a\r\n10%%\r20%%\r\n\033[31mred\033[0m\a\b'`);
+  expect(shell.getAllOutput()).toBe("a\r\n10%\r20%\r\n\x1b[31mred\x1b[0m\x07\b");
+});
+
+test("a command, its directory and its variables are taken as UTF-8", async () => {
+  const shell = await run(manager(), 'printf %s "ü𝄞 $NAME"; printf %s "€" >&2', { env: { NAME: "日本" } });
+  expect(shell.getAllOutput()).toBe("ü𝄞 日本\n[stderr]\n€");
+});

@@ -1,0 +1,105 @@
+// A command that leaves something running returns at once, loses nothing it printed, and says what it left.
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { manager, run } = useShells();
+
+/** Runs a foreground command that ends by printing the time, and tells how long after that it was back. */
+async function runTimed(shells: ShellManager, command: string) {
+  const shell = await shells.createShell({
+    command: `${command}; echo "$EPOCHREALTIME" >&2`,
+    workingDir: tmpdir(),
+    background: false,
+  });
+  await shell.wait(20_000);
+  const back = performance.timeOrigin + performance.now();
+  const [stdout = "", stderr = ""] = shell.getAllOutput().split("[stderr]\n");
+  return { shell, stdout, lateMs: back - Number(stderr) * 1000 };
+}
+
+test("`sleep & echo hi` is back at once with all of `hi`, 150 times of 150, and names what it left", async ({
+  annotate,
+}) => {
+  const shells = manager();
+  const marks = new Mark();
+  const late: number[] = [];
+  for (let turn = 0; turn < 150; turn++) {
+    const mark = marks.next();
+    const { shell, stdout, lateMs } = await runTimed(shells, `sleep ${mark} & echo hi`);
+    late.push(lateMs);
+    expect(stdout).toBe("hi\n");
+    expect(shell).toMatchObject({ status: "completed", exitCode: 0, remarks: [] });
+    // It may not have become `sleep` yet.
+    await eventually(async () =>
+      expect(await shell.leftovers()).toEqual([expect.objectContaining({ command: `sleep ${mark}` })]),
+    );
+  }
+  late.sort((a, b) => a - b);
+  const [median = 0, longest = 0] = [late[75], late[149]];
+  await annotate(`back ${median.toFixed(1)} ms (median), ${longest.toFixed(1)} ms (longest) after the exit`);
+  expect(median).toBeLessThan(200);
+  expect(longest).toBeLessThan(3_000);
+  expect(marks.processes()).toHaveLength(150);
+  await shells.dispose();
+  expect(marks.processes()).toEqual([]);
+});
+
+for (const { size, bytes, turns } of [
+  { size: "200 kB", bytes: 200_000, turns: 40 },
+  { size: "5 MB", bytes: 5_000_000, turns: 8 },
+]) {
+  test(`${size} printed just before the end are complete while a leftover holds the pipe`, async () => {
+    const shells = manager();
+    const marks = new Mark();
+    for (let turn = 0; turn < turns; turn++) {
+      const shell = await shells.createShell({
+        command: `sleep ${marks.next()} & head -c ${bytes} /dev/zero | tr '\\0' x`,
+        workingDir: tmpdir(),
+        background: false,
+      });
+      expect(await shell.wait(20_000)).toBe(0);
+      expect(shell.getAllOutput()).toBe("x".repeat(bytes));
+      expect(shell.remarks).toEqual([]);
+      expect((await shell.kill()).survivors).toEqual([]);
+    }
+    expect(marks.processes()).toEqual([]);
+  });
+}
+
+test("a command that leaves nothing has no leftovers", async () => {
+  const shells = manager();
+  expect(await (await run(shells, "true")).leftovers()).toEqual([]);
+  expect(await (await run(shells, "sleep 0.01 & wait; ls / | cat")).leftovers()).toEqual([]);
+});
+
+test("a leftover that left its session, its parents and its environment is named, too", async () => {
+  const marks = new Mark();
+  const mark = marks.next();
+  const shell = await run(manager(), `(env -i setsid sleep ${mark} </dev/null >/dev/null 2>&1 &)`);
+  await eventually(async () => expect(await shell.leftovers()).toMatchObject([{ command: `sleep ${mark}` }]));
+  await shell.kill();
+  expect(await shell.leftovers()).toEqual([]);
+  expect(marks.processes()).toEqual([]);
+});
+
+test("the leftovers of one command are not those of the next", async () => {
+  const shells = manager();
+  const marks = new Mark();
+  const first = await run(shells, `sleep ${marks.next()} &`);
+  const second = await run(shells, "true");
+  expect(await second.leftovers()).toEqual([]);
+  expect(await first.leftovers()).toHaveLength(1);
+});
+
+test("what a forgotten shell left running ends with its manager", async () => {
+  const shells = manager();
+  const marks = new Mark();
+  const shell = await run(shells, `setsid sleep ${marks.next()} &`);
+  shells.forget(shell);
+  expect(marks.processes()).toHaveLength(1);
+  await shells.dispose();
+  await eventually(() => expect(marks.processes()).toEqual([]));
+});

@@ -1,0 +1,231 @@
+// One keeper over a long life: it does not grow, is never in the way of a kill, and takes requests as they come.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import type { Host } from "../../src/hosts/host.ts";
+import { LocalHost } from "../../src/hosts/local.ts";
+import { lockLimit } from "../../src/hosts/process-table.ts";
+import { encodeFields } from "../../src/keeper/protocol.ts";
+import { TagSpace } from "../../src/keeper/tag.ts";
+import { endShells, type KillTarget } from "../../src/shell/kill.ts";
+import { preallocateEndRecord } from "../../src/spool/end-record.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
+
+const { manager, run, directory } = useShells();
+
+const isLong = Boolean(process.env["NACRE_LONG"]);
+const STARTS = isLong ? 50_000 : 500;
+// bash notes the exit codes of its last children (72 bytes each, 32,768 at most). A table of jobs, which
+// it keeps of all it ever started, would be four times that, and without end.
+const GROWTH_MAX_KIB = isLong ? 4_096 : 80;
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]);
+}
+
+function privateKib(pid: number): number {
+  return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
+
+function keeperFacts(pid: number, keeperDir: string) {
+  return {
+    fds: readdirSync(`/proc/${pid}/fd`).length,
+    fifos: readdirSync(keeperDir).length,
+    children: readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").length,
+  };
+}
+
+test(`${STARTS} shells through one keeper do not make it grow`, { timeout: 3_600_000 }, async () => {
+  const shells = manager({ maxLiveShells: 100 });
+  const batch = async (count: number) => {
+    const ended = await Promise.all(
+      Array.from({ length: count }, () => run(shells, ":", { background: false })),
+    );
+    for (const shell of ended) {
+      expect(shell.exitCode).toBe(0);
+      shells.forget(shell);
+    }
+  };
+  const first = await run(shells, ":");
+  const { started } = await shells.createShell({ command: "exec sleep 300", workingDir: "/" });
+  const keeper = parentOf(started.shimPid);
+  const [keeperDir = ""] = readdirSync(shells.root.keepersDir).map((name) =>
+    join(shells.root.keepersDir, name),
+  );
+  // What grows once, to the size of a batch, has grown after this.
+  for (let i = 0; i < 10; i++) await batch(10);
+  const before = { ...keeperFacts(keeper, keeperDir), kib: privateKib(keeper) };
+  for (let done = 0; done < STARTS; done += 10) await batch(10);
+  const after = await eventually(() => {
+    const facts = keeperFacts(keeper, keeperDir);
+    expect(facts.children).toBeLessThanOrEqual(before.children + 2);
+    return facts;
+  });
+  expect(parentOf(started.shimPid)).toBe(keeper);
+  expect(after.fds).toBe(before.fds);
+  expect(after.fifos).toBeLessThanOrEqual(before.fifos + 2);
+  expect(privateKib(keeper) - before.kib).toBeLessThanOrEqual(GROWTH_MAX_KIB);
+  shells.forget(first);
+  expect(readdirSync(shells.root.shellsDir).length).toBeLessThanOrEqual(8);
+});
+
+test("a kill does not wait behind a hundred starts", async () => {
+  const shells = manager({ maxLiveShells: 200 });
+  const victim = await shells.createShell({ command: "exec sleep 300", workingDir: "/" });
+  let startedCount = 0;
+  const starts = Array.from({ length: 100 }, async () => {
+    await shells.createShell({ command: "exec sleep 300", workingDir: "/" });
+    startedCount++;
+  });
+  const report = await victim.kill({ graceMs: 0 });
+  expect(startedCount).toBeLessThan(90);
+  expect(report.survivors).toEqual([]);
+  expect(victim.status).toBe("killed");
+  await Promise.all(starts);
+  expect(shells.listRunning()).toHaveLength(100);
+  expect(await shells.killAll()).toBe(100);
+  expect(shells.listRunning()).toEqual([]);
+});
+
+test("killing forty shells takes no more looks at the process table than killing one", async () => {
+  const root = new SpoolRoot(join(directory(), "state"));
+  const host = new LocalHost({ root, environment: { PATH: "/usr/bin:/bin" } });
+  try {
+    const looks = { one: 0, forty: 0 };
+    for (const [name, count] of [
+      ["one", 1],
+      ["forty", 40],
+    ] as const) {
+      const targets = await Promise.all(Array.from({ length: count }, () => sleeper(host)));
+      const reports = await endShells(
+        counting(host, () => looks[name]++),
+        targets,
+        0,
+      );
+      expect([...reports.values()].flatMap(({ survivors }) => survivors)).toEqual([]);
+      expect(targets.filter(({ started }) => isAlive(started.commandPid))).toEqual([]);
+    }
+    // A round more or less, where some take longer to go.
+    expect(looks.one).toBeGreaterThan(0);
+    expect(looks.forty).toBeLessThanOrEqual(looks.one + 6);
+  } finally {
+    await host.dispose();
+  }
+});
+
+/** The same host, and a note of every look it takes. */
+function counting(host: Host, onLook: () => void): Host {
+  return new Proxy(host, {
+    get: (_, name) => {
+      if (name === "processesOf") onLook();
+      const member: unknown = Reflect.get(host, name);
+      return typeof member === "function" ? member.bind(host) : member;
+    },
+  });
+}
+
+async function sleeper(host: Host): Promise<KillTarget> {
+  let hasEnded: (value: unknown) => void = () => {};
+  const ended = new Promise((resolve) => {
+    hasEnded = resolve;
+  });
+  const started = await host.start({
+    command: "exec sleep 300",
+    workingDir: "/",
+    variables: {},
+    capBytes: 1024 ** 2,
+    streams: "merged",
+    meta: (id) => ({
+      version: 1,
+      id,
+      workingDir: "/",
+      scope: "",
+      session: null,
+      createdAt: 0,
+      startedUptimeMs: 0,
+      deadlineMs: null,
+      durable: false,
+      streams: "merged",
+      capBytes: 1024 ** 2,
+    }),
+    onExit: hasEnded,
+  });
+  return { started, ended };
+}
+
+// --- the keeper program by itself ------------------------------------------------------------------
+
+const KEEPER = fileURLToPath(new URL("../../src/keeper/keeper.sh", import.meta.url));
+let keepers: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const keeper of keepers) keeper.stdin?.destroy();
+  keepers = [];
+});
+
+async function bareKeeper(space?: TagSpace) {
+  const dir = directory();
+  const [bash, tag, shift] = ["/bin/bash", String(space?.keeperTag ?? "-"), String(space?.hostShift ?? 0)];
+  const child = spawn(bash, ["--noprofile", "--norc", KEEPER, bash, join(dir, "keeper"), tag, shift], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  keepers.push(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toMatch(/^hello 1 /);
+  const slot = (number: number) => {
+    const shellDir = join(dir, String(number));
+    mkdirSync(shellDir);
+    preallocateEndRecord(join(shellDir, "record"));
+    const shellTag = String(space?.shellTag(number) ?? "-");
+    return encodeFields(["slot", String(number), shellDir, `go${number}`, shellTag, "1024", "split", "base"]);
+  };
+  return { dir, child, lines, slot, env: encodeFields(["env", "base", "1", "NAME=two words"]) };
+}
+
+test("a request that arrives one byte at a time is one request", async () => {
+  const { child, lines, slot, env } = await bareKeeper();
+  for (const byte of Buffer.from(env + slot(7))) {
+    await new Promise<void>((resolve) => child.stdin.write(Buffer.of(byte), () => setImmediate(resolve)));
+  }
+  expect((await lines.next()).value).toMatch(/^ready 7 \d+ \d+ \d+$/);
+});
+
+test("requests that arrive all at once are all answered", async () => {
+  const { child, lines, slot, env } = await bareKeeper();
+  const numbers = Array.from({ length: 20 }, (_, i) => i);
+  child.stdin.write(env + numbers.map(slot).join(""));
+  const ready: number[] = [];
+  while (ready.length < numbers.length) {
+    const [, number] = /^ready (\d+) /.exec(String((await lines.next()).value)) ?? [];
+    ready.push(Number(number));
+  }
+  expect(ready.sort((a, b) => a - b)).toEqual(numbers);
+});
+
+test("a request cut short by the end of the host starts nothing", async () => {
+  const { dir, child, lines, slot, env } = await bareKeeper();
+  child.stdin.end(env + slot(7).slice(0, -5));
+  await once(child, "exit");
+  expect((await lines.next()).done).toBe(true);
+  expect(processesTouching(dir)).toEqual([]);
+});
+
+test.each(["with tags", "without tags"])(
+  "a host that ends right after it has asked for shells leaves nothing behind, %s",
+  async (how) => {
+    for (let i = 0; i < 5; i++) {
+      const space = how === "with tags" ? TagSpace.within(lockLimit("self") ?? "", Math.random()) : undefined;
+      const { dir, child, slot, env } = await bareKeeper(space);
+      child.stdin.end(env + slot(1) + slot(2));
+      await once(child, "exit");
+      await eventually(() => expect(processesTouching(dir)).toEqual([]));
+    }
+  },
+);

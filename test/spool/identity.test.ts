@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readStat } from "../../src/hosts/process-table.ts";
+import { readIdentity } from "../../src/spool/identity.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager, directory } = useShells();
+const LINE = "12 3400 13 3401 4611686018427387903 6b8b4567-aaaa-bbbb-cccc-327b23c6643c 4026531836\n";
+
+function reading(text: string): unknown {
+  const path = join(directory(), "identity");
+  writeFileSync(path, text);
+  return readIdentity(path);
+}
+
+test("an identity names the shim, the command, the tag, the boot and the namespace", () => {
+  expect(reading(LINE)).toEqual({
+    shimPid: 12,
+    shimStart: "3400",
+    commandPid: 13,
+    commandStart: "3401",
+    tag: "4611686018427387903",
+    bootId: "6b8b4567-aaaa-bbbb-cccc-327b23c6643c",
+    pidNamespace: "4026531836",
+  });
+});
+
+test("an identity without a tag says so", () => {
+  expect(reading(LINE.replace("4611686018427387903", "-"))).toMatchObject({ tag: "-" });
+});
+
+test("an identity cut short anywhere names nobody", () => {
+  for (let length = 0; length < LINE.length; length++) expect(reading(LINE.slice(0, length))).toBeUndefined();
+});
+
+test.each([
+  ["with a pid that is no number", LINE.replace("12 ", "-1 ")],
+  ["with a field too many", LINE.replace("\n", " 5\n")],
+  ["with a second line", LINE + LINE],
+  ["of random text", "nobody\n"],
+])("an identity %s names nobody", (_, text) => {
+  expect(reading(text)).toBeUndefined();
+});
+
+test("a missing identity names nobody", () => {
+  expect(readIdentity(join(directory(), "none"))).toBeUndefined();
+});
+
+test("what a shim writes is the shell as the process table knows it", async () => {
+  const shell = await manager().createShell({ command: "sleep 300", workingDir: tmpdir() });
+  const { files, shimPid, commandPid } = shell.started;
+  expect(readIdentity(files.identity)).toMatchObject({
+    shimPid,
+    shimStart: readStat(shimPid)?.startTime,
+    commandPid,
+    commandStart: readStat(commandPid)?.startTime,
+    bootId: readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim(),
+  });
+});

@@ -1,0 +1,124 @@
+import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { defaultStateRoot, SpoolRoot } from "../../src/spool/layout.ts";
+import { NacreError } from "../../src/support/errors.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+
+const directory = useDirectories();
+const isRoot = process.getuid?.() === 0;
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe("the default state root", () => {
+  const home = join(homedir(), ".local", "state", "nacre");
+
+  test.each([
+    [{ NACRE_HOME: "/n", XDG_STATE_HOME: "/x" }, "/n"],
+    [{ NACRE_HOME: "", XDG_STATE_HOME: "/x" }, "/x/nacre"],
+    [{ XDG_STATE_HOME: "/x y/é" }, "/x y/é/nacre"],
+    [{ XDG_STATE_HOME: "relative" }, home],
+    [{ XDG_STATE_HOME: "" }, home],
+    [{}, home],
+  ])("with %j is %s", (env, root) => {
+    expect(defaultStateRoot(env)).toBe(root);
+  });
+
+  test("that NACRE_HOME names is taken as it is, and refused later if it is relative", () => {
+    expect(defaultStateRoot({ NACRE_HOME: "here" })).toBe("here");
+  });
+});
+
+describe("a state root", () => {
+  test.each(["plain", "with space", "naïve-漢字-🐚", "new\nline", "a/b/c"])(
+    "called %j is created for this user only",
+    (name) => {
+      const root = new SpoolRoot(join(directory(), name));
+      root.ensure();
+      for (const path of [root.path, root.shellsDir, root.keepersDir]) expect(modeOf(path)).toBe(0o700);
+      expect(root.list()).toEqual([]);
+    },
+  );
+
+  test("that others could look into is closed to them", () => {
+    const path = join(directory(), "open");
+    mkdirSync(path);
+    chmodSync(path, 0o755);
+    new SpoolRoot(path).ensure();
+    expect(modeOf(path)).toBe(0o700);
+  });
+
+  test("can be ensured again and keeps what it holds", () => {
+    const root = new SpoolRoot(join(directory(), "twice"));
+    root.ensure();
+    mkdirSync(root.files("shell_00000001").dir);
+    root.ensure();
+    expect(root.list()).toEqual(["shell_00000001"]);
+  });
+
+  test("may be a link to a directory", () => {
+    const dir = directory();
+    mkdirSync(join(dir, "real"));
+    symlinkSync(join(dir, "real"), join(dir, "link"));
+    new SpoolRoot(join(dir, "link")).ensure();
+    expect(statSync(join(dir, "real", "shells")).isDirectory()).toBe(true);
+  });
+
+  test("that does not exist lists nothing", () => {
+    expect(new SpoolRoot(join(directory(), "missing")).list()).toEqual([]);
+  });
+});
+
+describe("a root that cannot serve", () => {
+  test("is named when it is relative", () => {
+    expect(refusal("state/here")).toBe("The state directory must be an absolute path: state/here");
+  });
+
+  test("is named when it is a file", () => {
+    const file = join(directory(), "file");
+    writeFileSync(file, "");
+    expect(refusal(file)).toContain(`The state directory ${file} cannot be used: `);
+    expect(refusal(file)).toContain("Set NACRE_HOME to a directory you own.");
+  });
+
+  test("is named when a file stands in its path", () => {
+    const file = join(directory(), "file");
+    writeFileSync(file, "");
+    expect(refusal(join(file, "state"))).toContain(`${join(file, "state")} cannot be used: `);
+  });
+
+  test("is named when it belongs to somebody else", () => {
+    const dir = isRoot ? directory() : "/usr";
+    if (isRoot) chownSync(dir, 12_345, 12_345);
+    expect(refusal(dir)).toContain(`belongs to another user (uid ${isRoot ? 12_345 : 0})`);
+  });
+
+  test("is named when nothing can be written there", () => {
+    // Nobody, root included, creates a directory in /sys.
+    expect(refusal("/sys/nacre")).toContain("/sys/nacre cannot be used: ");
+    if (isRoot) return;
+    const dir = directory();
+    chmodSync(dir, 0o500);
+    expect(refusal(dir)).toContain(`${dir} cannot be used: `);
+    chmodSync(dir, 0o700);
+  });
+});
+
+test("the files of a shell all lie in its own directory", () => {
+  const { dir, ...files } = new SpoolRoot("/r").files("shell_0badcafe");
+  expect(dir).toBe("/r/shells/shell_0badcafe");
+  const paths = Object.values(files);
+  expect(paths.every((path) => path.startsWith(`${dir}/`))).toBe(true);
+  expect(new Set(paths).size).toBe(paths.length);
+});
+
+function refusal(path: string): string {
+  try {
+    new SpoolRoot(path).ensure();
+  } catch (error) {
+    expect(error).toBeInstanceOf(NacreError);
+    expect(error).toMatchObject({ code: "spawn_failed" });
+    return error instanceof Error ? error.message : "";
+  }
+  return "it was accepted";
+}

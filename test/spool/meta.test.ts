@@ -1,0 +1,91 @@
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readMeta, type ShellMeta, writeMeta } from "../../src/spool/meta.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+
+const directory = useDirectories();
+const sample: ShellMeta = {
+  version: 1,
+  id: "shell_0badcafe",
+  workingDir: "/tmp/a b",
+  scope: "default",
+  session: null,
+  createdAt: 1_700_000_000_000,
+  startedUptimeMs: 12,
+  deadlineMs: null,
+  durable: false,
+  streams: "split",
+  capBytes: 1024,
+};
+
+describe("meta", () => {
+  test("comes back as it was written", () => {
+    const path = join(directory(), "meta");
+    fc.assert(
+      fc.property(
+        fc.record({
+          workingDir: fc.string({ unit: "grapheme" }),
+          scope: fc.string({ unit: "binary" }),
+          session: fc.option(fc.string()),
+          deadlineMs: fc.option(fc.nat()),
+          durable: fc.boolean(),
+          streams: fc.constantFrom("split" as const, "merged" as const),
+        }),
+        (some) => {
+          const meta = { ...sample, ...some };
+          writeMeta(path, meta);
+          expect(readMeta(path)).toEqual(meta);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each([true, false])("is private and leaves no other file behind (durable: %s)", (durable) => {
+    const dir = directory();
+    writeMeta(join(dir, "meta"), { ...sample, durable });
+    expect(readdirSync(dir)).toEqual(["meta"]);
+    expect(statSync(join(dir, "meta")).mode & 0o777).toBe(0o600);
+  });
+
+  test("is replaced whole: who has the old one open reads the old one to its end", () => {
+    const path = join(directory(), "meta");
+    writeMeta(path, sample);
+    const old = readFileSync(path, "utf8");
+    const fd = openSync(path, "r");
+    writeMeta(path, { ...sample, scope: "other" });
+    expect(readFileSync(fd, "utf8")).toBe(old);
+    closeSync(fd);
+    expect(readMeta(path)?.scope).toBe("other");
+  });
+
+  test("that was never completed is not read", () => {
+    const dir = directory();
+    writeFileSync(join(dir, "meta.new"), JSON.stringify(sample));
+    expect(readMeta(join(dir, "meta"))).toBeUndefined();
+  });
+
+  test.each(Object.keys(sample))("without %s is not trusted", (name) => {
+    const path = join(directory(), "meta");
+    writeFileSync(path, JSON.stringify({ ...sample, [name]: undefined }));
+    expect(readMeta(path)).toBeUndefined();
+  });
+
+  test.each([
+    ["empty", ""],
+    ["cut short", JSON.stringify(sample).slice(0, -5)],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["text", '"meta"'],
+    ["binary", "\0\xff"],
+    ["of a later version", JSON.stringify({ ...sample, version: 2 })],
+    ["with a cap that is text", JSON.stringify({ ...sample, capBytes: "1024" })],
+    ["with streams nobody knows", JSON.stringify({ ...sample, streams: "both" })],
+  ])("that is %s is not trusted", (_, text) => {
+    const path = join(directory(), "meta");
+    writeFileSync(path, text);
+    expect(readMeta(path)).toBeUndefined();
+  });
+});

@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isSameProcess } from "../../src/hosts/process-table.ts";
+import { preallocateEndRecord } from "../../src/spool/end-record.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { writeMeta } from "../../src/spool/meta.ts";
+import { chooseToSweep, removeShell, type SweepEntry, sweep } from "../../src/spool/sweep.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { directory, manager, run } = useShells();
+const entry = (id: string, endedAt: number, bytes: number, finished = true): SweepEntry => ({
+  id,
+  endedAt,
+  bytes,
+  finished,
+});
+
+describe("what may go", () => {
+  const all = [
+    entry("old", 10, 100),
+    entry("running", 1, 500, false),
+    entry("new", 90, 100),
+    entry("mid", 50, 100),
+  ];
+
+  test.each([
+    ["nothing while all are young and fit", 1_000, 10_000, []],
+    ["by age, the oldest first", 45, 10_000, ["old", "mid"]],
+    ["none that is exactly as old as allowed", 90, 10_000, []],
+    ["by quota, as many of the oldest as it takes", 1_000, 700, ["old"]],
+    ["by quota, all finished ones where the running ones fill it", 1_000, 0, ["old", "mid", "new"]],
+    ["by both", 60, 600, ["old", "mid"]],
+  ])("is %s", (_, maxAgeMs, quotaBytes, ids) => {
+    expect(chooseToSweep(all, { nowMs: 100, maxAgeMs, quotaBytes })).toEqual(ids);
+  });
+
+  test("is never a running one, is every old one, and no young one that the quota has room for", () => {
+    const entries = fc.uniqueArray(
+      fc.record({
+        id: fc.string({ minLength: 1 }),
+        endedAt: fc.nat({ max: 100 }),
+        bytes: fc.nat({ max: 100 }),
+        finished: fc.boolean(),
+      }),
+      { selector: ({ id }) => id, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(entries, fc.nat({ max: 100 }), fc.nat({ max: 600 }), (list, maxAgeMs, quotaBytes) => {
+        const chosen = new Set(chooseToSweep(list, { nowMs: 100, maxAgeMs, quotaBytes }));
+        const kept = list.filter(({ id }) => !chosen.has(id));
+        const isOld = ({ endedAt }: SweepEntry) => 100 - endedAt > maxAgeMs;
+        const size = (some: readonly SweepEntry[]) => some.reduce((sum, { bytes }) => sum + bytes, 0);
+        const gone = list.filter(({ id }) => chosen.has(id));
+        expect(gone.every(({ finished }) => finished)).toBe(true);
+        expect(kept.some((one) => one.finished && isOld(one))).toBe(false);
+        // What is kept fits, or nothing finished is left to remove.
+        expect(size(kept) <= quotaBytes || kept.every(({ finished }) => !finished)).toBe(true);
+        // The last young one that went had to: with it, it would not have fitted.
+        const last = gone
+          .filter((one) => !isOld(one))
+          .sort((a, b) => a.endedAt - b.endedAt)
+          .at(-1);
+        if (last) expect(size(kept) + last.bytes).toBeGreaterThan(quotaBytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("sweeping directories", () => {
+  const HOUR = 3_600_000;
+  const nobody = () => false;
+  const limits = { nowMs: Date.now(), maxAgeMs: HOUR, quotaBytes: Number.MAX_SAFE_INTEGER };
+
+  function spool(): SpoolRoot {
+    const root = new SpoolRoot(directory());
+    root.ensure();
+    return root;
+  }
+
+  function planted(
+    root: SpoolRoot,
+    id: string,
+    {
+      ageMs,
+      record,
+      identity,
+      meta = true,
+    }: { ageMs: number; record?: string; identity?: string; meta?: boolean },
+  ): string {
+    const files = root.files(id);
+    mkdirSync(files.dir);
+    if (record === undefined) preallocateEndRecord(files.record);
+    else writeFileSync(files.record, record);
+    if (identity) writeFileSync(files.identity, identity);
+    if (meta) writeMeta(files.meta, { ...META, id });
+    const at = new Date(limits.nowMs - ageMs);
+    for (const path of [files.record, files.identity, files.meta, files.dir]) {
+      if (existsSync(path)) utimesSync(path, at, at);
+    }
+    return id;
+  }
+
+  const META = {
+    version: 1,
+    workingDir: "/",
+    scope: "default",
+    session: null,
+    createdAt: 0,
+    startedUptimeMs: 0,
+    deadlineMs: null,
+    durable: false,
+    streams: "split",
+    capBytes: 1,
+  } as const;
+  const ENDED = `X ${"0 - 0 0 1.00".padEnd(124)}.\n${"-".padEnd(126)}.\n`;
+  const IDENTITY = "12 34 13 35 - boot 1\n";
+
+  test("removes old finished ones and keeps young and running ones", async () => {
+    const root = spool();
+    const old = planted(root, "shell_00000001", { ageMs: 2 * HOUR, record: ENDED, identity: IDENTITY });
+    const young = planted(root, "shell_00000002", { ageMs: HOUR / 2, record: ENDED, identity: IDENTITY });
+    const running = planted(root, "shell_00000003", { ageMs: 9 * HOUR, identity: "77 34 78 35 - boot 1\n" });
+    expect(await sweep(root, limits, (pid) => pid === 77)).toEqual([old]);
+    expect(root.list().sort()).toEqual([young, running]);
+  });
+
+  test("treats a shell that is gone without a record like a finished one", async () => {
+    const root = spool();
+    const lost = planted(root, "shell_00000001", { ageMs: 2 * HOUR, identity: IDENTITY });
+    const corrupt = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: "?" });
+    expect((await sweep(root, limits, nobody)).sort()).toEqual([lost, corrupt]);
+  });
+
+  test("removes a slot that nobody waits in at once, and spares one that may be coming up", async () => {
+    const root = spool();
+    const dead = planted(root, "shell_00000001", { ageMs: 1_000, identity: IDENTITY, meta: false });
+    const comingUp = planted(root, "shell_00000002", { ageMs: 1_000, meta: false });
+    const stillborn = planted(root, "shell_00000003", { ageMs: 120_000, meta: false });
+    expect((await sweep(root, limits, nobody)).sort()).toEqual([dead, stillborn]);
+    expect(root.list()).toEqual([comingUp]);
+  });
+
+  test("goes past what is no shell directory", async () => {
+    const root = spool();
+    writeFileSync(`${root.shellsDir}/note`, "");
+    expect(await sweep(root, limits, nobody)).toEqual([]);
+  });
+
+  test("never removes a running shell or a waiting slot, however tight the limits", async () => {
+    const shells = manager();
+    const ended = await run(shells, "echo done");
+    const running = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
+    await running.waitFor({ pattern: /up/ }, 10_000);
+    const tight = { nowMs: Date.now() + 50_000, maxAgeMs: 0, quotaBytes: 0 };
+    const swept = await sweep(shells.root, tight, isSameProcess);
+    expect(swept).toContain(ended.id);
+    expect(swept).not.toContain(running.id);
+    expect(running.getAllOutput()).toBe("up\n");
+    expect((await run(shells, "echo next")).getAllOutput()).toBe("next\n");
+  });
+
+  test("removing one that is not there is no error", () => {
+    expect(() => removeShell(spool(), "shell_0badcafe")).not.toThrow();
+  });
+});
