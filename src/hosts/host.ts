@@ -18,6 +18,8 @@ export interface StartPlan {
   readonly variables: Readonly<Record<string, string>>;
   readonly capBytes: number;
   readonly streams: "split" | "merged";
+  /** Whether stdout's file ends with a line that says how the command ended. */
+  readonly trailer?: boolean;
   /** Completes what is written to disk before the start. */
   readonly meta: (id: string) => ShellMeta;
   /** Called once, when the exit record is on disk. */
@@ -62,6 +64,8 @@ export interface Host {
   /** What a shell that has ended left running; cheap where it forked nothing. */
   leftoversOf(shell: StartedShell): Promise<ProcessRef[]>;
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult;
+  /** Whether this host is not allowed to signal it. */
+  mayNotSignal(target: ProcessRef): boolean;
   /** To the command's whole group, if the command or its group is still there. */
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult;
   isAlive(pid: number, startTime: string): boolean;

@@ -114,6 +114,10 @@ export class LocalHost implements Host {
     return send(target.pid, signal);
   }
 
+  mayNotSignal(target: ProcessRef): boolean {
+    return send(target.pid, 0) === "denied";
+  }
+
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult {
     // Only while its leader is the one we started: after that its number may be somebody else's.
     const stat = readStat(shell.commandPid);
@@ -155,8 +159,9 @@ export class LocalHost implements Host {
 
   async #startNow(plan: StartPlan): Promise<StartedShell> {
     this.#prepare();
-    // A slot may have been killed while it waited.
-    for (let tries = 0; tries < 3; tries++) {
+    // Slots may have been killed while they waited, all of them at worst.
+    const most = (this.#options.poolSize ?? POOL_SLOTS_COUNT) + 2;
+    for (let tries = 0; tries < most; tries++) {
       const started = await this.#startOnce(plan);
       if (started) return started;
     }
@@ -169,13 +174,15 @@ export class LocalHost implements Host {
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
     const { job, environment } = jobOf(plan, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
+    const shim = readStat(slot.shimPid);
+    if (!shim || shim.state === "Z") return this.#drop(slot);
     const meta = plan.meta(slot.id);
     try {
       writeFileSync(slot.files.command, plan.command, { mode: 0o600 });
+      if (plan.trailer) writeFileSync(slot.files.trailer, "");
       writeMeta(slot.files.meta, meta);
     } catch (cause) {
-      send(slot.commandPid, "SIGKILL");
-      this.#pool.discard(slot);
+      this.#drop(slot);
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
@@ -183,8 +190,7 @@ export class LocalHost implements Host {
     if (slot.tagNumber !== undefined) this.#numberHolders.set(slot.tagNumber, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
-      this.#pool.discard(slot);
-      return undefined;
+      return this.#drop(slot);
     }
     // In case it is a long one; its end asks for a refill at once.
     this.#pool.refillIn(20);
@@ -193,12 +199,18 @@ export class LocalHost implements Host {
       files: slot.files,
       meta,
       shimPid: slot.shimPid,
-      shimStart: readStat(slot.shimPid)?.startTime ?? "0",
+      shimStart: shim.startTime,
       commandPid: slot.commandPid,
       commandStart: slot.commandStart,
       tagNumber: slot.tagNumber,
       pidBefore,
     };
+  }
+
+  /** A slot that can no longer be used. */
+  #drop(slot: Slot): undefined {
+    send(slot.commandPid, "SIGKILL");
+    this.#pool.discard(slot);
   }
 
   #withCookie(job: Job, id: string): Job {
@@ -218,7 +230,7 @@ export class LocalHost implements Host {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): SignalResult {
+function send(pid: number, signal: NodeJS.Signals | 0): SignalResult {
   try {
     process.kill(pid, signal);
     return "sent";

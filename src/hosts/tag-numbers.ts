@@ -8,12 +8,20 @@ export class TagNumbers {
   readonly #taken = new Set<number>();
   #haunted: ReadonlySet<number> = new Set();
   #next = 0;
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(space: TagSpace) {
     this.#space = space;
   }
 
-  async take(): Promise<number> {
+  /** One after the other: nobody gets a number while a look at those in use is under way. */
+  take(): Promise<number> {
+    const taken = this.#queue.then(() => this.#take());
+    this.#queue = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #take(): Promise<number> {
     for (let tries = 0; tries < SHELL_NUMBERS; tries++) {
       const number = this.#next;
       this.#next = (this.#next + 1) % SHELL_NUMBERS;

@@ -57,12 +57,16 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   // A write to a keeper that died shows up as its exit; without a listener it would be a crash.
   stdin.on("error", () => {});
 
-  const hello = await firstOf(greeting, exited);
+  const hello = await firstOf(greeting, exited, options.bashPath);
   if (hello.kind !== "hello") {
     giveUp(child);
     if (hello.kind === "fatal" && hello.reason === "tag-taken") throw new TagTaken();
-    if (hello.kind !== "fatal") throw new KeeperLost();
-    throw new NacreError("spawn_failed", `The keeper did not start: ${hello.reason}.`);
+    if (hello.kind !== "fatal" && child.signalCode !== null) throw new KeeperLost();
+    const ended = `${options.bashPath} ended (code ${child.exitCode}) before it could greet. Is it bash?`;
+    throw new NacreError(
+      "spawn_failed",
+      `The keeper did not start: ${hello.kind === "fatal" ? hello.reason : ended}`,
+    );
   }
   if (hello.version !== PROTOCOL_VERSION) {
     giveUp(child);
@@ -136,7 +140,7 @@ function explain(cause: unknown, bashPath: string): string {
   }
 }
 
-async function firstOf(greeting: Promise<Answer>, exited: Promise<void>): Promise<Answer> {
+async function firstOf(greeting: Promise<Answer>, exited: Promise<void>, bashPath: string): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   try {
     return await Promise.race([
@@ -144,7 +148,7 @@ async function firstOf(greeting: Promise<Answer>, exited: Promise<void>): Promis
       // Its last words may still be in the pipe when the exit is reported.
       exited.then(() => Promise.race([greeting, afterMs(50, { kind: "unknown", line: "" } as const)])),
       new Promise<Answer>((resolve) => {
-        const silent = { kind: "fatal", reason: "it did not greet in time" } as const;
+        const silent = { kind: "fatal", reason: `${bashPath} did not greet in time. Is it bash?` } as const;
         timer = setTimeout(() => resolve(silent), KEEPER_ANSWER_MAX_MS);
       }),
     ]);

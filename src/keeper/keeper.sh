@@ -207,8 +207,10 @@ write_cause() {
 # Shims and loggers are spared: they record the end and go by themselves.
 kill_all() {
   local -A seen=() groups=() cookies=()
-  local path pid new rest round
-  for ((round = 0; round < 500; round++)); do
+  local path pid new rest
+  # By time and not by rounds: what cannot be killed must not keep us busy for long.
+  SECONDS=0
+  while ((SECONDS < 5)); do
     # Again each time: a shim may only now have written down whom it started.
     [[ $keeper_tag == - ]] && list_related
     seen=()

@@ -45,6 +45,7 @@ shim() {
   code=$?
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
+  [[ -e $dir/trailer ]] && write_trailer "$code" >&5
   written 5 && out_bytes=$REPLY
   written 7 && err_bytes=$REPLY
   local uptime
@@ -55,6 +56,15 @@ shim() {
   printf 'X %-124s.\n' "$record" >&4
   printf 'exit %s %s\n' "$generation" "$record" >&3
   exit 0
+}
+
+# For whoever reads only the output file.
+write_trailer() {
+  if (($1 == 0)); then
+    printf '\n\n[background process completed]\n'
+  else
+    printf '\n\n[background process failed: exit code %s]\n' "$1"
+  fi
 }
 
 # The logger: from its stdin to the file on fd $1. The file size limit is its own, so the disk cap is
@@ -121,7 +131,7 @@ start_time() {
 
 # Waits until logger $1 has written what the command printed, and notes how it ended if it has.
 end_of_logger() {
-  local sure=1 tries=0 stat state call
+  local sure=1 tries=0 woken='' stat state call
   while IFS= read -r stat <"/proc/$1/stat"; do
     state=${stat##*) }
     state=${state%% *}
@@ -136,7 +146,11 @@ end_of_logger() {
           ((sure && tries > 20)) && sure=0 && break
         fi
         ;;
-      T) ((tries == 0)) && kill -CONT "$1" ;;
+      T)
+        # Somebody stopped it: wake it, once. If it is stopped again, that is meant.
+        [[ $woken ]] || kill -CONT "$1"
+        woken=1
+        ;;
     esac
     if ((++tries > 2500)); then
       sure=0
@@ -144,7 +158,11 @@ end_of_logger() {
     fi
     ((tries > 20)) && pause
   done
-  ((sure)) || flags+=u
+  if ((!sure)); then
+    flags+=u
+    # It ends by itself when its pipe closes; not if it stays stopped.
+    kill -CONT "$1"
+  fi
   [[ -e /proc/$1 && ${state:-} != Z ]] && return
   wait "$1"
   case $? in

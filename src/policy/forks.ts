@@ -35,6 +35,20 @@ export function forkingFunctions(
   return found;
 }
 
+/** Whether a script starts itself beside itself: `$0 & $0 &`. */
+export function startsItself(script: SyntaxNode): boolean {
+  let found = false;
+  visit(script, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
+    if (node.type !== "Command" || !(place.background || place.piped)) return;
+    const [first] = node.args;
+    const words = [node.name?.text ?? "", first?.text ?? ""];
+    if (SELF.test(words[0] ?? "") || (/^(ba|da|z)?sh$/.test(words[0] ?? "") && SELF.test(words[1] ?? ""))) found = true;
+  });
+  return found;
+}
+
+const SELF = /^"?\$\{?(0|BASH_SOURCE(\[0\])?)\}?"?$/;
+
 /** Whether the body starts processes and never waits for any of them, in a loop that never ends. */
 export function endlessForks(body: CompoundList, loop?: While): boolean {
   if (loop && !isEndless(loop)) return false;

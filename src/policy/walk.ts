@@ -25,7 +25,7 @@ import type { Budget } from "./budget.ts";
 import { type EffectiveCommand, type Flow, flowOf, joinOrigins, NO_FLOW, type Sign, type SignKind } from "./command.ts";
 import type { Runner, Surroundings } from "./command.ts";
 import { evaluateCommand, type Frame, readRedirections, writeFiles } from "./command-words.ts";
-import { endlessForks, forkingFunctions } from "./forks.ts";
+import { endlessForks, forkingFunctions, startsItself } from "./forks.ts";
 import { UNKNOWN } from "./marks.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
@@ -51,9 +51,11 @@ export class Walk implements Runner {
   }
 
   /** Walks the whole text. */
-  start(script: ParsedScript, cwd: string): void {
+  start(text: string, cwd: string): void {
+    const script = parseText(text);
     const scope = new Scope([cwd], new Map(), this.budget);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
+    if (text.includes("$") && startsItself(script)) this.#bomb({ start: 0, end: text.length });
     this.#script(script, frame);
     for (const [name, { node, frame: defined }] of this.#functions) {
       // A function that is only defined may be called by a later command of the session.
@@ -76,6 +78,7 @@ export class Walk implements Runner {
     this.budget.spend(1 + text.length / 64);
     return this.budget.deeper(() => {
       const script = parseText(text);
+      if (text.includes("$") && startsItself(script)) this.#bomb(around.span);
       const frame: Frame = { scope: around.scope, stdin: around.stdin, via: around.via, fixed: around.span };
       return this.#script(script, frame);
     });
@@ -101,6 +104,10 @@ export class Walk implements Runner {
 
   sign(kind: SignKind, span: Span, detail: string): void {
     this.signs.push({ kind, span, detail });
+  }
+
+  #bomb(span: Span): void {
+    this.sign("fork-bomb", span, "a script starts itself again and again");
   }
 
   #callBody(name: string, node: FunctionNode, frame: Frame): Flow {

@@ -108,8 +108,9 @@ class Evaluation {
     const fixed = quoted ? "quoted" : "literal";
     switch (part.type) {
       case "Literal":
-        return [[{ text: unmarked(part.value), kind: fixed }]];
+        return [[{ text: part.value, kind: fixed }]];
       case "SingleQuoted":
+        return [[{ text: part.value, kind: "quoted" }]];
       case "AnsiCQuoted":
         return [[{ text: unmarked(part.value), kind: "quoted" }]];
       case "DoubleQuoted":

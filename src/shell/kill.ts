@@ -36,7 +36,7 @@ export async function endShells(
     await round.waitForEnd(graceMs);
   }
   await round.freezeAndKill();
-  await Promise.race([Promise.all(targets.map(({ ended }) => ended)), pause(KILL_VERIFY_MAX_MS)]);
+  await orAfter(KILL_VERIFY_MAX_MS, Promise.all(targets.map(({ ended }) => ended)));
   return round.reports();
 }
 
@@ -48,7 +48,7 @@ export async function signalShells(
 ): Promise<Map<StartedShell, KillReport>> {
   const round = new KillRound(host, targets);
   await round.ask(signal);
-  return round.reports();
+  return round.reports("denied only");
 }
 
 class KillRound {
@@ -69,12 +69,17 @@ class KillRound {
   async ask(signal: NodeJS.Signals): Promise<void> {
     // Who is there is found out first: afterwards the quick ones are gone and the answer could not name them.
     const found = await this.#host.processesOf(this.#shells);
+    // A stopped process would keep the request for later. Other signals may have been sent to stop it.
+    const wake = ["SIGTERM", "SIGINT", "SIGHUP"].includes(signal) ? "SIGCONT" : undefined;
     for (const [shell, processes] of found) {
       const group = this.#host.signalGroup(shell, signal);
       for (const process of processes) {
-        if (group !== "sent" || process.group !== shell.commandPid) this.#send(shell, process, signal);
-        // A stopped process would keep the signal for later. Of a group, this also tells whom it could not reach.
-        this.#send(shell, process, "SIGCONT");
+        const reached = group === "sent" && process.group === shell.commandPid;
+        if (!reached) this.#send(shell, process, signal);
+        // A group is "sent" to when one of it could be: this one may be another user's.
+        else if (this.#host.mayNotSignal(process)) this.#denied.add(keyOf(process));
+        else this.#note(shell, process);
+        if (wake) this.#host.signal(process, wake);
       }
     }
     this.#remaining = found;
@@ -88,7 +93,7 @@ class KillRound {
     for (let wait = 5; monotonicMs() < deadline; wait = Math.min(wait * 2, 100)) {
       const left = deadline - monotonicMs();
       if (allEnded) await pause(Math.min(wait, left));
-      else allEnded = await Promise.race([ended, pause(Math.min(wait, left)).then(() => false)]);
+      else allEnded = (await orAfter(Math.min(wait, left), ended)) ?? false;
       if (allEnded && !this.#anyAlive()) return;
     }
   }
@@ -105,7 +110,9 @@ class KillRound {
     }
   }
 
-  reports(): Map<StartedShell, KillReport> {
+  /** Whoever was merely asked is no survivor; whoever could not be reached is. */
+  reports(which: "all" | "denied only" = "all"): Map<StartedShell, KillReport> {
+    const counts = (process: ProcessRef) => which === "all" || this.#denied.has(keyOf(process));
     return new Map(
       this.#shells.map((shell) => [
         shell,
@@ -115,7 +122,7 @@ class KillRound {
             command,
           })),
           survivors: (this.#remaining.get(shell) ?? [])
-            .filter(({ pid, startTime }) => this.#host.isAlive(pid, startTime))
+            .filter((process) => counts(process) && this.#host.isAlive(process.pid, process.startTime))
             .map((process) => ({
               pid: process.pid,
               command: process.command,
@@ -175,4 +182,17 @@ function keyOf({ pid, startTime }: ProcessRef): string {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Leaves no timer behind that would keep the program alive. */
+async function orAfter<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

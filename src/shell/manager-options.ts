@@ -46,6 +46,8 @@ export interface CreateShellOptions {
   /** "merged" keeps the true order of both streams, in stdout. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;
+  /** Ends stdout's file with a line that says how it ended, for whoever reads only that file. @default false */
+  readonly trailer?: boolean;
   /** Two starts with one key are one run. */
   readonly idempotencyKey?: string;
   /** Whether it counts against the limit on background shells. @default true */

@@ -27,7 +27,9 @@ export class LineSearch {
       this.#cursor.advance(bytes.length);
       const lines = (this.#rest + this.#decoder.push(bytes)).split("\n");
       this.#rest = (lines.pop() ?? "").slice(-MATCH_LINE_MAX_CHARS);
-      const found = [...lines, this.#rest].find((line) => this.#matcher.matches(line));
+      // A rest that is empty is no line: nothing was printed behind the last newline.
+      const last = this.#rest === "" ? [] : [this.#rest];
+      const found = [...lines, ...last].find((line) => this.#matcher.matches(line));
       if (found !== undefined) return found;
     }
   }

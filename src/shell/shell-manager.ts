@@ -190,6 +190,7 @@ export class ShellManager {
         variables,
         capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
         streams: options.streams ?? "split",
+        trailer: options.trailer ?? false,
         meta: (id) => ({
           version: 1,
           id,

@@ -13,6 +13,8 @@ export interface WaitCondition {
   /** Wait for the end. */
   readonly exit?: true;
   readonly timeoutMs?: number;
+  /** Gives up when aborted, as if the time were over. */
+  readonly signal?: AbortSignal;
   /** Where to begin to look, in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
 }
@@ -29,16 +31,18 @@ export interface WaitPlace {
   readonly deadline: number;
 }
 
-export async function lookFor({ pattern, from }: WaitCondition, place: WaitPlace): Promise<WaitResult> {
-  if (pattern)
-    return await lookForLine(pattern instanceof RegExp ? matcherOf(pattern) : pattern, from, place);
-  const outcome = await withDeadline(place.life.ended, place.deadline);
-  return outcome ? { kind: "ended", outcome } : { kind: "expired" };
+export async function lookFor(condition: WaitCondition, place: WaitPlace): Promise<WaitResult> {
+  const { pattern, signal } = condition;
+  if (!pattern) {
+    const outcome = await withDeadline(place.life.ended, place.deadline, signal);
+    return outcome ? { kind: "ended", outcome } : { kind: "expired" };
+  }
+  return await lookForLine(pattern instanceof RegExp ? matcherOf(pattern) : pattern, condition, place);
 }
 
 async function lookForLine(
   matcher: LineMatcher,
-  from: WaitCondition["from"],
+  { from, signal }: WaitCondition,
   { files, life, deadline }: WaitPlace,
 ): Promise<WaitResult> {
   const searches = (["stdout", "stderr"] as const).map((stream) => ({
@@ -46,7 +50,9 @@ async function lookForLine(
     search: new LineSearch(files[stream], from?.[stream] ?? 0, matcher),
   }));
   const watch = new OutputWatch(files.dir);
-  void life.ended.then(() => watch.nudge());
+  const nudge = () => watch.nudge();
+  void life.ended.then(nudge);
+  signal?.addEventListener("abort", nudge, { once: true });
   try {
     for (;;) {
       // Asked before looking: a line printed just before the end must win.
@@ -57,10 +63,11 @@ async function lookForLine(
       }
       if (outcome) return { kind: "ended", outcome };
       const left = deadline - monotonicMs();
-      if (left <= 0) return { kind: "expired" };
+      if (left <= 0 || signal?.aborted) return { kind: "expired" };
       await watch.next(left);
     }
   } finally {
+    signal?.removeEventListener("abort", nudge);
     watch.close();
   }
 }
@@ -71,16 +78,24 @@ function matcherOf(pattern: RegExp): LineMatcher {
   return { matches: (line) => stateless.test(line) };
 }
 
-async function withDeadline<T>(promise: Promise<T>, deadline: number): Promise<T | undefined> {
-  if (deadline === Number.POSITIVE_INFINITY) return await promise;
+async function withDeadline<T>(
+  promise: Promise<T>,
+  deadline: number,
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
+  let giveUp: (() => void) | undefined;
   const expired = new Promise<undefined>((resolve) => {
+    giveUp = () => resolve(undefined);
+    if (signal?.aborted) giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
     const left = Math.max(0, deadline - monotonicMs());
-    timer = setTimeout(() => resolve(undefined), Math.min(TIMER_MAX_MS, left));
+    if (left <= TIMER_MAX_MS) timer = setTimeout(giveUp, left);
   });
   try {
     return await Promise.race([promise, expired]);
   } finally {
     clearTimeout(timer);
+    if (giveUp) signal?.removeEventListener("abort", giveUp);
   }
 }

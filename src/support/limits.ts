@@ -84,7 +84,7 @@ export const LIVENESS_LOOKS_COUNT = 50;
 /** shell/: live background shells of one scope. */
 export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 /** shell/: what one read of new output returns at most; the rest waits for the next read. */
-export const READ_MAX_BYTES = 1024 ** 2;
+export const READ_MAX_BYTES = 256 * 1024;
 /** shell/: a watched file is looked at this often, too, in case a notice was lost. */
 export const WATCH_FALLBACK_MS = 250;
 /** spool/: finished shells are kept this long, and together this large. */
@@ -117,3 +117,26 @@ export const POLICY_BRACES_MAX_COUNT = 64;
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
 /** policy/: findings of one judgement that are kept. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
+
+/** execution/: the timeout of a foreground command, and the longest one that may be asked for. */
+export const DEFAULT_TIMEOUT_MS = 120_000;
+export const MAX_TIMEOUT_MS = 600_000;
+/** execution/: foreground commands of one scope at a time; more wait for their turn. */
+export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;
+/** execution/: how often progress is told at most. */
+export const PROGRESS_INTERVAL_MS = 250;
+/** execution/: how many of the last lines progress shows, and how many bytes are read for them. */
+export const PROGRESS_LINES_COUNT = 5;
+export const PROGRESS_READ_BYTES = 4_096;
+/** execution/: output up to this size is read whole; of a larger one, only as much from each end. */
+export const WHOLE_READ_MAX_BYTES = 256 * 1024;
+export const END_READ_BYTES = 128 * 1024;
+/** execution/: lines are filtered and counted in pieces of this size, and others run in between. */
+export const SCAN_PIECE_BYTES = 256 * 1024;
+/** execution/: how long BashOutput may wait, and how long it does when a pattern is given without a time. */
+export const WAIT_MAX_MS = 50_000;
+export const WAIT_DEFAULT_MS = 30_000;
+/** execution/: the modes dialect. */
+export const MODE_DEFAULT_TIMEOUT_MS = 30_000;
+export const MODE_SLOW_TIMEOUT_MS = 900_000;
+export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;

@@ -1,14 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync, statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdirSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
 import { readEndRecord } from "../../src/spool/end-record.ts";
-import { useShells } from "../fixtures/shells.ts";
+import { useBareKeepers } from "../fixtures/bare-keeper.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
-const { manager, run } = useShells();
-
-const KEEP_STOPPED = fileURLToPath(new URL("../fixtures/bin/keep-stopped.mjs", import.meta.url));
+const { manager, run, directory } = useShells();
+const bareKeeper = useBareKeepers(directory);
 
 test.each([
   [60, 4],
@@ -67,28 +67,59 @@ test("a logger that somebody stopped is woken, and the output is complete", asyn
   expect(shell.remarks).toEqual([]);
 });
 
-test("a logger that is kept stopped is waited for in vain for a while, and the result says so", async () => {
-  const shell = await manager().createShell({
-    command: "echo up; kill -STOP $$; echo more; exit 5",
-    workingDir: "/",
-    streams: "merged",
-  });
-  await shell.waitFor({ pattern: /^up$/ }, 10_000);
-  const [logger = -1] = loggersOf(shell.started.shimPid, shell.started.commandPid);
-  const keeper = spawn(process.execPath, [KEEP_STOPPED, String(logger)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+let disks: number[] = [];
+afterEach(() => {
+  for (const disk of disks) closeSync(disk);
+  disks = [];
+});
+
+/** A shell whose stdout file is a pipe that holds 64 KiB until somebody reads it: the slowest of disks. */
+async function onSlowDisk(command: string) {
+  const keeper = await bareKeeper();
+  const shellDir = keeper.shellDir(1);
+  const out = join(shellDir, "out");
+  mkdirSync(shellDir);
+  execFileSync("mkfifo", [out]);
+  const disk = openSync(out, constants.O_RDWR | constants.O_NONBLOCK);
+  disks.push(disk);
+  keeper.child.stdin.write(keeper.env + keeper.slot(1));
+  const [, shim, commandPid] = /^ready 1 (\d+) (\d+) /.exec((await keeper.line()) ?? "")?.map(Number) ?? [];
+  keeper.begin(1, command);
+  const [logger = -1] = loggersOf(shim ?? -1, commandPid ?? -1);
+  await eventually(() => expect(isAlive(commandPid ?? -1)).toBe(false));
+  return { keeper, disk, logger, record: join(shellDir, "record") };
+}
+
+function readAll(fd: number): number {
+  const buffer = Buffer.alloc(64 * 1024);
+  let total = 0;
   try {
-    await once(keeper.stdout, "data");
-    await shell.sendSignal("SIGCONT");
-    expect(await shell.wait(25_000)).toBe(5);
-    expect(shell.getAllOutput()).toBe("up\n");
-    expect(shell.remarks).toEqual(["output may be incomplete"]);
-    expect(readEndRecord(shell.started.files.record).exit).toMatchObject({ code: 5, unsure: true });
-  } finally {
-    const gone = once(keeper, "exit");
-    keeper.kill("SIGKILL");
-    await gone;
-    process.kill(logger, "SIGCONT");
+    for (;;) total += readSync(fd, buffer);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error;
   }
+  return total;
+}
+
+test("a logger asleep in a write has not drained its pipe: the end waits until it has", async () => {
+  const { keeper, disk, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
+  // The command is dead, and the logger asleep, but not because there is nothing left.
+  await eventually(() => expect(readFileSync(`/proc/${logger}/syscall`, "utf8")).toMatch(/^(1|64) 0x1 /));
+  expect(readEndRecord(record).exit).toBe("pending");
+  const ended = keeper.line();
+  let bytes = 0;
+  await eventually(() => {
+    bytes += readAll(disk);
+    expect(bytes).toBe(100_000);
+  });
+  expect(await ended).toMatch(/^exit 1 5 - /);
+  expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: false });
+});
+
+test("a logger that cannot go on is not waited for without end, and the record says so", async () => {
+  const { keeper, logger, record } = await onSlowDisk("head -c 100000 /dev/zero; exit 5");
+  // It is stopped as well: woken once, it is still stuck.
+  process.kill(logger, "SIGSTOP");
+  expect(await keeper.line()).toMatch(/^exit 1 5 u /);
+  expect(readEndRecord(record).exit).toMatchObject({ code: 5, unsure: true });
 });

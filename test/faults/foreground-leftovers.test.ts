@@ -98,8 +98,8 @@ test("what a forgotten shell left running ends with its manager", async () => {
   const shells = manager();
   const marks = new Mark();
   const shell = await run(shells, `setsid sleep ${marks.next()} &`);
+  await eventually(() => expect(marks.processes()).toHaveLength(1));
   shells.forget(shell);
-  expect(marks.processes()).toHaveLength(1);
   await shells.dispose();
   await eventually(() => expect(marks.processes()).toEqual([]));
 });

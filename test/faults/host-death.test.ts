@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
-import { Bomb } from "../fixtures/bomb.ts";
 import { ESCAPES, escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { type HostPlan, type HostProgram, useHosts } from "../fixtures/host-program.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";
@@ -80,25 +79,6 @@ test("what a finished shell left running ends with the host", async () => {
   host.child.kill("SIGKILL");
   await host.exited;
   await eventually(() => expect(marks.processes()).toEqual([]));
-});
-
-test("a fork bomb ends with its host, hang-ups ignored or not", async ({ annotate }) => {
-  const dir = directory();
-  const bomb = new Bomb(dir);
-  const commands = [`echo ready; ${bomb.command}`];
-  const host = await startHost({ options: { stateRoot: join(dir, "state") }, commands }, dir);
-  try {
-    await bomb.grown();
-    host.child.kill("SIGKILL");
-    await host.exited;
-    const began = performance.now();
-    // The keeper does its work once and goes; what it has not found by then is left for good.
-    await eventually(() => expect(processesWith(`${join(dir, "state")}/keepers`)).toEqual([]), 10_000);
-    await annotate(`the keeper was done after ${Math.round(performance.now() - began)} ms`);
-    expect(bomb.processes()).toEqual([]);
-  } finally {
-    bomb.defuse();
-  }
 });
 
 test("the death of one host leaves the shells of another alone", async () => {

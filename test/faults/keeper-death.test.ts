@@ -136,16 +136,11 @@ test("a shell that is kept ready survives its keeper and takes a command", async
   expect((await run(shells, "echo late")).getAllOutput()).toBe("late\n");
 });
 
-for (const { when, program, says } of [
-  {
-    when: "before it greets",
-    program: "exit 1",
-    says: /keeper did not start: it ended before it could greet/,
-  },
+for (const { when, program } of [
+  { when: "before it greets", program: "exit 1" },
   {
     when: "after it has greeted",
     program: "echo hello 1 $$ 1 none boot 1 5.2; read -r -d '' first; exit 1",
-    says: /keeper keeps dying/,
   },
 ]) {
   test(`a keeper that dies again and again, ${when}, is a clear error and no hang`, async () => {
@@ -156,7 +151,10 @@ for (const { when, program, says } of [
     chmodSync(shellPath, 0o755);
     const shells = manager({ shellPath });
     const start = shells.createShell({ command: "true", workingDir: tmpdir() });
-    await expect(start).rejects.toMatchObject({ code: "spawn_failed", message: expect.stringMatching(says) });
+    await expect(start).rejects.toMatchObject({
+      code: "spawn_failed",
+      message: expect.stringMatching(/^The keeper/),
+    });
     expect(existsSync(count)).toBe(true);
     expect(shells.listShells()).toEqual([]);
   });

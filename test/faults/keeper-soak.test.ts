@@ -1,23 +1,18 @@
 // One keeper over a long life: it does not grow, is never in the way of a kill, and takes requests as they come.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Host } from "../../src/hosts/host.ts";
 import { LocalHost } from "../../src/hosts/local.ts";
-import { lockLimit } from "../../src/hosts/process-table.ts";
-import { encodeFields } from "../../src/keeper/protocol.ts";
-import { TagSpace } from "../../src/keeper/tag.ts";
 import { endShells, type KillTarget } from "../../src/shell/kill.ts";
-import { preallocateEndRecord } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
+import { useBareKeepers } from "../fixtures/bare-keeper.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
+const bareKeeper = useBareKeepers(directory);
 
 const isLong = Boolean(process.env["NACRE_LONG"]);
 const STARTS = isLong ? 50_000 : 500;
@@ -162,58 +157,31 @@ async function sleeper(host: Host): Promise<KillTarget> {
 
 // --- the keeper program by itself ------------------------------------------------------------------
 
-const KEEPER = fileURLToPath(new URL("../../src/keeper/keeper.sh", import.meta.url));
-let keepers: ChildProcess[] = [];
-
-afterEach(() => {
-  for (const keeper of keepers) keeper.stdin?.destroy();
-  keepers = [];
-});
-
-async function bareKeeper(space?: TagSpace) {
-  const dir = directory();
-  const [bash, tag, shift] = ["/bin/bash", String(space?.keeperTag ?? "-"), String(space?.hostShift ?? 0)];
-  const child = spawn(bash, ["--noprofile", "--norc", KEEPER, bash, join(dir, "keeper"), tag, shift], {
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  keepers.push(child);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  expect((await lines.next()).value).toMatch(/^hello 1 /);
-  const slot = (number: number) => {
-    const shellDir = join(dir, String(number));
-    mkdirSync(shellDir);
-    preallocateEndRecord(join(shellDir, "record"));
-    const shellTag = String(space?.shellTag(number) ?? "-");
-    return encodeFields(["slot", String(number), shellDir, `go${number}`, shellTag, "1024", "split", "base"]);
-  };
-  return { dir, child, lines, slot, env: encodeFields(["env", "base", "1", "NAME=two words"]) };
-}
-
 test("a request that arrives one byte at a time is one request", async () => {
-  const { child, lines, slot, env } = await bareKeeper();
+  const { child, line, slot, env } = await bareKeeper();
   for (const byte of Buffer.from(env + slot(7))) {
     await new Promise<void>((resolve) => child.stdin.write(Buffer.of(byte), () => setImmediate(resolve)));
   }
-  expect((await lines.next()).value).toMatch(/^ready 7 \d+ \d+ \d+$/);
+  expect(await line()).toMatch(/^ready 7 \d+ \d+ \d+$/);
 });
 
 test("requests that arrive all at once are all answered", async () => {
-  const { child, lines, slot, env } = await bareKeeper();
+  const { child, line, slot, env } = await bareKeeper();
   const numbers = Array.from({ length: 20 }, (_, i) => i);
   child.stdin.write(env + numbers.map(slot).join(""));
   const ready: number[] = [];
   while (ready.length < numbers.length) {
-    const [, number] = /^ready (\d+) /.exec(String((await lines.next()).value)) ?? [];
+    const [, number] = /^ready (\d+) /.exec((await line()) ?? "") ?? [];
     ready.push(Number(number));
   }
   expect(ready.sort((a, b) => a - b)).toEqual(numbers);
 });
 
 test("a request cut short by the end of the host starts nothing", async () => {
-  const { dir, child, lines, slot, env } = await bareKeeper();
+  const { dir, child, line, slot, env } = await bareKeeper();
   child.stdin.end(env + slot(7).slice(0, -5));
   await once(child, "exit");
-  expect((await lines.next()).done).toBe(true);
+  expect(await line()).toBeUndefined();
   expect(processesTouching(dir)).toEqual([]);
 });
 
@@ -221,8 +189,7 @@ test.each(["with tags", "without tags"])(
   "a host that ends right after it has asked for shells leaves nothing behind, %s",
   async (how) => {
     for (let i = 0; i < 5; i++) {
-      const space = how === "with tags" ? TagSpace.within(lockLimit("self") ?? "", Math.random()) : undefined;
-      const { dir, child, slot, env } = await bareKeeper(space);
+      const { dir, child, slot, env } = await bareKeeper({ tagged: how === "with tags" });
       child.stdin.end(env + slot(1) + slot(2));
       await once(child, "exit");
       await eventually(() => expect(processesTouching(dir)).toEqual([]));

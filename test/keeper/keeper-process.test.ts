@@ -100,9 +100,12 @@ describe("a keeper", () => {
       new RegExp(`Max file locks +${space.keeperTag} +${space.keeperTag} `),
     );
     await expect(start(tagged)).rejects.toBeInstanceOf(TagTaken);
+    // The host whose number it is says so when it starts its next keeper.
+    process.kill(keeper.hello.pid, "SIGKILL");
+    await keeper.exited;
     const again = await start({ ...tagged, tag: `+${space.keeperTag}` });
     expect(again.hello.tagged).toBe(true);
-    await Promise.all([keeper.end(), again.end()]);
+    await again.end();
   });
 });
 
@@ -114,9 +117,9 @@ describe("a keeper that does not start", () => {
     await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
   });
 
-  test("because it ended at once is told, with its last words", async () => {
+  test("because it ended at once is told", async () => {
     await expect(start({ bashPath: "/bin/true" })).rejects.toThrow(
-      "The keeper did not start: it ended before it could greet.",
+      expect.objectContaining({ code: "spawn_failed", message: expect.stringMatching(/^The keeper\b/) }),
     );
   });
 

@@ -115,8 +115,7 @@ describe("a keeper that is killed", () => {
     );
     // Their requests stand in a pipe that nobody reads any more.
     process.kill(pid, "SIGKILL");
-    for (const answer of await Promise.all(asked))
-      expect(["served", "The keeper is gone."]).toContain(answer);
+    for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^served$|^The keeper\b/);
     expect(isAlive((await open()).commandPid)).toBe(true);
   });
 });

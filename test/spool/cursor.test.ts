@@ -31,7 +31,7 @@ describe("a cursor", () => {
             written.push(one.append);
           } else take(one.read, one.keep);
         }
-        take(Number.MAX_SAFE_INTEGER, 0);
+        take(1_000_000, 0);
         expect(Buffer.concat(read)).toEqual(Buffer.concat(written));
         expect(cursor.position).toBe(sizeOf(path));
       }),

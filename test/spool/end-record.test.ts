@@ -118,7 +118,7 @@ describe("the exit record", () => {
       fc.property(fields, fc.integer({ min: 0, max: 128 }), (text, count) => {
         const whole = rendered(text);
         const { exit } = reading(whole.slice(0, count) + PENDING.slice(count) + NO_CAUSE);
-        if (exit !== "pending" && exit !== "corrupt") expect(exit).toEqual(parseExitFields(text.split(" ")));
+        if (exit !== "pending" && exit !== "corrupt") expect(exit).toEqual(parseExitFields(text));
         expect(exit === "pending").toBe(count === 0);
       }),
       { numRuns: 500 },
@@ -152,7 +152,7 @@ describe("the fields of a record", () => {
   test("are read alike from the record and from the shim's message", () => {
     fc.assert(
       fc.property(fields, (text) => {
-        const told: ExitRecord | undefined = parseExitFields(text.split(" "));
+        const told: ExitRecord | undefined = parseExitFields(text);
         expect(told).toBeDefined();
         expect(reading(rendered(text) + NO_CAUSE).exit).toEqual(told);
       }),
@@ -202,6 +202,7 @@ describe("the cause", () => {
         expect(readEndRecord(path)).toMatchObject({ exit: "pending", cause: { kind } });
         expect(statSync(path).size).toBe(256);
       }),
+      { numRuns: 30 },
     );
   });
 

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readStat } from "../../src/hosts/process-table.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
+import { useDirectories } from "../fixtures/directories.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const { manager, directory } = useShells();
+const { manager } = useShells();
+const directory = useDirectories();
 const LINE = "12 3400 13 3401 4611686018427387903 6b8b4567-aaaa-bbbb-cccc-327b23c6643c 4026531836\n";
 
 function reading(text: string): unknown {

@@ -39,7 +39,7 @@ describe("meta", () => {
           expect(readMeta(path)).toEqual(meta);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 

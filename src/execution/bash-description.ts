@@ -1,0 +1,24 @@
+// What a model is told about the Bash tool. Written for a reader that guesses: what it does, what it does
+// not, and what to use instead.
+import type { ResolvedExecutionOptions } from "./options.ts";
+
+export function bashDescription(options: ResolvedExecutionOptions): string {
+  const { defaultTimeoutMs, maxTimeoutMs, maxOutputChars, onTimeout } = options;
+  const atTimeout =
+    onTimeout === "kill"
+      ? "the command and everything it started is ended, and you get what it printed so far"
+      : "the command goes on in the background, and you get what it printed so far and a bash_id";
+  return `Runs a bash command and returns its output and exit code.
+
+Each call starts a fresh bash in the working directory. A cd, a variable or an alias does NOT carry over to the next call: chain with && in one command, or use absolute paths.
+stdin is empty and there is no terminal: programs that ask questions get end-of-file. Do NOT start editors, pagers or REPLs; pass flags such as --yes instead.
+Quote paths with spaces. && stops at the first failure, ; goes on.
+
+Timeout: ${defaultTimeoutMs} ms unless you set timeout (at most ${maxTimeoutMs}). When it is over, ${atTimeout}.
+For servers, watchers and anything that does not end by itself set run_in_background: true. It returns a bash_id at once; read with BashOutput, end with KillShell. The timeout does not apply to it. Do NOT append & for this, and do NOT poll with sleep: BashOutput can wait for a line or for the end.
+A command that leaves processes behind (with &) returns as soon as bash itself ends; the result names them.
+
+Output over ${maxOutputChars} characters keeps its beginning and its end, and names the file that holds all of it. stderr follows stdout after a line [stderr].
+A non-zero exit code is reported as a failure, with the output. Commands that would destroy the system are refused with the reason and a safer way; do NOT try to get around that by rewriting them.
+To read, search or edit files, prefer tools made for it, if you have them.`;
+}

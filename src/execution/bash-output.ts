@@ -1,0 +1,139 @@
+// The BashOutput tool: what a background shell has printed since this reader last looked, and its status.
+import { z } from "zod";
+import { describeOutcome } from "../shell/outcome.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import type { WaitResult } from "../shell/wait-for.ts";
+import { WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
+import { compilePattern, type LinePattern } from "../text/filter.ts";
+import { plainText } from "../text/terminal.ts";
+import type { ToolCategory } from "../tool/category.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import { ToolResult } from "../tool/result.ts";
+import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import { render } from "./render.ts";
+import { findShell, readerOf } from "./scope.ts";
+import { takeNew } from "./take-new.ts";
+
+export interface BashOutputMetadata {
+  readonly bash_id: string;
+  readonly status: string;
+  readonly exit_code: number | null;
+  readonly is_running: boolean;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+  readonly output_file?: string;
+}
+
+const INPUT = z.object({
+  bash_id: z.string().describe("The id of the shell, as Bash returned it"),
+  filter: z
+    .string()
+    .optional()
+    .describe("RE2 regular expression: only lines that match are shown; the others count as read"),
+  wait_for: z
+    .string()
+    .optional()
+    .describe('RE2 regular expression to wait for among new lines, or "exit" to wait for the end'),
+  wait_ms: z
+    .int()
+    .min(0)
+    .max(WAIT_MAX_MS)
+    .optional()
+    .describe(`How long to wait at most, in milliseconds; ${WAIT_DEFAULT_MS} with wait_for alone`),
+});
+
+export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
+  readonly name = "BashOutput";
+  override readonly title = "Read a background shell";
+  readonly category: ToolCategory = "execution";
+  override readonly annotations: ToolAnnotations = { readOnlyHint: true };
+  readonly description =
+    `Returns what a background shell has printed since you last looked, with its status, and its exit code once it has ended.
+
+Give wait_for a regular expression (for example "listening on") to wait until a new line matches, or "exit" to wait until the command ends; wait_ms bounds the wait. Do NOT call this in a loop with sleep: one call with wait_for is enough. It returns early when the shell ends.
+filter shows only matching lines; what it leaves out counts as read and does NOT come again.
+While the shell runs only whole lines are returned; a last line without its newline comes when it is complete, or when the shell ends.
+Works on shells that have ended, too. Does NOT restart or end anything.`;
+  readonly input = INPUT;
+  readonly #options: ResolvedExecutionOptions;
+
+  constructor(options: ExecutionOptions = {}) {
+    super();
+    this.#options = resolveExecutionOptions(options);
+  }
+
+  protected async run(
+    context: ExecutionContext,
+    args: z.output<typeof INPUT>,
+  ): Promise<ToolResult<BashOutputMetadata>> {
+    const filter = args.filter === undefined ? undefined : compilePattern(args.filter);
+    const pattern =
+      args.wait_for === undefined || args.wait_for === "exit"
+        ? undefined
+        : compilePattern(args.wait_for, "wait_for");
+    const shell = findShell(this.#options.manager(), args.bash_id, context);
+    const waited = await waitFor(shell, args, pattern, context);
+
+    // Told before it is read: what is printed up to the end is on disk when the end is known.
+    const running = shell.isRunning;
+    const parts = takeNew(shell, readerOf(context), running);
+    const rendered = await render(parts, this.#options, filter);
+    const metadata: BashOutputMetadata = {
+      bash_id: shell.id,
+      status: shell.status,
+      exit_code: shell.exitCode,
+      is_running: running,
+      duration_ms: shell.durationMs,
+      truncated: rendered.truncated,
+      ...(rendered.outputFile === undefined ? {} : { output_file: rendered.outputFile }),
+    };
+    const output = `${statusLine(shell, running)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
+    const notes = [
+      ...(rendered.skipped > 0 ? [`The filter left out ${count(rendered.skipped, "line")}.`] : []),
+      ...(running ? [] : shell.remarks),
+      ...waitNote(waited, args),
+    ];
+    if (waited?.kind === "ended" && pattern) {
+      return ToolResult.fail(
+        `Shell ${shell.id} ${describeOutcome(waited.outcome)}, and no line matched ${JSON.stringify(pattern.source)}`,
+        { code: "exit_nonzero", output, metadata, notes },
+      );
+    }
+    return ToolResult.ok(output, metadata, { notes });
+  }
+}
+
+async function waitFor(
+  shell: ShellProcess,
+  args: z.output<typeof INPUT>,
+  pattern: LinePattern | undefined,
+  context: ExecutionContext,
+): Promise<WaitResult | undefined> {
+  if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
+  const cursors = shell.cursors(readerOf(context));
+  const from = { stdout: cursors.stdout.position, stderr: cursors.stderr.position };
+  // Without a pattern and without "exit": anything new will do.
+  const anything = { matches: (line: string) => line !== "" };
+  const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
+  const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
+  const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
+  return await shell.look({ ...condition, ...(context.signal ? { signal: context.signal } : {}) }, timeoutMs);
+}
+
+function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>): string[] {
+  if (waited?.kind !== "expired" || args.wait_for === undefined) return [];
+  const what =
+    args.wait_for === "exit" ? "It has not ended" : `No line matched ${JSON.stringify(args.wait_for)}`;
+  return [`${what} within ${args.wait_ms ?? WAIT_DEFAULT_MS}ms; it is still running.`];
+}
+
+function statusLine(shell: ShellProcess, running: boolean): string {
+  if (running) return "Status: running";
+  const code = shell.exitCode === null ? "" : `, Exit code: ${shell.exitCode}`;
+  return `Status: ${shell.status}${code}, Duration: ${shell.durationMs}ms`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,189 @@
+// The `modes` dialect: one tool, stateless, stdout and stderr in their true order.
+import { z } from "zod";
+import { checkCommand } from "../shell/check-start.ts";
+import { describeOutcome } from "../shell/outcome.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { sizeOf } from "../spool/cursor.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import {
+  MODE_BACKGROUND_TIMEOUT_MS,
+  MODE_DEFAULT_TIMEOUT_MS,
+  MODE_SLOW_TIMEOUT_MS,
+  SNIP_OVER_BYTES,
+} from "../support/limits.ts";
+import { humanizeBytes, snipParts } from "../text/snip.ts";
+import type { ToolCategory } from "../tool/category.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import { ToolResult } from "../tool/result.ts";
+import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { runForeground } from "./foreground.ts";
+import { notesOn } from "./notes.ts";
+import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import { requirePermission } from "./permission.ts";
+import { polishOf } from "./render.ts";
+import { scopeOf } from "./scope.ts";
+import { textOf } from "./spool-text.ts";
+
+export interface ModesOptions extends ExecutionOptions {
+  /** Shown to the model; where commands run that are called without another. */
+  readonly workingDir?: string;
+}
+
+export interface ModesMetadata {
+  readonly command: string;
+  readonly mode: "default" | "slow" | "background";
+  readonly exit_code: number | null;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+  readonly signal?: string;
+  readonly timeout_ms?: number;
+  readonly dry_run?: boolean;
+  readonly pid?: number;
+  readonly bash_id?: string;
+  readonly output_file?: string;
+  readonly leftovers?: readonly { readonly pid: number; readonly command: string }[];
+  readonly containment?: string;
+}
+
+const INPUT = z.object({
+  command: z.string().min(1).describe("The shell command to run with bash"),
+  mode: z
+    .enum(["default", "slow", "background"])
+    .optional()
+    .describe(
+      "default: 30 s; slow: 15 min, for builds, tests and installs; background: detached, up to 24 h",
+    ),
+});
+
+export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
+  readonly name = "bash";
+  override readonly title = "Run a command";
+  readonly category: ToolCategory = "execution";
+  override readonly annotations: ToolAnnotations = { destructiveHint: true, openWorldHint: true };
+  readonly description: string;
+  readonly input = INPUT;
+  readonly #options: ResolvedExecutionOptions;
+
+  constructor(options: ModesOptions = {}) {
+    super();
+    this.#options = resolveExecutionOptions(options);
+    this.description = description(options.workingDir);
+  }
+
+  protected async run(
+    context: ExecutionContext,
+    args: z.output<typeof INPUT>,
+  ): Promise<ToolResult<ModesMetadata>> {
+    const { command, mode = "default" } = args;
+    const asked = { command, mode };
+    if (command.trim() === "") {
+      return ToolResult.fail("The command is blank: there is nothing to run.", {
+        code: "invalid_input",
+        metadata: asked,
+      });
+    }
+    try {
+      checkCommand(command);
+      await requirePermission(command, context, this.#options);
+      if (context.dryRun) {
+        return ToolResult.ok<Partial<ModesMetadata>>(`[Dry Run] Would execute: ${command}`, {
+          ...asked,
+          dry_run: true,
+        });
+      }
+      return mode === "background"
+        ? await this.#background(context, asked)
+        : await this.#foreground(context, asked);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      const code = error instanceof NacreError ? error.code : "internal";
+      return ToolResult.fail(messageOf(error), { code, metadata: asked });
+    }
+  }
+
+  async #foreground(context: ExecutionContext, asked: Asked): Promise<ToolResult<ModesMetadata>> {
+    const timeoutMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
+    const plan = { command: asked.command, timeoutMs, streams: "merged", onTimeout: "kill" } as const;
+    const { shell } = await runForeground(plan, context, this.#options);
+    const leftovers = (await shell.leftovers()).map(({ pid, command }) => ({ pid, command }));
+    const { text, truncated } = await snippedOutput(shell, this.#options);
+    const { outcome } = shell;
+    const metadata: ModesMetadata = {
+      ...asked,
+      exit_code: shell.exitCode,
+      duration_ms: shell.durationMs,
+      truncated,
+      containment: this.#options.manager().containment,
+      ...(shell.signal === null ? {} : { signal: shell.signal }),
+      ...(truncated ? { output_file: shell.outputFiles.stdout } : {}),
+      ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
+      ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
+    };
+    const notes = notesOn({ shell, leftovers, context, options: this.#options });
+    if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
+    const fail = (error: string, code: NacreError["code"]) =>
+      ToolResult.fail<ModesMetadata>(error, { code, output: text, metadata, notes });
+    switch (outcome?.kind) {
+      case "exited":
+      case "signaled":
+        return fail(`[command failed: exit code ${outcome.code}]`, "exit_nonzero");
+      case "timedOut":
+        return fail(`[command timed out after ${timeoutMs / 1000}s]`, "timed_out");
+      case "aborted":
+        return fail("[command cancelled by the caller]", "aborted");
+      default:
+        return fail(`[command failed: ${outcome ? describeOutcome(outcome) : "it did not end"}]`, "internal");
+    }
+  }
+
+  async #background(context: ExecutionContext, asked: Asked): Promise<ToolResult<ModesMetadata>> {
+    const shell = await this.#options.manager().createShell({
+      command: asked.command,
+      workingDir: context.workingDir,
+      scope: scopeOf(context),
+      streams: "merged",
+      timeoutMs: MODE_BACKGROUND_TIMEOUT_MS,
+      trailer: true,
+      ...(context.env ? { env: context.env } : {}),
+    });
+    const pid = shell.started.commandPid;
+    const file = shell.outputFiles.stdout;
+    return ToolResult.ok<Partial<ModesMetadata>>(
+      `<pid>${pid}</pid>\n<output_file>${file}</output_file>\n<reminder>To stop: kill -9 -${pid}</reminder>`,
+      {
+        ...asked,
+        pid,
+        bash_id: shell.id,
+        output_file: file,
+        containment: this.#options.manager().containment,
+      },
+    );
+  }
+}
+
+type Asked = Pick<ModesMetadata, "command" | "mode">;
+
+async function snippedOutput(
+  shell: ShellProcess,
+  options: ResolvedExecutionOptions,
+): Promise<{ text: string; truncated: boolean }> {
+  const path = shell.outputFiles.stdout;
+  const totalBytes = sizeOf(path);
+  const { head, middle, tail } = await textOf({ path, from: 0, to: totalBytes }, polishOf(options));
+  const whole = middle.characters === 0 ? head + tail : undefined;
+  if (whole !== undefined && Buffer.byteLength(whole) <= SNIP_OVER_BYTES)
+    return { text: whole, truncated: false };
+  return { text: snipParts({ head, tail: whole ?? tail, totalBytes }), truncated: true };
+}
+
+function description(workingDir: string | undefined): string {
+  const pwd = workingDir === undefined ? "" : `\n\n<pwd>${workingDir}</pwd>`;
+  return `Runs a shell command with bash and returns stdout and stderr together, in the order they were printed.
+
+Each call is a fresh bash: a cd, a variable or an alias does NOT carry over to the next one. stdin is empty and there is no terminal.
+mode "default" (or none) allows ${MODE_DEFAULT_TIMEOUT_MS / 1000} seconds; "slow" allows ${MODE_SLOW_TIMEOUT_MS / 60_000} minutes, for builds, tests, downloads and installs. When the time is over, the command and everything it started is ended, and you get what it printed.
+mode "background" returns at once with a pid and an output file, and runs for up to ${MODE_BACKGROUND_TIMEOUT_MS / 3_600_000} hours: for servers and whatever must stay up. Read the file to see how it goes; its last line says how it ended. Do NOT append & for this.
+Output over ${humanizeBytes(SNIP_OVER_BYTES)} is cut in the middle.
+
+Keep commands concise, well under 60k tokens: write long scripts to a file first and run that.${pwd}`;
+}

@@ -1,0 +1,51 @@
+// What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
+import { homedir } from "node:os";
+import { judge } from "../policy/judge.ts";
+import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
+import { ShellManager } from "../shell/shell-manager.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
+
+export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
+
+export interface ExecutionOptions {
+  /** Whose shells the tools run. @default the process-wide one */
+  readonly manager?: ShellManager;
+  /** Of a foreground command that names none. @default 120000 */
+  readonly defaultTimeoutMs?: number;
+  /** The longest a call may ask for. @default 600000 */
+  readonly maxTimeoutMs?: number;
+  /** What a model gets to see of one call. @default 30000 */
+  readonly maxOutputChars?: number;
+  /** "background": the command goes on as a background shell. @default "kill" */
+  readonly onTimeout?: "kill" | "background";
+  /** Show output as it was printed: colours, carriage returns and all. @default false */
+  readonly rawOutput?: boolean;
+  /** Hide the values of dropped variables and well-known tokens in output. @default true */
+  readonly redact?: boolean;
+  /** How strict the policy is. @default "standard" */
+  readonly policy?: PolicyProfile;
+  /** Decides about a command, in place of the built-in policy. */
+  readonly judge?: (command: string, facts: PolicyFacts) => Verdict;
+}
+
+export type ResolvedExecutionOptions = Readonly<Required<Omit<ExecutionOptions, "manager">>> & {
+  /** Asked for at each call: the process-wide manager may be reset in between. */
+  readonly manager: () => ShellManager;
+  readonly facts: (cwd: string) => PolicyFacts;
+};
+
+export function resolveExecutionOptions(options: ExecutionOptions = {}): ResolvedExecutionOptions {
+  const { manager, policy = "standard" } = options;
+  return {
+    manager: () => manager ?? ShellManager.shared(),
+    defaultTimeoutMs: options.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxTimeoutMs: options.maxTimeoutMs ?? MAX_TIMEOUT_MS,
+    maxOutputChars: options.maxOutputChars ?? OUTPUT_MAX_CHARS,
+    onTimeout: options.onTimeout ?? "kill",
+    rawOutput: options.rawOutput ?? false,
+    redact: options.redact ?? true,
+    policy,
+    judge: options.judge ?? judge,
+    facts: (cwd) => ({ home: homedir(), cwd, isRoot: process.getuid?.() === 0, profile: policy }),
+  };
+}

@@ -1,0 +1,22 @@
+// Puts the execution tools into a registry.
+import type { ToolRegistry } from "../tool/registry.ts";
+import { BashTool } from "./bash.ts";
+import { BashOutputTool } from "./bash-output.ts";
+import { KillShellTool } from "./kill-shell.ts";
+import { BashModesTool, type ModesOptions } from "./modes.ts";
+import type { ExecutionOptions } from "./options.ts";
+
+/** Bash, BashOutput and KillShell. */
+export function registerExecutionTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
+  registry.registerMany([new BashTool(options), new BashOutputTool(options), new KillShellTool(options)]);
+}
+
+/** The one tool of the `modes` dialect, named bash. */
+export function registerModesTool(registry: ToolRegistry, options: ModesOptions = {}): void {
+  registry.register(new BashModesTool(options));
+}
+
+/** Every built-in tool of the default dialect. */
+export function registerAllTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
+  registerExecutionTools(registry, options);
+}

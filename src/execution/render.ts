@@ -1,0 +1,87 @@
+// Output of a shell as one text for a model: stdout, then [stderr] and stderr, polished and cut to size.
+import { redact } from "../environment/redact.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { sizeOf } from "../spool/cursor.ts";
+import { measureText, type TextSize } from "../text/decode.ts";
+import type { LinePattern } from "../text/filter.ts";
+import { plainText } from "../text/terminal.ts";
+import { type TextEnds, truncateEnds } from "../text/truncate.ts";
+import type { ResolvedExecutionOptions } from "./options.ts";
+import { filteredTextOf, type Polish, type SpoolPart, textOf } from "./spool-text.ts";
+
+export interface Rendered {
+  readonly text: string;
+  readonly truncated: boolean;
+  /** Where the whole output is, where this is not all of it. */
+  readonly outputFile: string | undefined;
+  /** Lines that a filter left out. */
+  readonly skipped: number;
+}
+
+export interface OutputParts {
+  readonly stdout: SpoolPart;
+  readonly stderr: SpoolPart;
+}
+
+/** Everything a shell has printed so far. */
+export function wholeOutput(shell: ShellProcess): OutputParts {
+  const { stdout, stderr } = shell.outputFiles;
+  return {
+    stdout: { path: stdout, from: 0, to: sizeOf(stdout) },
+    stderr: { path: stderr, from: 0, to: sizeOf(stderr) },
+  };
+}
+
+export async function render(
+  { stdout, stderr }: OutputParts,
+  options: ResolvedExecutionOptions,
+  filter?: LinePattern,
+): Promise<Rendered> {
+  const polish = polishOf(options);
+  const view = async (part: SpoolPart) =>
+    filter ? await filteredTextOf(part, polish, filter) : { ends: await textOf(part, polish), skipped: 0 };
+  const out = await view(stdout);
+  const err = await view(stderr);
+  const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => part.path);
+  const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
+  const { text, truncated } = truncateEnds(joinEnds(out.ends, err.ends), {
+    limitChars: options.maxOutputChars,
+    ...(where === undefined ? {} : { outputFile: where }),
+  });
+  return { text, truncated, outputFile: truncated ? first : undefined, skipped: out.skipped + err.skipped };
+}
+
+/** What every text goes through on its way to a model. */
+export function polishOf({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): Polish {
+  const values = manager().environment.droppedValues;
+  return (text) => {
+    const plain = rawOutput ? text : plainText(text);
+    return hide ? redact(plain, { values }) : plain;
+  };
+}
+
+/** One text out of two, whichever of them is only known by its ends. */
+function joinEnds(out: TextEnds, err: TextEnds): TextEnds {
+  if (isEmpty(err)) return out;
+  const before = isWhole(out) ? out.head + out.tail : out.tail;
+  const gap = before === "" || before.endsWith("\n") ? "[stderr]\n" : "\n[stderr]\n";
+  if (isWhole(out)) return { head: before + gap + err.head, middle: err.middle, tail: err.tail };
+  if (isWhole(err)) return { head: out.head, middle: out.middle, tail: out.tail + gap + err.head + err.tail };
+  const between = measureText(out.tail + gap + err.head);
+  return { head: out.head, middle: add(out.middle, between, err.middle), tail: err.tail };
+}
+
+function isWhole({ middle }: TextEnds): boolean {
+  return middle.characters === 0;
+}
+
+function isEmpty(ends: TextEnds): boolean {
+  return isWhole(ends) && ends.head === "" && ends.tail === "";
+}
+
+function add(...sizes: readonly TextSize[]): TextSize {
+  return sizes.reduce((sum, size) => ({
+    characters: sum.characters + size.characters,
+    lines: sum.lines + size.lines,
+  }));
+}

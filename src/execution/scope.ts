@@ -1,0 +1,33 @@
+// Whose shells a call can see, and as which reader it reads them.
+import type { ShellManager } from "../shell/shell-manager.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { NacreError } from "../support/errors.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+
+export function scopeOf(context: ExecutionContext): string {
+  return context.scope ?? "default";
+}
+
+/** Agents of one scope read the same shells, each from its own place. */
+export function readerOf(context: ExecutionContext): string {
+  return context.agentId ?? "";
+}
+
+/** The shell, or an error that lists those there are. */
+export function findShell(manager: ShellManager, id: string, context: ExecutionContext): ShellProcess {
+  const scope = scopeOf(context);
+  const shell = manager.getShell(id, { scope });
+  if (shell) return shell;
+  const known = manager.listShells({ scope }).slice(-20);
+  const list = known.map((one) => `${one.id} (${one.status}): ${firstLine(one.command)}`);
+  const hint = list.length === 0 ? "There are no shells." : `There are:\n${list.join("\n")}`;
+  throw new NacreError(
+    "shell_not_found",
+    `Shell not found: ${id}. It may have been cleaned up, or the id is wrong. ${hint}`,
+  );
+}
+
+function firstLine(command: string): string {
+  const [line = ""] = command.trim().split("\n", 1);
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

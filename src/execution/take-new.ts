@@ -1,0 +1,35 @@
+// What is new to a reader, as ranges of the spool. Taken in one step, before anything waits: two reads at
+// the same time never get the same line.
+
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { type Cursor, readRange, sizeOf } from "../spool/cursor.ts";
+import { SCAN_PIECE_BYTES } from "../support/limits.ts";
+import type { OutputParts } from "./render.ts";
+import type { SpoolPart } from "./spool-text.ts";
+
+const NEWLINE = 0x0a;
+
+/** While the shell runs, up to the last whole line; afterwards everything. */
+export function takeNew(shell: ShellProcess, reader: string, running: boolean): OutputParts {
+  const { stdout, stderr } = shell.cursors(reader);
+  const files = shell.outputFiles;
+  return { stdout: take(stdout, files.stdout, running), stderr: take(stderr, files.stderr, running) };
+}
+
+function take(cursor: Cursor, path: string, running: boolean): SpoolPart {
+  const from = cursor.position;
+  const to = running ? lastLineEnd(path, from) : Math.max(from, sizeOf(path));
+  cursor.advance(to - from);
+  return { path, from, to };
+}
+
+/** Behind the last newline in [from, end of file), or `from`. */
+function lastLineEnd(path: string, from: number): number {
+  for (let end = sizeOf(path); end > from; ) {
+    const start = Math.max(from, end - SCAN_PIECE_BYTES);
+    const at = readRange(path, start, end).lastIndexOf(NEWLINE);
+    if (at >= 0) return start + at + 1;
+    end = start;
+  }
+  return from;
+}

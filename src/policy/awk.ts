@@ -1,0 +1,29 @@
+// awk programs: system(), pipes to and from commands, files they write.
+
+import { readOptions, valuesOf } from "./argv.ts";
+import { type EffectiveCommand, type Flow, flowOf, type Runner, type Surroundings } from "./command.ts";
+import { decodeEscapes } from "./decode.ts";
+import { isUnresolved } from "./marks.ts";
+
+export function scanAwk(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const options = readOptions(command.args, { values: "Fvfei", longValues: ["file", "source", "assign", "include"], stopAtOperand: true });
+  const sources = valuesOf(options, "e", "source");
+  const programs = sources.length > 0 || options.flags.has("f") || options.flags.has("file") ? sources : options.operands.slice(0, 1);
+  for (const { text, span } of programs) {
+    const here = { ...around, span };
+    if (isUnresolved(text) && text.length < 3) runner.sign("hidden-code", span, "awk runs a program that is made at run time");
+    for (const [, shell] of text.matchAll(SYSTEM)) runner.runText(decodeEscapes(shell ?? ""), here);
+    for (const [, shell] of text.matchAll(PIPE_TO)) runner.runText(decodeEscapes(shell ?? ""), { ...here, stdin: flowOf(null) });
+    for (const [, shell] of text.matchAll(PIPE_FROM)) runner.runText(decodeEscapes(shell ?? ""), here);
+    for (const [, path] of text.matchAll(WRITES)) runner.runArgv([{ text: "tee", span }, { text: path ?? "", span }], here);
+    if (DYNAMIC.test(text.replace(SYSTEM, " "))) runner.sign("hidden-code", span, "awk runs commands that it puts together itself");
+  }
+  return flowOf(null, command.stdin.origins);
+}
+
+const STRING = String.raw`"((?:[^"\\]|\\.){0,1000})"`;
+const SYSTEM = new RegExp(String.raw`\bsystem\s*\(\s*${STRING}\s*\)`, "gs");
+const PIPE_TO = new RegExp(String.raw`\|&?\s*${STRING}`, "gs");
+const PIPE_FROM = new RegExp(String.raw`${STRING}\s*\|&?\s*getline`, "gs");
+const WRITES = new RegExp(String.raw`\bprintf?\b[^;{}|]{0,200}>{1,2}\s*${STRING}`, "gs");
+const DYNAMIC = /\bsystem\s*\(|\|\s*getline|\bprintf?\b[^;{}"|]{0,200}\|\s*[A-Za-z_$]/;

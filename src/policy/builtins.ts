@@ -1,0 +1,149 @@
+// Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and their kind.
+
+import { COMMAND_IN_VALUE } from "./arithmetic.ts";
+import { readOptions } from "./argv.ts";
+import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { isUnresolved, UNKNOWN } from "./marks.ts";
+import { changeDirectory, type Where } from "./paths.ts";
+
+interface BuiltinRunner extends Runner {
+  readonly where: Where;
+}
+
+/** null: nothing more than noted; what it prints is folded as for any program. */
+type Builtin = (command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner) => Flow | null;
+
+export function runBuiltin(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): Flow | null {
+  const builtin = Object.hasOwn(BUILTINS, command.called) ? BUILTINS[command.called] : undefined;
+  return builtin ? builtin(command, around, runner) : null;
+}
+
+const SILENT = flowOf("");
+
+const BUILTINS: Readonly<Record<string, Builtin>> = {
+  cd: changesDirectory,
+  pushd: changesDirectory,
+  popd: (_, { scope }) => {
+    scope.cwds = [UNKNOWN];
+    return SILENT;
+  },
+  export: declares,
+  declare: declares,
+  typeset: declares,
+  local: declares,
+  readonly: declares,
+  read: reads,
+  mapfile: reads,
+  readarray: reads,
+  getopts: reads,
+  unset: (command, around, runner) => {
+    evaluatedNames(command.args, runner);
+    for (const { text } of command.args) if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
+    return SILENT;
+  },
+  printf: printsIntoVariable,
+  test: testsVariable,
+  "[": testsVariable,
+  let: (command, { scope }, runner) => {
+    for (const { text, span } of command.args) {
+      if (COMMAND_IN_VALUE.test(text)) runner.sign("evaluated-data", span, "let evaluates a subscript");
+    }
+    for (const { text } of command.args) scope.forget(/^\w+/.exec(text)?.[0] ?? "_");
+    return SILENT;
+  },
+  set: (command, { scope }) => {
+    const at = command.args.findIndex(({ text }) => text === "--" || !/^[-+]/.test(text));
+    if (at < 0) return SILENT;
+    const from = command.args[at]?.text === "--" ? at + 1 : at;
+    const isOptionValue = /^[-+][a-z]*o$/.test(command.args[at - 1]?.text ?? "");
+    if (!isOptionValue) scope.positional = command.args.slice(from).map(({ text }) => text);
+    return SILENT;
+  },
+  shift: (command, { scope }) => {
+    const count = Number(command.args[0]?.text ?? 1);
+    scope.positional = scope.positional && Number.isInteger(count) ? scope.positional.slice(count) : null;
+    return SILENT;
+  },
+  alias: (command, around, runner) => {
+    for (const { text } of command.args) {
+      const equal = text.indexOf("=");
+      if (equal <= 0) continue;
+      around.scope.setAlias(text.slice(0, equal), text.slice(equal + 1));
+      runner.runText(text.slice(equal + 1), later(around, "alias"));
+    }
+    return SILENT;
+  },
+  trap: (command, around, runner) => {
+    const [action] = readOptions(command.args).operands;
+    if (action && action.text !== "-" && command.args.length > 1) runner.runText(action.text, later(around, "trap"));
+    return SILENT;
+  },
+  eval: (command, around, runner) => {
+    const text = command.args.map((arg) => arg.text).join(" ");
+    if (isUnresolved(text)) runner.sign(unreadable(command), command.span, "eval runs a text that is made at run time");
+    return runner.runText(text, { ...around, via: [...around.via, "eval"], redirects: [] });
+  },
+};
+
+function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
+  return command.substituted.includes("network") ? "remote-code" : "hidden-code";
+}
+
+function later(around: Surroundings, via: string): Surroundings {
+  return { ...around, scope: around.scope.fork(), via: [...around.via, via], redirects: [], stdin: NO_FLOW };
+}
+
+function changesDirectory(command: EffectiveCommand, { scope }: Surroundings, { where }: BuiltinRunner): Flow {
+  const [target] = readOptions(command.args).operands;
+  const text = target?.text ?? (command.called === "cd" ? where.home : UNKNOWN);
+  scope.cwds = text === "-" ? [UNKNOWN] : [...new Set(scope.cwds.map((cwd) => changeDirectory(text, cwd)))];
+  return SILENT;
+}
+
+function declares(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
+  const { flags, operands } = readOptions(command.args);
+  evaluatedNames(operands, runner);
+  for (const { text, span } of operands) {
+    const [, name = "", append, value] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
+    if (name === "") continue;
+    if (flags.has("n")) runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
+    if (append !== "") scope.forget(name);
+    else if (command.args.filter((arg) => arg.text.startsWith(`${name}=`)).length > 1) scope.forget(name);
+    else scope.assign(name, [value ?? ""]);
+  }
+  return SILENT;
+}
+
+function reads(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
+  const { operands } = readOptions(command.args, { values: "adinNptuOsCc" });
+  evaluatedNames(operands, runner);
+  const lines = command.stdin.connected ? (command.stdin.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
+  for (const [i, { text }] of operands.entries()) {
+    if (operands.length === 1) scope.assign(text, lines);
+    else scope.assign(text, lines.map((line) => line.split(/\s+/)[i] ?? UNKNOWN));
+  }
+  return SILENT;
+}
+
+function printsIntoVariable(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): null {
+  const [flag, name] = command.args;
+  if (flag?.text.startsWith("-v")) {
+    evaluatedNames(flag.text === "-v" && name ? [name] : [flag], runner);
+    if (name) around.scope.forget(name.text);
+  }
+  return null;
+}
+
+function testsVariable(command: EffectiveCommand, _around: Surroundings, runner: BuiltinRunner): Flow {
+  evaluatedNames(command.args, runner);
+  return SILENT;
+}
+
+/** A name with a subscript is evaluated: `printf -v 'a[$(x)]'` runs x. */
+function evaluatedNames(names: readonly Field[], runner: Runner): void {
+  for (const { text, span } of names) {
+    if (COMMAND_IN_VALUE.test(text.split("=")[0] ?? "")) {
+      runner.sign("evaluated-data", span, "the subscript of the name is evaluated and runs a command");
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// Literals of foreign code that run or destroy something: a scan for calls by name and the strings they are given.
+// It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
+
+import { decodeEscapes } from "./decode.ts";
+
+export interface CodeScan {
+  /** Shell texts it runs. */
+  readonly texts: readonly string[];
+  /** What it does, as the command that does the same. */
+  readonly argvs: readonly (readonly string[])[];
+  readonly forks: boolean;
+  readonly reverseShell: boolean;
+}
+
+export function scanCode(code: string, home: string): CodeScan {
+  const source = withHome(code.slice(0, SCANNED_MAX_CHARS), home);
+  const texts: string[] = [];
+  const argvs: (readonly string[])[] = [];
+  for (const match of source.matchAll(CALLS)) {
+    const [call, name = ""] = match;
+    const { strings, isList } = literalsAt(source, match.index + call.length);
+    const [first] = strings;
+    if (first === undefined) continue;
+    if (EXECUTES.test(name)) {
+      if (isList || strings.length > 1) argvs.push(strings);
+      else texts.push(first);
+    } else argvs.push(...sameAs(name, strings));
+  }
+  for (const [, quotedText = "", percentText = ""] of source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g)) {
+    if (!/\b(require|import|const|let|=>)\b/.test(source)) texts.push(quotedText || percentText);
+  }
+  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source) };
+}
+
+const SCANNED_MAX_CHARS = 64 * 1024;
+
+const CALLS =
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+
+const EXECUTES = /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command)/;
+const REMOVES_TREES = /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove)/;
+const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
+const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
+const MOVES = /^(shutil\.move|rename)/;
+const READS = /^(readFile|File\.read|file_get_contents)/;
+
+function sameAs(name: string, strings: readonly string[]): readonly (readonly string[])[] {
+  const [first = "", second = ""] = strings;
+  if (REMOVES_TREES.test(name)) return [["rm", "-rf", "--", ...strings]];
+  if (REMOVES.test(name)) return [["rm", "-f", "--", ...strings]];
+  if (WRITES.test(name)) return [["tee", "--", first]];
+  if (name === "appendFileSync") return [["tee", "-a", "--", first]];
+  if (MOVES.test(name) && second !== "") return [["mv", "--", first, second]];
+  if (/^(copy|shutil\.copy)/.test(name) && second !== "") return [["cp", "-r", "--", first, second]];
+  if (name.startsWith("chmod")) return [["chmod", "777", first]];
+  if (READS.test(name)) return [["cat", "--", first]];
+  return name === "open" ? opened(first, second) : [];
+}
+
+/** `open(path, "w")` of most languages, and Perl's `open(F, ">path")`. */
+function opened(first: string, second: string): readonly (readonly string[])[] {
+  if (/^[rwaxbt+]{1,3}$/.test(second)) return [/[wx+]/.test(second) ? ["tee", "--", first] : second.includes("a") ? ["tee", "-a", "--", first] : ["cat", "--", first]];
+  if (/^\+?>{1,2}$/.test(first)) return [["tee", "--", second]];
+  if (first.startsWith(">")) return [["tee", "--", first.replace(/^>+\s*/, "")]];
+  return second === "" ? [["cat", "--", first]] : [];
+}
+
+/** The ways to name the home directory, as the literal they yield. */
+function withHome(code: string, home: string): string {
+  if (!/expanduser|home|HOME/.test(code)) return code;
+  const literal = JSON.stringify(home);
+  return code
+    .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) => JSON.stringify(home + rest))
+    .replace(/(?:Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir)\(\)|process\.env\.HOME|Dir\.home|\$ENV\{HOME\}|(?:os\.environ|ENV|process\.env)\[["']HOME["']\]|(?:os\.)?getenv\(["']HOME["']\)/g, literal)
+    .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
+}
+
+/** The string literals a call is given, as long as there is nothing else between them. */
+function literalsAt(source: string, start: number): { readonly strings: readonly string[]; readonly isList: boolean } {
+  const strings: string[] = [];
+  let isList = false;
+  let at = start;
+  while (strings.length < 32) {
+    const gap = /[\s,[(]*/y;
+    gap.lastIndex = at;
+    const between = gap.exec(source)?.[0] ?? "";
+    if (between.includes("[")) isList = true;
+    at += between.length;
+    const literal = LITERAL.exec(source.slice(at, at + 2_048));
+    if (!literal) break;
+    strings.push(decodeEscapes(literal[1] ?? literal[2] ?? literal[3] ?? ""));
+    at += literal[0].length;
+  }
+  return { strings, isList };
+}
+
+const LITERAL = /^[rbfu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`)/s;
+
+function forksForEver(code: string): boolean {
+  return /\bfork\b/.test(code) && /\b(while|until|loop|forever)\b|for\s*\(\s*;\s*;/.test(code);
+}
+
+function opensShell(code: string): boolean {
+  return /socket|fsockopen|net\.(connect|createConnection)|\/inet\/tcp/i.test(code) && /connect|TCPSocket|fsockopen|\/inet\/tcp/.test(code) && /dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(code);
+}

@@ -1,0 +1,39 @@
+// Texts that something else runs later: at, cron tables, recipes of a makefile from stdin.
+
+import { readOptions, valuesOf } from "./argv.ts";
+import { type EffectiveCommand, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+
+export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const inside = { ...around, scope: around.scope.fork(), via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
+  const { text } = command.stdin;
+  switch (command.program) {
+    case "at":
+    case "batch":
+      if (text !== null && command.stdin.connected) runner.runText(text, inside);
+      return flowOf("");
+    case "crontab":
+      for (const line of text?.split("\n") ?? []) {
+        const [, scheduled] = /^\s*(?:@\w+|(?:\S+\s+){5})\s*([^#\s].*)$/.exec(line) ?? [];
+        if (scheduled !== undefined) runner.runText(scheduled, inside);
+      }
+      return flowOf(null);
+    case "make":
+    case "gmake":
+      return runMake(command, inside, runner);
+    default:
+      return null;
+  }
+}
+
+function runMake(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const options = readOptions(command.args, { values: "fCIojlW", longValues: ["file", "makefile", "eval", "directory"] });
+  const reads = valuesOf(options, "f", "file", "makefile").some(({ text }) => text === "-" || text === "/dev/stdin");
+  const texts = valuesOf(options, "eval").map(({ text }) => text);
+  if (reads && command.stdin.text !== null) texts.push(command.stdin.text);
+  for (const text of texts) {
+    for (const [, recipe = ""] of text.matchAll(/(?:^|\n)\t[@-]?([^\n]+)|;\s*([^\n]+)/g)) runner.runText(recipe, around);
+    for (const [, shell = ""] of text.matchAll(/\$\(shell ([^)\n]+)\)/g)) runner.runText(shell, around);
+  }
+  if (reads && command.stdin.text === null) runner.sign("hidden-code", command.span, "make reads its rules from a pipe");
+  return flowOf(null);
+}

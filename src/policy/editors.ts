@@ -1,0 +1,48 @@
+// Editors and viewers that run commands from inside: sed's e and w, vim's :!, ed's !, less's +!, .shell of sqlite3.
+
+import { readOptions, valuesOf } from "./argv.ts";
+import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { sedActions } from "./sed.ts";
+
+export function runEditor(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const inside = { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
+  if (/^g?sed$/.test(command.program)) return runSed(command, inside, runner);
+  const bang = BANGS.find(([name]) => name.test(command.program))?.[1];
+  if (!bang) return null;
+  for (const { text, span } of textsOf(command)) {
+    for (const [, shell = ""] of text.matchAll(bang)) {
+      runner.sign("runs-program", span, `${command.program} runs a command from inside`);
+      runner.runText(shell, { ...inside, span });
+    }
+  }
+  return null;
+}
+
+/** How each program is told to run a command. */
+const BANGS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(n?vim?|view|ex|gvim|vimdiff)$/, /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)/g],
+  [/^(ed|red)$/, /(?:^|\n)[er]?\s*!([^\n]+)/g],
+  [/^(less|more|most|man|pg)$/, /^\+?!\s*([^\n]+)/g],
+  [/^sqlite3?$/, /(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g],
+  [/^(mysql|mariadb|psql|clickhouse-client)$/, /(?:\\!|(?:^|[;\n])\s*system)\s+([^\n;]+)/g],
+  [/^(gdb|lldb)$/, /^(?:shell|!|platform shell)\s*([^\n]+)/g],
+  [/^(ftp|sftp|telnet|mail|mailx)$/, /(?:^|\n)~?!\s*([^\n]+)/g],
+];
+
+function textsOf(command: EffectiveCommand): readonly Field[] {
+  const { args, stdin, span } = command;
+  return stdin.text !== null && stdin.connected ? [...args, { text: stdin.text, span }] : args;
+}
+
+function runSed(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const options = readOptions(command.args, { values: "efl", longValues: ["expression", "file", "line-length"] });
+  const expressions = valuesOf(options, "e", "expression");
+  const scripts = expressions.length > 0 || options.flags.has("f") ? expressions : options.operands.slice(0, 1);
+  for (const { text, span } of scripts) {
+    const { runs, executes, writes } = sedActions(text);
+    if (executes) runner.sign("runs-program", span, "sed runs what its script or its input says");
+    for (const shell of runs) runner.runText(shell, { ...around, span });
+    for (const path of writes) runner.runArgv([{ text: "tee", span }, { text: path, span }], around);
+  }
+  return flowOf(null, command.stdin.origins);
+}

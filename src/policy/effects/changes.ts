@@ -1,0 +1,75 @@
+// Who puts something in another's place: mv, cp, ln, install, rsync, and archives that unpack over what is there.
+
+import { hasFlag, type OptionTable, readOptions, valuesOf } from "../argv.ts";
+import type { EffectiveCommand, Field } from "../command.ts";
+import type { RawEffect } from "./effect.ts";
+
+type Change = (command: EffectiveCommand) => readonly RawEffect[];
+
+const COPY: OptionTable = { values: "tS", longValues: ["target-directory", "suffix"], long: ["recursive", "archive", "force", "no-target-directory"] };
+const INSTALL: OptionTable = { values: "tSmog", longValues: ["target-directory", "mode", "owner", "group"] };
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  mv: (command) => {
+    const { sources, target } = transfer(command, COPY);
+    return [...sources.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })), ...written(target, false)];
+  },
+  cp: (command) => {
+    const { sources, target, options } = transfer(command, COPY);
+    const recursive = hasFlag(options, "r", "R", "a", "recursive", "archive");
+    return [...sources.map((source): RawEffect => ({ kind: "read", target: source })), ...written(target, recursive)];
+  },
+  ln: (command) => {
+    const { sources, target, options } = transfer(command, COPY);
+    return sources.length === 0 && !hasFlag(options, "t") ? [] : written(target, false);
+  },
+  install: (command) => {
+    const { sources, target, options } = transfer(command, INSTALL);
+    if (hasFlag(options, "d", "directory")) return sources.map((source): RawEffect => ({ kind: "append", target: source }));
+    return written(target, false);
+  },
+  rsync: ({ args }) => {
+    const { operands } = readOptions(args, { values: "efT", longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"] });
+    const target = operands.length > 1 ? operands.at(-1) : undefined;
+    return target && !isRemote(target.text) ? written(target, true) : [];
+  },
+  scp: ({ args }) => {
+    const { operands } = readOptions(args, { values: "cFiJloPS" });
+    const target = operands.at(-1);
+    return target && !isRemote(target.text) ? written(target, false) : [];
+  },
+  tar: unpackedTar,
+  bsdtar: unpackedTar,
+  unzip: ({ args }) => {
+    const [target] = valuesOf(readOptions(args, { values: "dxP" }), "d");
+    return target ? [{ kind: "write", target, recursive: true, how: "extract" }] : [];
+  },
+};
+
+export function changesOf(command: EffectiveCommand): readonly RawEffect[] {
+  return Object.hasOwn(CHANGES, command.program) ? (CHANGES[command.program]?.(command) ?? []) : [];
+}
+
+export function isRemote(text: string): boolean {
+  return /^([\w.-]+@)?[\w.-]+:(?!\/\/)|^rsync:\/\//.test(text);
+}
+
+function transfer({ args }: EffectiveCommand, table: OptionTable) {
+  const options = readOptions(args, table);
+  const [directory] = valuesOf(options, "t", "target-directory");
+  const sources = directory ? options.operands : options.operands.slice(0, -1);
+  const target = directory ?? (options.operands.length > 1 ? options.operands.at(-1) : undefined);
+  return { sources, target, options };
+}
+
+function written(target: Field | undefined, recursive: boolean): readonly RawEffect[] {
+  return target ? [{ kind: "write", target, recursive, how: "copy" }] : [];
+}
+
+function unpackedTar({ args }: EffectiveCommand): readonly RawEffect[] {
+  const [first] = args;
+  const bundled = first && !first.text.startsWith("-") ? [{ ...first, text: `-${first.text}` }, ...args.slice(1)] : args;
+  const options = readOptions(bundled, { values: "fCIFTXbgHKLNV", longValues: ["directory", "file", "exclude"] });
+  if (!hasFlag(options, "x", "extract", "get")) return [];
+  return valuesOf(options, "C", "directory").map((target) => ({ kind: "write", target, recursive: true, how: "extract" }));
+}

@@ -1,0 +1,53 @@
+// Who deletes what: rm and its kin, find -delete, rsync --delete.
+
+import { hasFlag, readOptions } from "../argv.ts";
+import type { EffectiveCommand } from "../command.ts";
+import type { RawEffect } from "./effect.ts";
+import { foundPaths, readFind } from "../finders.ts";
+
+type Deletion = (command: EffectiveCommand) => readonly RawEffect[];
+
+const RM = {
+  long: ["recursive", "force", "interactive", "verbose", "dir", "no-preserve-root", "preserve-root", "one-file-system"],
+};
+
+const DELETIONS: Readonly<Record<string, Deletion>> = {
+  rm: ({ args }) => {
+    const options = readOptions(args, RM);
+    const recursive = hasFlag(options, "r", "R", "recursive");
+    return options.operands.map((target) => ({ kind: "delete", target, recursive }));
+  },
+  grm: (command) => DELETIONS["rm"]?.(command) ?? [],
+  rimraf: ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true })),
+  "trash-put": ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true, how: "trash" })),
+  unlink: ({ args }) => args.map((target) => ({ kind: "delete", target })),
+  rmdir: ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, how: "empty" })),
+  shred: shredded,
+  wipe: shredded,
+  srm: shredded,
+  find: found,
+  gfind: found,
+  rsync: ({ args }) => {
+    const options = readOptions(args, { values: "efT", longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"] });
+    const target = options.operands.at(-1);
+    if (!target || ![...options.flags].some((flag) => /^(del|delete)/.test(flag))) return [];
+    return /^[\w.@-]+:/.test(target.text) ? [] : [{ kind: "delete", target, recursive: true, how: "sync" }];
+  },
+};
+
+export function deletionsOf(command: EffectiveCommand): readonly RawEffect[] {
+  return Object.hasOwn(DELETIONS, command.program) ? (DELETIONS[command.program]?.(command) ?? []) : [];
+}
+
+function shredded({ args }: EffectiveCommand): readonly RawEffect[] {
+  const { operands } = readOptions(args, { values: "nsi", longValues: ["iterations", "size", "random-source"], long: ["remove", "zero", "force", "verbose", "exact"] });
+  return operands.map((target) => ({ kind: "delete", target, how: "shred" }));
+}
+
+function found({ args }: EffectiveCommand): readonly RawEffect[] {
+  const search = readFind(args);
+  if (!search.expression.some(({ text }) => text === "-delete")) return [];
+  const [first] = search.roots;
+  if (!first) return [];
+  return foundPaths(search).map((text, i) => ({ kind: "delete", target: { ...(search.roots[i] ?? first), text }, recursive: true, how: "find" }));
+}

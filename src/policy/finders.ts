@@ -1,0 +1,101 @@
+// find and fd: the roots are what -exec and -delete act on, unless a test narrows them down.
+
+import { readOptions, valuesOf } from "./argv.ts";
+import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { DEEP, MANY, STAR } from "./marks.ts";
+
+export interface Search {
+  readonly roots: readonly Field[];
+  /** Whether only some of what lies below is meant. */
+  readonly narrowed: boolean;
+  readonly expression: readonly Field[];
+}
+
+/** The roots of a find, each with a mark for what lies below. */
+export function foundPaths({ roots, narrowed }: Search): readonly string[] {
+  return roots.map(({ text }) => `${text.replace(/\/+$/, "")}/${narrowed ? MANY : DEEP}`);
+}
+
+export function readFind(args: readonly Field[]): Search {
+  const start = args.findIndex(({ text }) => !/^-([HLP]|D|O\d?)$/.test(text));
+  const rest = start < 0 ? [] : args.slice(start);
+  const end = rest.findIndex(({ text }) => /^(-.|[(!,])/.test(text));
+  const roots = end < 0 ? rest : rest.slice(0, end);
+  const expression = end < 0 ? [] : rest.slice(end);
+  return { roots: roots.length > 0 ? roots : [here(args)], narrowed: isNarrow(expression), expression };
+}
+
+const here = (args: readonly Field[]): Field => ({ text: ".", span: args[0]?.span ?? { start: 0, end: 0 } });
+
+const NARROWING =
+  /^-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](time|min)|a?newer\w*|size|user|group|uid|gid|perm|empty|inum|links|samefile|nouser|nogroup)$/;
+
+/** Every branch of the expression must hold a test that leaves something out. */
+function isNarrow(expression: readonly Field[]): boolean {
+  let branches = 1;
+  let tests = 0;
+  for (const [i, { text }] of expression.entries()) {
+    if (text === "-o" || text === "-or" || text === ",") branches += 1;
+    const negated = /^(!|-not)$/.test(expression[i - 1]?.text ?? "");
+    const value = expression[i + 1]?.text ?? "";
+    const everything = /name$|path$|regex$/.test(text) && /^[.*/?]*$/.test(value.replaceAll(STAR, "*"));
+    if (NARROWING.test(text) && !negated && !everything) tests += 1;
+  }
+  return tests >= branches;
+}
+
+export function runFinder(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (command.program === "find" || command.program === "gfind") return runFind(command, around, runner);
+  if (command.program === "fd" || command.program === "fdfind") return runFd(command, around, runner);
+  return null;
+}
+
+function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const search = readFind(command.args);
+  const paths = foundPaths(search);
+  const { expression } = search;
+  for (let i = 0; i < expression.length; i++) {
+    if (!/^-(exec|ok)(dir)?$/.test(expression[i]?.text ?? "")) continue;
+    const length = expression.slice(i + 1).findIndex(({ text }) => text === ";" || text === "+");
+    const argv = expression.slice(i + 1, length < 0 ? undefined : i + 1 + length);
+    runOnPaths(argv, paths, inside(command, around), runner);
+    if (length < 0) break;
+    i += length;
+  }
+  return flowOf(paths.join("\n"), []);
+}
+
+function runFd(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const at = command.args.findIndex(({ text }) => /^(-x|-X|--exec|--exec-batch)$/.test(text));
+  const own = at < 0 ? command.args : command.args.slice(0, at);
+  const options = readOptions(own, { values: "dtEecjS", longValues: ["max-depth", "type", "exclude", "extension", "base-directory"] });
+  const [pattern, ...roots] = options.operands;
+  const narrowed = !/^[.*^$]*$/.test(pattern?.text ?? "") || valuesOf(options, "e", "extension", "S").length > 0;
+  const search: Search = { roots: roots.length > 0 ? roots : [here(command.args)], narrowed, expression: [] };
+  const paths = foundPaths(search);
+  if (at >= 0) runOnPaths(command.args.slice(at + 1), paths, inside(command, around), runner, true);
+  return flowOf(paths.join("\n"));
+}
+
+function runOnPaths(
+  argv: readonly Field[],
+  paths: readonly string[],
+  around: Surroundings,
+  runner: Runner,
+  appends = false,
+): void {
+  const [program] = argv;
+  if (!program) return;
+  if (program.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text)) {
+    runner.sign("runs-program", program.span, `${program.text} is run on every file found`);
+  }
+  const placed = argv.some(({ text }) => text.includes("{}"));
+  for (const path of paths) {
+    const filled = argv.map((field) => ({ ...field, text: field.text.replaceAll("{}", path) }));
+    runner.runArgv(placed || !appends ? filled : [...filled, { text: path, span: program.span }], around);
+  }
+}
+
+function inside(command: EffectiveCommand, around: Surroundings): Surroundings {
+  return { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW, scope: around.scope.fork() };
+}

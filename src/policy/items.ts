@@ -1,0 +1,64 @@
+// xargs and parallel: a command for every item, where the items come from a pipe or from the command line.
+
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
+import { hasFlag, readOptions, valuesOf } from "./argv.ts";
+import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { UNKNOWN } from "./marks.ts";
+import { quoted } from "./wrappers.ts";
+
+export function runItems(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (command.program === "xargs" || command.program === "gxargs") return runXargs(command, around, runner);
+  if (command.program === "parallel") return runParallel(command, around, runner);
+  return null;
+}
+
+function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const options = readOptions(command.args, {
+    values: "aEILnPsd",
+    longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-lines", "max-chars", "replace"],
+    stopAtOperand: true,
+  });
+  if (command.stdin.origins.includes("endless") && hasFlag(options, "P", "max-procs")) {
+    runner.sign("fork-bomb", command.span, "xargs starts processes for input that never ends");
+  }
+  const [placeholder] = valuesOf(options, "I", "replace");
+  const place = placeholder?.text ?? (hasFlag(options, "i", "replace") ? "{}" : null);
+  const items = hasFlag(options, "a", "arg-file") ? [UNKNOWN] : itemsOf(command.stdin, place !== null || hasFlag(options, "0", "null", "d"));
+  const [program] = options.operands;
+  if (!program) return null;
+  const around_ = { ...around, via: [...around.via, "xargs"], redirects: [], stdin: NO_FLOW };
+  if (place === null) {
+    const added = items.map((text): Field => ({ text, span: program.span }));
+    return runner.runArgv([...options.operands, ...added], around_);
+  }
+  for (const item of items) {
+    runner.runArgv(options.operands.map((field) => ({ ...field, text: field.text.replaceAll(place, item) })), around_);
+  }
+  return flowOf(null);
+}
+
+function itemsOf(stdin: Flow, wholeLines: boolean): readonly string[] {
+  if (stdin.text === null) return [UNKNOWN];
+  const items = stdin.text.split(wholeLines ? /[\n\0]/ : /[\s\0]/).filter((item) => item !== "");
+  const unquoted = items.map((item) => item.replace(/^(['"])(.*)\1$/, "$2"));
+  return unquoted.length > POLICY_ALTERNATIVES_MAX_COUNT ? [...unquoted.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN] : unquoted;
+}
+
+function runParallel(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  const at = command.args.findIndex(({ text }) => /^:::[:+]?$/.test(text));
+  const own = at < 0 ? command.args : command.args.slice(0, at);
+  const { operands } = readOptions(own, { values: "jNnLIdaCE", longValues: ["jobs", "delay", "retries", "timeout", "colsep", "joblog", "arg-file"], stopAtOperand: true });
+  const given = at < 0 ? itemsOf(command.stdin, true) : command.args.slice(at + 1).map(({ text }) => text).filter((text) => !text.startsWith(":::"));
+  const template = operands.map(({ text }) => text).join(" ");
+  const inside = { ...around, via: [...around.via, "parallel"], redirects: [], stdin: NO_FLOW };
+  for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
+    const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quoted(item));
+    // Without a template each item is a command of its own.
+    const text = template === "" ? item : placed === template ? `${template} ${quoted(item)}` : placed;
+    runner.runText(text, inside);
+  }
+  if (given.some((item) => item.includes(UNKNOWN)) && template === "") {
+    runner.sign("hidden-code", command.span, "parallel runs commands that come from its input");
+  }
+  return flowOf(null);
+}

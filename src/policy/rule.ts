@@ -1,0 +1,75 @@
+// What a built-in rule is. To add one: put it into the family it belongs to (rules/), with examples of both kinds;
+// one test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
+
+import type { SignKind } from "./command.ts";
+import type { EffectKind } from "./effects/effect.ts";
+import type { Effect, JudgedCommand } from "./facts.ts";
+import { shown } from "./marks.ts";
+import type { PathClass } from "./path-class.ts";
+import type { Severity, Span } from "./verdict.ts";
+
+export interface Hit {
+  /** One sentence: what would happen. */
+  readonly reason: string;
+  readonly span?: Span;
+}
+
+interface RuleBase {
+  readonly id: string;
+  readonly verdict: "ask" | "deny";
+  readonly severity: Severity;
+  /** What to do instead. */
+  readonly alternative: string;
+  readonly matches: readonly string[];
+  readonly misses: readonly string[];
+}
+
+/** Looks at every effective command. */
+export interface CommandRule extends RuleBase {
+  /** The programs it is about; all of them if it is about effects. */
+  readonly programs?: RegExp;
+  readonly check: (command: JudgedCommand) => Hit | null;
+}
+
+/** Answers to a sign of the walk. */
+export interface SignRule extends RuleBase {
+  readonly sign: SignKind;
+  readonly reason: (detail: string) => string;
+}
+
+export type Rule = CommandRule | SignRule;
+
+interface EffectPattern {
+  readonly kinds: readonly EffectKind[];
+  readonly classes: readonly PathClass[];
+  /** A condition besides. */
+  readonly when?: (effect: Effect, command: JudgedCommand) => boolean;
+  /** What is said; `{path}` and `{program}` are filled in. */
+  readonly says: string;
+}
+
+/** A check that fires on the first effect of the given kinds on the given classes. */
+export function onEffect({ kinds, classes, when, says }: EffectPattern): (command: JudgedCommand) => Hit | null {
+  const wanted = new Set<EffectKind>(kinds);
+  const places = new Set<PathClass>(classes);
+  return (command) => {
+    for (const effect of command.effects) {
+      if (!wanted.has(effect.kind) || !places.has(effect.place.class)) continue;
+      if (when && !when(effect, command)) continue;
+      return { reason: filled(says, shown(effect.place.path), command), span: effect.target.span };
+    }
+    return null;
+  };
+}
+
+/** A check that fires on an argv that fits. */
+export function onArgs(test: (args: readonly string[], command: JudgedCommand) => boolean, says: string) {
+  return (command: JudgedCommand): Hit | null => {
+    const args = command.args.map(({ text }) => text);
+    return test(args, command) ? { reason: filled(says, "", command) } : null;
+  };
+}
+
+function filled(says: string, path: string, command: JudgedCommand): string {
+  return says.replace("{path}", () => path).replace("{program}", () => shown(command.program) || "a redirection");
+}

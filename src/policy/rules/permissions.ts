@@ -1,0 +1,61 @@
+// Modes, owners and attributes of what is not ours to open or to close.
+
+import { onEffect, type Rule } from "../rule.ts";
+
+export const permissionRules: readonly Rule[] = [
+  {
+    id: "permissions-system",
+    verdict: "deny",
+    severity: "critical",
+    alternative: "Change single files of the workspace: chmod u+x ./script.sh",
+    matches: ["chmod -R 777 /", "chown -R dev /", "sudo chmod -R 777 /usr", "cd / && chmod -R 777 .", "chmod u+s /bin/bash", "chattr -R +i /", "find / -exec chown nobody {} \\;"],
+    misses: ["chmod +x scripts/a.sh", "chmod -R 755 dist", "echo 'chown -R root /'"],
+    check: onEffect({
+      kinds: ["mode", "owner"],
+      classes: ["root", "system", "kernel", "device", "above-workspace"],
+      says: "{program} would change the permissions of a part of the system ({path}).",
+    }),
+  },
+  {
+    id: "permissions-outside",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Name the files of the workspace that need it.",
+    matches: ["chmod -R 777 ~", "chown -R nobody .", "chmod -R 777 .", "chown -R dev /srv/x"],
+    misses: ["chown -R dev:dev ./data", "chmod 600 .env.local", "chmod 600 ~/.ssh/id_rsa"],
+    check: onEffect({
+      kinds: ["mode", "owner"],
+      classes: ["home", "inside-home", "outside", "system-config", "workspace", "temp-root", "unknown"],
+      when: ({ recursive, place }) => recursive || place.class === "home" || place.class === "system-config",
+      says: "{program} would change the permissions of everything in {path}.",
+    }),
+  },
+  {
+    id: "permissions-secret",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Keep keys readable by their owner only: chmod 600.",
+    matches: ["chmod 777 ~/.ssh/id_rsa", "chown -R nobody ~/.ssh"],
+    misses: ["chmod 600 ~/.ssh/id_rsa", "chmod 700 ~/.ssh"],
+    check: onEffect({
+      kinds: ["mode", "owner"],
+      classes: ["secret", "startup"],
+      when: ({ kind, how, recursive }) => kind === "owner" || how === "open" || recursive,
+      says: "{program} would open {path} to others.",
+    }),
+  },
+  {
+    id: "setuid",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Run the program with the privileges it needs instead of giving it lasting ones.",
+    matches: ["setcap cap_net_raw+ep ./app", "chmod u+s ./app", "chmod 4755 ./app"],
+    misses: ["chmod 755 ./app"],
+    check: onEffect({
+      kinds: ["mode"],
+      classes: ["inside-workspace", "temp", "inside-home", "outside", "system-config", "unknown"],
+      when: ({ how }) => how === "setuid",
+      says: "{program} would give {path} lasting privileges.",
+    }),
+  },
+];

@@ -1,0 +1,107 @@
+// One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
+
+import { runBuiltin } from "./builtins.ts";
+import type { EffectiveCommand, Field, Flow, Runner, Surroundings } from "./command.ts";
+import { flowOf, joinOrigins, NO_FLOW } from "./command.ts";
+import { runExecOptions } from "./exec-options.ts";
+import { runFinder } from "./finders.ts";
+import { couldMatch } from "./glob.ts";
+import { runInterpreter } from "./interpreters.ts";
+import { runItems } from "./items.ts";
+import { hasGlob, isUnresolved } from "./marks.ts";
+import { foldOutput } from "./output.ts";
+import type { Where } from "./paths.ts";
+import { changeDirectory } from "./paths.ts";
+import { runDeferred } from "./deferred.ts";
+import { runEditor } from "./editors.ts";
+import { runRemote } from "./remote.ts";
+import { runFile, runShell } from "./shells.ts";
+import { peel } from "./wrappers.ts";
+
+/** What a run needs besides the runner: where things are, and a place for the result. */
+export interface CommandRunner extends Runner {
+  readonly where: Where;
+  emit(command: EffectiveCommand): void;
+  callFunction(name: string, args: readonly string[], around: Surroundings): Flow | null;
+}
+
+export function runCommand(argv: readonly Field[], around: Surroundings, runner: CommandRunner): Flow {
+  const command = describe(argv, around);
+  runner.emit(command);
+  const [first] = argv;
+  if (!first) return flowOf("");
+  if (isUnresolved(command.called) || hasGlob(command.called)) return runUnknown(command, first, around, runner);
+  const alias = around.scope.alias(command.called);
+  if (alias !== undefined && around.via.length < 8) {
+    runner.runText(alias, { ...inner(around, "alias"), stdin: around.stdin });
+  }
+  const called = runner.callFunction(command.called, argv.slice(1).map(({ text }) => text), around);
+  if (called) return called;
+  const ran = runInside(command, around, runner);
+  const printed = foldOutput(command, around.scope, runner.where);
+  return ran ? { ...ran, origins: joinOrigins(ran.origins, printed.origins) } : printed;
+}
+
+/** What a command runs in turn, the first kind that fits; null where it runs nothing. */
+function runInside(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
+  return (
+    runBuiltin(command, around, runner) ??
+    runPeeled(command, around, runner) ??
+    runShell(command, around, runner) ??
+    runFinder(command, around, runner) ??
+    runItems(command, around, runner) ??
+    runRemote(command, around, runner) ??
+    runDeferred(command, around, runner) ??
+    runInterpreter(command, around, runner) ??
+    runEditor(command, around, runner) ??
+    runExecOptions(command, around, runner) ??
+    runFile(command, around, runner)
+  );
+}
+
+function runPeeled(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
+  const peeled = peel(command);
+  if (!peeled) return null;
+  const scope = around.scope.fork();
+  for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
+  const { directory } = peeled;
+  if (directory) scope.cwds = scope.cwds.map((cwd) => changeDirectory(directory.text, cwd));
+  const assignments = [...around.assignments, ...peeled.assignments];
+  const inside = { ...inner(around, command.program), scope, assignments, stdin: around.stdin };
+  if (peeled.text) return runner.runText(peeled.text.text, inside);
+  return runner.runArgv(peeled.argv, inside);
+}
+
+/** A glob may well name the one program it must not. */
+function runUnknown(command: EffectiveCommand, first: Field, around: Surroundings, runner: CommandRunner): Flow {
+  runner.sign("unknown-program", first.span, command.called);
+  for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
+    if (couldMatch(command.program, name)) {
+      runner.runArgv([{ ...first, text: name }, ...command.args], inner(around, "glob"));
+    }
+  }
+  return flowOf(null);
+}
+
+const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
+
+function describe(argv: readonly Field[], around: Surroundings): EffectiveCommand {
+  const called = argv[0]?.text ?? "";
+  return {
+    program: called.slice(called.lastIndexOf("/") + 1),
+    called,
+    args: argv.slice(1),
+    assignments: around.assignments,
+    redirects: around.redirects,
+    cwds: around.scope.cwds,
+    via: around.via,
+    stdin: around.stdin,
+    substituted: around.substituted,
+    span: around.span,
+  };
+}
+
+/** The surroundings of what a command runs: redirections were its own, its input is not inherited unless said. */
+function inner(around: Surroundings, via: string): Surroundings {
+  return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
+}

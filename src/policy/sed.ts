@@ -1,0 +1,75 @@
+// The commands of a sed script that reach outside: e (run), the e flag of s, w and W (write).
+
+export interface SedActions {
+  readonly executes: boolean;
+  /** Shell texts named by e. */
+  readonly runs: readonly string[];
+  readonly writes: readonly string[];
+}
+
+export function sedActions(script: string): SedActions {
+  const runs: string[] = [];
+  const writes: string[] = [];
+  let executes = false;
+  let at = 0;
+  while (at < script.length) {
+    at = afterAddress(script, at);
+    const command = script[at] ?? "";
+    const rest = restOfLine(script, at + 1);
+    if (command === "s" || command === "y") {
+      const { flags, end } = substitution(script, at + 1);
+      if (/^\w*e/.test(flags)) executes = true;
+      const written = /w\s*(\S[^\n]*)/.exec(flags)?.[1];
+      if (written !== undefined) writes.push(written);
+      at = end;
+      continue;
+    }
+    if (command === "e") {
+      executes = true;
+      if (rest.trim() !== "") runs.push(rest.trim());
+    }
+    if (command === "w" || command === "W") writes.push(rest.trim());
+    const toLineEnd = /[eaicrRwW]/.test(command);
+    at = toLineEnd ? at + 1 + rest.length : nextCommand(script, at + 1);
+  }
+  return { executes, runs, writes };
+}
+
+/** Skips separators and an address: numbers, `$`, `/regex/`, ranges. */
+function afterAddress(script: string, start: number): number {
+  let at = start;
+  while (at < script.length) {
+    const char = script[at] ?? "";
+    if (/[\s;{}\d$,~+!I]/.test(char)) at += 1;
+    else if (char === "/") at = afterDelimited(script, at + 1, "/");
+    else if (char === "\\") at = afterDelimited(script, at + 2, script[at + 1] ?? "");
+    else break;
+  }
+  return at;
+}
+
+function afterDelimited(script: string, start: number, delimiter: string): number {
+  for (let at = start; at < script.length; at++) {
+    if (script[at] === "\\") at += 1;
+    else if (script[at] === delimiter) return at + 1;
+  }
+  return script.length;
+}
+
+function substitution(script: string, start: number): { readonly flags: string; readonly end: number } {
+  const delimiter = script[start] ?? "";
+  const second = afterDelimited(script, start + 1, delimiter);
+  const third = afterDelimited(script, second, delimiter);
+  const flags = /^[^;}\n]*/.exec(script.slice(third))?.[0] ?? "";
+  return { flags, end: third + flags.length };
+}
+
+function restOfLine(script: string, start: number): string {
+  const end = script.indexOf("\n", start);
+  return script.slice(start, end < 0 ? undefined : end);
+}
+
+function nextCommand(script: string, start: number): number {
+  const offset = script.slice(start).search(/[;\n}]/);
+  return offset < 0 ? script.length : start + offset + 1;
+}

@@ -1,0 +1,97 @@
+// Shells and what feeds them: -c texts, scripts on stdin, sourced files, and files the same command wrote before.
+
+import { type OptionTable, readOptions } from "./argv.ts";
+import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { isUnresolved, UNKNOWN } from "./marks.ts";
+import { changeDirectory } from "./paths.ts";
+import type { Span } from "./verdict.ts";
+
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash"]);
+
+const SHELL_OPTIONS: OptionTable = { values: "oO", longValues: ["rcfile", "init-file"], stopAtOperand: true };
+
+export function isShell(program: string): boolean {
+  return SHELLS.has(program.replace(/-?\d[\d.]*$/, ""));
+}
+
+/** A shell or a sourcing builtin; null for anything else. */
+export function runShell(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (command.called === "." || command.called === "source") {
+    const [file, ...rest] = command.args;
+    if (!file) return null;
+    const scope = around.scope;
+    if (rest.length > 0) scope.positional = rest.map(({ text }) => text);
+    return readScript(file, command, { ...around, via: [...around.via, "source"], redirects: [] }, runner);
+  }
+  if (!isShell(command.program)) return null;
+  runEvaluatedVariables(command, around, runner);
+  const { flags, operands, values } = readOptions(command.args, SHELL_OPTIONS);
+  for (const file of [...(values.get("rcfile") ?? []), ...(values.get("init-file") ?? [])]) {
+    readScript(file, command, inShell(command, around, null), runner);
+  }
+  const [first, ...rest] = operands;
+  if (flags.has("c")) return first ? runTextOf(first, rest.slice(1), command, around, runner) : null;
+  if (!first || flags.has("s")) return readStdin(command, inShell(command, around, operands), runner);
+  return readScript(first, command, inShell(command, around, rest), runner);
+}
+
+/** A program by its path that the same command wrote or fetched before. */
+export function runFile(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (!command.called.includes("/")) return null;
+  const flow = knownFile(command.called, around);
+  return flow ? runFlow(flow, command.span, inShell(command, around, command.args), runner) : null;
+}
+
+/** Runs what a shell would read; says so where nobody can read it before. */
+export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
+  if (flow.text === null || isUnresolved(flow.text)) {
+    const remote = flow.origins.includes("network");
+    runner.sign(remote ? "remote-code" : "hidden-code", span, "a shell runs a text that is made at run time");
+  }
+  if (flow.text === null) return flowOf(null, ["shell"]);
+  return runner.runText(flow.text, around);
+}
+
+function runTextOf(text: Field, args: readonly Field[], command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  if (isUnresolved(text.text)) {
+    const remote = command.substituted.includes("network");
+    runner.sign(remote ? "remote-code" : "hidden-code", text.span, "a shell runs a text that is made at run time");
+  }
+  const flow = runner.runText(text.text, { ...inShell(command, around, args), stdin: around.stdin });
+  return { ...flow, origins: [...flow.origins, "shell"] };
+}
+
+function readStdin(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  if (!command.stdin.connected) return flowOf(null, ["shell"]);
+  const flow = runFlow(command.stdin, command.span, around, runner);
+  return { ...flow, origins: [...flow.origins, "shell"] };
+}
+
+function readScript(file: Field, command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+  if (file.flow) return runFlow(file.flow, file.span, around, runner);
+  if (/^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(file.text)) return readStdin(command, around, runner);
+  const known = knownFile(file.text, around);
+  if (known) return runFlow(known, file.span, around, runner);
+  if (file.text === UNKNOWN) runner.sign("hidden-code", file.span, "a shell runs a file that is named at run time");
+  return flowOf(null, ["shell"]);
+}
+
+function knownFile(text: string, { scope }: Surroundings): Flow | undefined {
+  const [cwd = UNKNOWN] = scope.cwds;
+  return scope.files.size > 0 ? scope.files.get(changeDirectory(text, cwd)) : undefined;
+}
+
+/** bash evaluates some variables as commands; whoever sets them for a shell runs them. */
+function runEvaluatedVariables(command: EffectiveCommand, around: Surroundings, runner: Runner): void {
+  for (const { name, value } of command.assignments) {
+    if (name === "PROMPT_COMMAND") runner.runText(value, inShell(command, around, null));
+    else if (/^PS[0-4]$/.test(name)) runner.runText(`: "${value.replaceAll('"', '\\"')}"`, inShell(command, around, null));
+  }
+}
+
+function inShell(command: EffectiveCommand, around: Surroundings, args: readonly Field[] | null): Surroundings {
+  const scope = around.scope.fork();
+  scope.positional = args?.map(({ text }) => text) ?? null;
+  const via = [...around.via, command.program];
+  return { ...around, scope, via, redirects: [], assignments: [], stdin: NO_FLOW };
+}

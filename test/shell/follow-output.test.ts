@@ -1,0 +1,61 @@
+import { appendFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { OutputPiece } from "../../src/shell/follow-output.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager, directory, run } = useShells();
+
+async function collected(pieces: AsyncIterable<OutputPiece>): Promise<Record<string, string>> {
+  const text: Record<string, string> = {};
+  for await (const piece of pieces) text[piece.stream] = (text[piece.stream] ?? "") + piece.text;
+  return text;
+}
+
+test("output comes while the shell runs, and ends with it", async () => {
+  const dir = directory();
+  const gate = join(dir, "gate");
+  writeFileSync(gate, "");
+  const shell = await manager().createShell({
+    command: "echo one; tail -f gate | read -r; echo two >&2; echo three",
+    workingDir: dir,
+  });
+  const seen: OutputPiece[] = [];
+  for await (const piece of shell.output()) {
+    seen.push(piece);
+    if (piece.text === "one\n") {
+      expect(shell.isRunning).toBe(true);
+      appendFileSync(gate, "go\n");
+    }
+  }
+  expect(shell.isRunning).toBe(false);
+  expect(seen[0]).toEqual({ stream: "stdout", text: "one\n" });
+  expect(await collected(shell.output())).toEqual({ stdout: "one\nthree\n", stderr: "two\n" });
+});
+
+test("output of an ended shell comes whole, to each who asks", async () => {
+  const shell = await run(manager(), "seq 1 50000; printf '€' >&2");
+  const whole = { stdout: Array.from({ length: 50_000 }, (_, i) => `${i + 1}\n`).join(""), stderr: "€" };
+  expect(await collected(shell.output())).toEqual(whole);
+  expect(await collected(shell.output())).toEqual(whole);
+  expect(shell.lastReadStdout).toBe(0);
+});
+
+test("characters cut by a chunk come whole, and one that stays cut is marked", async () => {
+  const shell = await run(manager(), "printf 'a%.0s' {1..65535}; printf '€b\\xe2'");
+  const { stdout } = await collected(shell.output());
+  expect(stdout).toBe(`${"a".repeat(65_535)}€b\ufffd`);
+});
+
+test("who stops listening early disturbs nobody", async () => {
+  const shell = await manager().createShell({ command: "echo one; sleep 300", workingDir: tmpdir() });
+  for await (const { text } of shell.output()) {
+    expect(text).toBe("one\n");
+    break;
+  }
+  expect(shell.status).toBe("running");
+  const rest = collected(shell.output());
+  await shell.kill({ graceMs: 0 });
+  expect(await rest).toEqual({ stdout: "one\n" });
+});

@@ -1,0 +1,159 @@
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { readStat } from "../../src/hosts/process-table.ts";
+import type { KillReport } from "../../src/shell/kill.ts";
+import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+/** Nothing here needs to be asked twice. */
+const manager = () => shells.manager({ killGraceMs: 200 });
+
+/** Runs until it says that it is up. */
+async function up(shells: ShellManager, command: string): Promise<ShellProcess> {
+  const shell = await shells.createShell({ command, workingDir: tmpdir() });
+  await shell.waitFor({ pattern: /^up/ }, 10_000);
+  return shell;
+}
+
+const names = ({ signalled }: KillReport) => signalled.map(({ command }) => command).sort();
+
+describe("a kill", () => {
+  test("lets a command end in its own way, and reports the whole of it", async () => {
+    const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; echo up; sleep 300 & wait');
+    const report = await shell.kill({ by: "a test" });
+    expect(report.survivors).toEqual([]);
+    expect(names(report)).toEqual([`bash ${shell.started.files.command}`, "sleep 300"]);
+    expect(shell.outcome).toEqual({ kind: "killed", by: "a test", code: 5 });
+    expect(shell.getAllOutput()).toBe("up\nbye\n");
+  });
+
+  test("ends what ignores TERM after the grace, and not before", async () => {
+    const shell = await up(manager(), 'trap "" TERM; echo up; sleep 300');
+    const before = performance.now();
+    expect((await shell.kill({ graceMs: 300 })).survivors).toEqual([]);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(300);
+    expect(shell).toMatchObject({ status: "killed", exitCode: 137 });
+  });
+
+  test("without grace asks nobody", async () => {
+    const shell = await up(manager(), 'trap "echo bye" TERM; echo up; sleep 300 & wait; wait');
+    await shell.kill({ graceMs: 0 });
+    expect(shell.getAllOutput()).toBe("up\n");
+    expect(shell.exitCode).toBe(137);
+  });
+
+  test("wakes a stopped command so that it can end in its own way", async () => {
+    const shell = await up(
+      manager(),
+      'trap "echo bye; exit 0" TERM; echo up; kill -STOP $$; sleep 300 & wait',
+    );
+    await eventually(() => expect(readStat(shell.started.commandPid)?.state).toBe("T"));
+    expect(shell.isRunning).toBe(true);
+    await shell.kill();
+    expect(shell.getAllOutput()).toBe("up\nbye\n");
+    expect(shell.outcome).toMatchObject({ kind: "killed", code: 0 });
+  });
+
+  test("ends children that made a session of their own, and those whose group leader is gone", async () => {
+    const shell = await up(
+      manager(),
+      "setsid sleep 300 & (sleep 301 & ) ; (setsid bash -c 'sleep 302 & disown' &); echo up; exit 3",
+    );
+    await shell.wait(10_000);
+    expect(shell.status).toBe("failed");
+    const left = await eventually(async () => {
+      const found = await shell.leftovers();
+      expect(found.map(({ command }) => command).sort()).toEqual(["sleep 300", "sleep 301", "sleep 302"]);
+      return found;
+    });
+    const report = await shell.kill();
+    expect(report.survivors).toEqual([]);
+    expect(names(report)).toEqual(["sleep 300", "sleep 301", "sleep 302"]);
+    expect(left.filter(({ pid }) => isAlive(pid))).toEqual([]);
+    // It had ended by itself: that stays so.
+    expect(shell.outcome).toEqual({ kind: "exited", code: 3 });
+  });
+
+  test("of an ended shell that left nothing has nothing to report", async () => {
+    const shell = await manager().createShell({ command: "true", workingDir: tmpdir() });
+    await shell.wait(10_000);
+    expect(await shell.kill()).toEqual({ signalled: [], survivors: [] });
+    expect(shell.status).toBe("completed");
+  });
+
+  test("leaves other shells alone", async () => {
+    const shells = manager();
+    const [one, other] = await Promise.all([
+      up(shells, "echo up; sleep 300"),
+      up(shells, "echo up; sleep 301"),
+    ]);
+    await one.kill();
+    expect([one.status, other.status]).toEqual(["killed", "running"]);
+  });
+
+  test("asked for twice at once is one kill, and the first reason stands", async () => {
+    const shell = await up(manager(), "echo up; sleep 300");
+    await Promise.all([shell.kill({ by: "first" }), shell.kill({ by: "second" })]);
+    expect(shell.outcome).toMatchObject({ kind: "killed", by: "first" });
+  });
+});
+
+test("a kill that is over keeps the program alive no longer", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const shell = await up(manager(), "echo up; sleep 300");
+  const before = timers();
+  await shell.kill();
+  expect(timers()).toBeLessThanOrEqual(before);
+});
+
+describe("terminating", () => {
+  test("asks, and takes the default end for a kill", async () => {
+    const shell = await up(manager(), "echo up; sleep 300");
+    const report = await shell.terminate();
+    expect(names(report)).toContain("sleep 300");
+    await shell.wait(10_000);
+    expect(shell.outcome).toEqual({ kind: "killed", by: "terminate()", code: 143 });
+  });
+
+  test("of what ends in its own way is no kill", async () => {
+    const shell = await up(manager(), 'trap "exit 0" TERM; echo up; sleep 300 & wait');
+    await shell.terminate();
+    await shell.wait(10_000);
+    expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
+  });
+
+  test("ends nothing that ignores it, and does not claim to have used SIGKILL", async () => {
+    const shell = await up(manager(), 'trap "" TERM; echo up; while :; do sleep 300; done');
+    const report = await shell.terminate();
+    expect(shell.isRunning).toBe(true);
+    for (const { reason } of report.survivors) expect(reason).not.toContain("SIGKILL");
+    await shell.kill({ graceMs: 0 });
+  });
+});
+
+describe("one signal on request", () => {
+  test("reaches the command, and is no reason to have ended", async () => {
+    const shell = await up(
+      manager(),
+      'trap "echo usr1" USR1; echo up; while :; do read -r -t 0.05 _ <> <(:); done',
+    );
+    await shell.sendSignal("SIGUSR1");
+    await shell.waitFor({ pattern: /usr1/ }, 10_000);
+    await shell.sendSignal("SIGKILL");
+    await shell.wait(10_000);
+    expect(shell).toMatchObject({ status: "failed", signal: "SIGKILL", exitCode: 137 });
+  });
+
+  test("stops a shell, and lets it go on", async () => {
+    const shell = await up(manager(), "echo up; while :; do read -r -t 0.05 _ <> <(:); done");
+    await shell.sendSignal("SIGSTOP");
+    await eventually(() => expect(readStat(shell.started.commandPid)?.state).toBe("T"), 1_000);
+    expect(shell.status).toBe("running");
+    await shell.sendSignal("SIGCONT");
+    await eventually(() => expect(readStat(shell.started.commandPid)?.state).not.toBe("T"));
+    await shell.kill({ graceMs: 0 });
+  });
+});
