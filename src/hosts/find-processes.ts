@@ -1,32 +1,49 @@
 // Finds what shells have running: by their tags, or, where tags do not work, by everything else there is.
-import type { TagSpace } from "../keeper/tag.ts";
+import { reachOf } from "../keeper/tag.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
-import { allPids, commandLine, environmentOf, forEachPid, readStat } from "./process-table.ts";
-import { tagNumberOf } from "./tag-numbers.ts";
+import { allPids, commandLine, environmentOf, forEachPid, lockLimit, readStat } from "./process-table.ts";
 
 /** Set for every command where tags do not work: one more way to find what it left. */
 export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;
 
-export async function findTagged(
+/** What each shell has running among these processes. Also of shells that another host has started. */
+export async function findProcesses(
   shells: readonly StartedShell[],
   pids: readonly number[],
-  space: TagSpace,
 ): Promise<Found> {
   const found: Found = new Map(shells.map((shell) => [shell, []]));
-  const byNumber = new Map(shells.map((shell) => [shell.tagNumber, shell]));
-  await forEachPid(pids, (pid) => {
-    const number = tagNumberOf(pid, space);
-    const shell = number === undefined ? undefined : byNumber.get(number);
-    if (shell) addProcess(pid, found.get(shell));
-  });
+  await findTagged(shells, pids, found);
+  const untagged = shells.filter(({ tag }) => tag === undefined);
+  if (untagged.length > 0) await findRelated(untagged, found);
   return found;
 }
 
+async function findTagged(
+  shells: readonly StartedShell[],
+  pids: readonly number[],
+  found: Found,
+): Promise<void> {
+  const byPrefix = new Map<bigint, Map<bigint, StartedShell>>();
+  for (const shell of shells) {
+    if (shell.tag === undefined) continue;
+    const { shift, prefix } = reachOf(shell.tag);
+    byPrefix.set(shift, (byPrefix.get(shift) ?? new Map()).set(prefix, shell));
+  }
+  if (byPrefix.size === 0) return;
+  await forEachPid(pids, (pid) => {
+    const limit = lockLimit(pid);
+    if (limit === undefined || limit === "unlimited") return;
+    for (const [shift, shellsByPrefix] of byPrefix) {
+      const shell = shellsByPrefix.get(BigInt(limit) >> shift);
+      if (shell) addProcess(pid, found.get(shell));
+    }
+  });
+}
+
 /** The groups, the sessions, whoever has the cookie, and what hangs below them. */
-export async function findRelated(shells: readonly StartedShell[]): Promise<Found> {
-  const found: Found = new Map(shells.map((shell) => [shell, []]));
+async function findRelated(shells: readonly StartedShell[], found: Found): Promise<void> {
   const owners = new Map(shells.map((shell) => [shell.commandPid, shell]));
   const byCookie = new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
   const parents = new Map<number, number>();
@@ -46,7 +63,6 @@ export async function findRelated(shells: readonly StartedShell[]): Promise<Foun
       break;
     }
   }
-  return found;
 }
 
 function cookieOwner(pid: number, byCookie: ReadonlyMap<string, StartedShell>): StartedShell | undefined {

@@ -35,8 +35,8 @@ export interface StartedShell {
   /** The command's bash, leader of its group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** Its number within the host's tags; undefined without tags. */
-  readonly tagNumber: number | undefined;
+  /** What its descendants bear; undefined without tags. */
+  readonly tag: bigint | undefined;
   /** The pid given out last before the start. */
   readonly pidBefore: number;
 }

@@ -11,7 +11,7 @@ import { NacreError } from "../support/errors.ts";
 import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
-import { COOKIE, findRelated, findTagged } from "./find-processes.ts";
+import { COOKIE, findProcesses } from "./find-processes.ts";
 import type { Containment, Host, ProcessRef, SignalResult, StartedShell, StartPlan } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
@@ -41,8 +41,8 @@ export class LocalHost implements Host {
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
   readonly #running = new Map<string, Running>();
-  /** Who has a number now: an ended shell whose number went to another one finds nothing any more. */
-  readonly #numberHolders = new Map<number, string>();
+  /** Who has a tag now: an ended shell whose tag went to another one finds nothing any more. */
+  readonly #tagHolders = new Map<bigint, string>();
   #prepared = false;
 
   constructor(options: LocalHostOptions) {
@@ -87,26 +87,22 @@ export class LocalHost implements Host {
   }
 
   release(shell: StartedShell): void {
-    const { tagNumber } = shell;
-    if (tagNumber !== undefined && this.#numberHolders.get(tagNumber) === shell.id)
-      this.#numberHolders.delete(tagNumber);
+    const { tag, id } = shell;
+    if (tag !== undefined && this.#tagHolders.get(tag) === id) this.#tagHolders.delete(tag);
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
-    const space = this.#keeper.tagSpace;
-    return space ? await findTagged(this.#holders(shells), allPids(), space) : await findRelated(shells);
+    return await findProcesses(this.#holders(shells), allPids());
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
     const last = lastPid();
     if (last === shell.pidBefore && last > 0) return [];
-    const space = this.#keeper.tagSpace;
-    if (!space) return (await findRelated([shell])).get(shell) ?? [];
     // Pids are given out in order: only the new ones can be its own. A smaller one means that they wrapped.
     const all = allPids();
     const candidates =
       last > shell.pidBefore ? all.filter((pid) => pid > shell.pidBefore && pid <= last) : all;
-    return (await findTagged(this.#holders([shell]), candidates, space)).get(shell) ?? [];
+    return (await findProcesses(this.#holders([shell]), candidates)).get(shell) ?? [];
   }
 
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
@@ -138,11 +134,9 @@ export class LocalHost implements Host {
     await this.#keeper.stop();
   }
 
-  /** Without those whose number has gone to another shell since. */
+  /** Without those whose tag has gone to another shell since. */
   #holders(shells: readonly StartedShell[]): StartedShell[] {
-    return shells.filter(
-      ({ id, tagNumber }) => tagNumber !== undefined && this.#numberHolders.get(tagNumber) === id,
-    );
+    return shells.filter(({ id, tag }) => tag === undefined || (this.#tagHolders.get(tag) ?? id) === id);
   }
 
   #prepare(): void {
@@ -187,7 +181,7 @@ export class LocalHost implements Host {
     }
     const pidBefore = lastPid();
     this.#running.set(slot.generation, { slot, onExit: plan.onExit });
-    if (slot.tagNumber !== undefined) this.#numberHolders.set(slot.tagNumber, slot.id);
+    if (slot.tag !== undefined) this.#tagHolders.set(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
       return this.#drop(slot);
@@ -202,7 +196,7 @@ export class LocalHost implements Host {
       shimStart: shim.startTime,
       commandPid: slot.commandPid,
       commandStart: slot.commandStart,
-      tagNumber: slot.tagNumber,
+      tag: slot.tag,
       pidBefore,
     };
   }

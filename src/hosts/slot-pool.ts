@@ -22,6 +22,8 @@ export interface Slot extends ReadySlot {
   readonly id: string;
   readonly files: ShellFiles;
   readonly fifo: string;
+  readonly tag: bigint | undefined;
+  /** The tag's number within this host's tags. */
   readonly tagNumber: number | undefined;
 }
 
@@ -146,14 +148,15 @@ export class SlotPool {
     const tagNumber = await this.#numbers?.take();
     const fifo = `go${this.#freeFifos.pop() ?? this.#fifos++}`;
     const { id, files } = createShellDir(root);
+    const tag = space && tagNumber !== undefined ? space.shellTag(tagNumber) : undefined;
     try {
       const ready = await keeper.openSlot({
         dir: files.dir,
         fifo,
-        tag: space && tagNumber !== undefined ? String(space.shellTag(tagNumber)) : "-",
+        tag: tag === undefined ? "-" : String(tag),
         ...kind,
       });
-      return { ...ready, id, files, fifo, tagNumber };
+      return { ...ready, id, files, fifo, tag, tagNumber };
     } catch (error) {
       // The fifo and the number are not given out again: a shim may yet come up with them.
       rmSync(files.dir, { recursive: true, force: true });

@@ -79,6 +79,19 @@ export class TagSpace {
   }
 }
 
+/** Processes whose tag, shifted, is the prefix belong to the shell, directly or through a nacre inside it. */
+export interface TagReach {
+  readonly shift: bigint;
+  readonly prefix: bigint;
+}
+
+/** What a shell's tag reaches, whoever gave it. */
+export function reachOf(tag: bigint): TagReach {
+  const level = LEVELS.find(({ shellShift }) => (tag & ones(shellShift)) === ones(shellShift));
+  const shift = BigInt(level?.shellShift ?? 0);
+  return { shift, prefix: tag >> shift };
+}
+
 function levelBelow(own: string): { base: bigint; level: Level } | undefined {
   const [outermost] = LEVELS;
   if (own === "unlimited") return outermost && { base: MARKER, level: outermost };

@@ -93,7 +93,7 @@ function resolved({ args, cwds }: EffectiveCommand): string | null {
 }
 
 function decoding({ args, stdin }: EffectiveCommand, flag: RegExp, decode: (text: string) => string | null): string | null {
-  if (!args.some(({ text }) => flag.test(text)) || stdin.text === null || !isCertain(stdin.text)) return null;
+  if (!args.some(({ text }) => flag.test(text)) || !stdin.connected || stdin.text === null || !isCertain(stdin.text)) return null;
   return decode(stdin.text);
 }
 

@@ -198,12 +198,14 @@ export class Walk implements Runner {
   #command(node: Command, frame: Frame): Flow {
     const context = this.#context(frame);
     const evaluated = evaluateCommand(node, frame, context);
+    const { argvs, around } = evaluated;
     let flow: Flow | null = null;
-    for (const argv of evaluated.argvs) {
-      const result = this.runArgv(argv, evaluated.around);
+    // Without a program the redirections still open their files.
+    for (const argv of argvs.length > 0 ? argvs : [[]]) {
+      const result = this.runArgv(argv, around);
       flow = flow === null ? result : flowOf(null, joinOrigins(flow.origins, result.origins));
     }
-    return writeFiles(flow ?? flowOf(""), evaluated.around, this.where);
+    return writeFiles(flow ?? flowOf(""), around, this.where);
   }
 
   #pipeline(node: Pipeline, frame: Frame): Flow {

@@ -111,7 +111,7 @@ describe("a keeper", () => {
 
 describe("a keeper that does not start", () => {
   test.each([
-    ["says why", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x."],
+    ["says why", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x"],
     ["of another version is refused", ["hello 2 1 1 none b 0 5.2"], "The keeper speaks version 2, not 1."],
   ])("%s", async (_, lines, message) => {
     await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
@@ -126,7 +126,7 @@ describe("a keeper that does not start", () => {
   test("because its directory cannot be made says so", async () => {
     const options = { bashPath: BASH, tag: "-", hostShift: 0, onAnswer: () => {}, onExit: () => {} };
     const started = startKeeperProcess({ ...options, keeperDir: "/etc/passwd/keeper" });
-    await expect(started).rejects.toThrow("The keeper did not start: cannot write to /etc/passwd/keeper.");
+    await expect(started).rejects.toThrow("The keeper did not start: cannot write to /etc/passwd/keeper");
   });
 
   test.each([

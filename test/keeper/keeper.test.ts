@@ -96,7 +96,7 @@ describe("a keeper that is killed", () => {
     const slot = await open();
     const gate = join(slot.dir, "gate");
     writeFileSync(gate, "");
-    writeFileSync(join(slot.dir, "cmd"), "while [[ -e gate ]]; do read -r -t 0.01 _ <> <(:); done; exit 5\n");
+    writeFileSync(join(slot.dir, "cmd"), "while [[ -e gate ]]; do sleep 0.01; done; exit 5\n");
     keeper.sendJob(slot.fifo, { ...job, workingDir: slot.dir });
     process.kill((await keeper.start()).pid, "SIGKILL");
     unlinkSync(gate);

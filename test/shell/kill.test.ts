@@ -136,10 +136,7 @@ describe("terminating", () => {
 
 describe("one signal on request", () => {
   test("reaches the command, and is no reason to have ended", async () => {
-    const shell = await up(
-      manager(),
-      'trap "echo usr1" USR1; echo up; while :; do read -r -t 0.05 _ <> <(:); done',
-    );
+    const shell = await up(manager(), 'trap "echo usr1" USR1; echo up; while :; do sleep 300 & wait; done');
     await shell.sendSignal("SIGUSR1");
     await shell.waitFor({ pattern: /usr1/ }, 10_000);
     await shell.sendSignal("SIGKILL");
@@ -148,7 +145,7 @@ describe("one signal on request", () => {
   });
 
   test("stops a shell, and lets it go on", async () => {
-    const shell = await up(manager(), "echo up; while :; do read -r -t 0.05 _ <> <(:); done");
+    const shell = await up(manager(), "echo up; while :; do sleep 0.05; done");
     await shell.sendSignal("SIGSTOP");
     await eventually(() => expect(readStat(shell.started.commandPid)?.state).toBe("T"), 1_000);
     expect(shell.status).toBe("running");

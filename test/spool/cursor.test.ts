@@ -23,7 +23,7 @@ describe("a cursor", () => {
           const bytes = cursor.peek(max);
           const taken = bytes.subarray(0, Math.max(0, bytes.length - keep));
           cursor.advance(taken.length);
-          read.push(taken);
+          read.push(Buffer.from(taken));
         };
         for (const one of steps) {
           if ("append" in one) {

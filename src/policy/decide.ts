@@ -1,0 +1,66 @@
+// From findings to one verdict: the profile and the rules of people are applied, the strictest that is left decides.
+
+import type { JudgedCommand } from "./facts.ts";
+import type { UserRule } from "./user-rule.ts";
+import { fits } from "./user-rule.ts";
+import type { Finding, PolicyFacts, Severity, Verdict } from "./verdict.ts";
+
+/** A finding that still knows its command; null for one about the text as a whole. */
+export interface RawFinding extends Omit<Finding, "liftedBy"> {
+  readonly command: JudgedCommand | null;
+}
+
+export function decide(raw: readonly RawFinding[], commands: readonly JudgedCommand[], facts: PolicyFacts): Verdict {
+  const rules = rulesOf(facts);
+  const own = rules.filter(({ verdict }) => verdict !== "allow").flatMap((rule) => said(rule, commands));
+  const findings = [...raw, ...own].map((finding): Finding => {
+    const { command, ...rest } = finding;
+    return { ...rest, liftedBy: liftedBy(finding, commands, rules, facts) };
+  });
+  findings.sort((a, b) => weight(b) - weight(a));
+  const [first] = findings;
+  const decisive = first && first.liftedBy === null ? first : null;
+  return {
+    verdict: decisive?.verdict ?? "allow",
+    rule: decisive?.rule ?? null,
+    severity: decisive?.severity ?? "none",
+    reason: decisive?.reason ?? null,
+    span: decisive?.span ?? null,
+    alternative: decisive?.alternative ?? null,
+    findings,
+  };
+}
+
+/** The workspace's rules may tighten; what it would allow does not count. */
+function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
+  return rules.flatMap(({ source, rules: list }) => (source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow")));
+}
+
+function said(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawFinding[] {
+  const command = commands.find((one) => fits(rule, one));
+  if (!command || rule.verdict === "allow") return [];
+  const { id, verdict, reason, alternative } = rule;
+  return [{ rule: id, verdict, severity: "high", reason: reason ?? `The rule ${id} says so.`, span: command.span, alternative, command }];
+}
+
+function liftedBy(finding: RawFinding, commands: readonly JudgedCommand[], rules: readonly UserRule[], { profile }: PolicyFacts): string | null {
+  if (profile === "off") return "profile off";
+  if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
+  for (const rule of rules) {
+    if (rule.verdict !== "allow") continue;
+    // Nobody lifts a refusal by accident: it has to be called by its name.
+    if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
+    if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
+    const { command } = finding;
+    if (command ? fits(rule, command) : rule.lifts.includes(finding.rule) && commands.some((one) => fits(rule, one))) return rule.id;
+  }
+  const light: readonly Severity[] = ["low", "medium"];
+  if (profile === "trusting" && finding.verdict === "ask" && light.includes(finding.severity)) return "profile trusting";
+  return null;
+}
+
+const SEVERITIES: readonly Severity[] = ["none", "low", "medium", "high", "critical"];
+
+function weight({ verdict, severity, liftedBy: lifted }: Finding): number {
+  return (lifted === null ? 100 : 0) + (verdict === "deny" ? 10 : 0) + SEVERITIES.indexOf(severity);
+}

@@ -1,0 +1,88 @@
+// Disks and devices: writing to them raw, formatting, partitioning, wiping.
+
+import { asksForHelp, type JudgedCommand } from "../facts.ts";
+import { shown } from "../marks.ts";
+import { type Hit, onEffect, type Rule } from "../rule.ts";
+
+const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F disk.img";
+
+const FORMATTERS = /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs)$/;
+
+/** What of a tool only looks. */
+const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/, /(^| )(-l|--list|-p|--print|print|-d|--dump|-J|--json|-i|--info)( |$)/],
+  [/^parted$/, /^(?!.*\b(mk|rm|resize|set|name|rescue|disk_set|toggle)).*$/],
+  [/^nvme$/, /^(list|id-|smart-log|get-|show-|error-log|fw-log|version|help)/],
+  [/^hdparm$/, /^(-[IigtTCvV]+( |$)|--Istdout)/],
+  [/^(zpool|zfs)$/, /^(list|status|get|iostat|history|version|help|snapshot|send|holds|diff)\b/],
+  [/^cryptsetup$/, /^(status|luksDump|isLuks|benchmark|luksUUID)\b/],
+  [/^mdadm$/, /(^| )(--detail|-D|--examine|-E|--query|-Q|--monitor)( |$)/],
+  [/^(dmsetup|losetup)$/, /^(ls|info|status|table|-l|-a|--list|--all|$)/],
+  [/^(badblocks)$/, /^(?!.*(^| )-\w*[wn]).*$/],
+  [/^wipefs$/, /^(?!.*(^| )(-\w*a|--all|-\w*o|--offset)).*$/],
+  [/^diskutil$/, /^(list|info|activity|verify)/],
+  [/^btrfs$/, /^(filesystem|subvolume) (show|usage|df|list|sync)|^(scrub|device) (status|stats)/],
+  [/^(tune2fs|e2fsck|fsck(\..+)?)$/, /(^| )(-l|-n|-N)( |$)/],
+  [/^debugfs$/, /^(?!.*(^| )-\w*w).*$/],
+];
+
+/** A number of tools take the device's short name or a pool: with these there is no image to mean. */
+const NAMES_ONLY = /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs)$/;
+const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|losetup|swapoff|dmsetup|debugfs|btrfs|zfs)/;
+
+function changesDisk(command: JudgedCommand): "device" | "unknown" | "name" | null {
+  if (asksForHelp(command) || command.args.length === 0) return null;
+  const args = command.args.map(({ text }) => text);
+  const line = args.join(" ");
+  if (LOOKS.some(([name, looks]) => name.test(command.program) && looks.test(line))) return null;
+  if (args.some((text) => /(^|=)\/dev\/(?!null|zero|shm|stdout|stderr|fd\b)/.test(text))) return "device";
+  if (NAMES_ONLY.test(command.program)) return "name";
+  return /[\uFDD0\uFDD1]/.test(line) ? "unknown" : null;
+}
+
+const says = (command: JudgedCommand, what: string): Hit => ({ reason: `${shown(command.program)} would ${what}.` });
+
+export const diskRules: readonly Rule[] = [
+  {
+    id: "write-device",
+    verdict: "deny",
+    severity: "critical",
+    alternative: IMAGES,
+    matches: ["dd if=/dev/zero of=/dev/sda", "echo x > /dev/sda", "cp disk.img /dev/sda", "cat img >| /dev/xvda", "shred -n 1 /dev/sda", "D=/dev/sda; dd if=/dev/zero of=$D", "dd if=/dev/zero of=/dev/mem"],
+    misses: ["dd if=/dev/urandom of=key.bin bs=32 count=1", "ls > /dev/null", "echo err > /dev/stderr", "dd --help", "test -e /dev/sda"],
+    check: onEffect({
+      kinds: ["write", "append", "delete", "move"],
+      classes: ["device"],
+      when: ({ kind, how }) => how !== "touch" && how !== "mkdir" && kind !== "read",
+      says: "{program} would write to the device {path}, over whatever is on it.",
+    }),
+  },
+  {
+    id: "format-device",
+    verdict: "deny",
+    severity: "critical",
+    alternative: IMAGES,
+    programs: FORMATTERS,
+    matches: ["mkfs.ext4 /dev/sda1", "/sbin/mkfs.xfs -f /dev/nvme0n1p1", "wipefs -a /dev/sda", "parted -s /dev/sda mklabel gpt", "zpool destroy -f tank", "mdadm --zero-superblock /dev/sda1"],
+    misses: ["mkfs.ext4 -F disk.img", "mkfs.vfat ./boot.img", "mkfs.ext4 -V", "fdisk -l /dev/sda", "man mkfs.ext4", "zpool status"],
+    check: (command) => {
+      const changes = changesDisk(command);
+      if (changes === null || changes === "unknown" || GROWS.test(command.program)) return null;
+      return says(command, "destroy what is on a disk or a volume");
+    },
+  },
+  {
+    id: "change-volume",
+    verdict: "ask",
+    severity: "high",
+    alternative: IMAGES,
+    programs: FORMATTERS,
+    matches: ["resize2fs /dev/sda1", 'mkfs.ext4 "$DISK"', "swapoff -a"],
+    misses: ["mkfs.ext4 -F disk.img", "losetup -l"],
+    check: (command) => {
+      const changes = changesDisk(command);
+      if (changes === null || (changes !== "unknown" && !GROWS.test(command.program))) return null;
+      return says(command, "change a disk or a volume");
+    },
+  },
+];

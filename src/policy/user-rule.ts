@@ -1,0 +1,46 @@
+// Rules that people write: what they look like and when they fit. Reading and checking them is in read-rules.ts.
+
+import type { EffectKind } from "./effects/effect.ts";
+import type { JudgedCommand } from "./facts.ts";
+import { matchesPattern } from "./glob.ts";
+import type { PathClass } from "./path-class.ts";
+
+export interface UserRule {
+  readonly id: string;
+  readonly verdict: "allow" | "ask" | "deny";
+  /** Program names, `*` for anything. */
+  readonly program: readonly string[];
+  /** Every pattern must fit some argument. */
+  readonly args: readonly string[];
+  /** No pattern may fit any argument. */
+  readonly without: readonly string[];
+  /** What it must do, if anything in particular. */
+  readonly effects: readonly EffectKind[];
+  /** To which kind of place. */
+  readonly paths: readonly PathClass[];
+  /** For `allow`: ids of built-in rules it lifts, a `deny` among them only by name. */
+  readonly lifts: readonly string[];
+  readonly reason: string | null;
+  readonly alternative: string | null;
+  readonly matches: readonly string[];
+  readonly misses: readonly string[];
+}
+
+/** One file of rules. What comes from the workspace can only tighten, or the agent could allow itself. */
+export interface UserRuleSet {
+  readonly source: "user" | "workspace";
+  readonly rules: readonly UserRule[];
+}
+
+export function fits(rule: UserRule, command: JudgedCommand): boolean {
+  if (command.program === "" && rule.program.length > 0) return false;
+  if (rule.program.length > 0 && !rule.program.some((name) => matchesPattern(name, command.program))) return false;
+  const args = command.args.map(({ text }) => text);
+  if (!rule.args.every((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
+  if (rule.without.some((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
+  if (rule.effects.length === 0 && rule.paths.length === 0) return true;
+  return command.effects.some(
+    ({ kind, place }) =>
+      (rule.effects.length === 0 || rule.effects.includes(kind)) && (rule.paths.length === 0 || rule.paths.includes(place.class)),
+  );
+}
