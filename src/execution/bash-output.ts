@@ -1,19 +1,21 @@
 // The BashOutput tool: what a background shell has printed since this reader last looked, and its status.
 import { z } from "zod";
-import { describeOutcome } from "../shell/outcome.ts";
+import { codeOf, describeOutcome, type Outcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { statusOf } from "../shell/shell-status.ts";
 import type { WaitResult } from "../shell/wait-for.ts";
-import { WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
+import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
 import { compilePattern, type LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
+import { truncateText } from "../text/truncate.ts";
 import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
-import { render } from "./render.ts";
+import { polishOf, render } from "./render.ts";
 import { findShell, readerOf } from "./scope.ts";
-import { takeNew } from "./take-new.ts";
+import { hasNew, takeNew } from "./take-new.ts";
 
 export interface BashOutputMetadata {
   readonly bash_id: string;
@@ -75,24 +77,30 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     const shell = findShell(this.#options.manager(), args.bash_id, context);
     const waited = await waitFor(shell, args, pattern, context);
 
-    // Told before it is read: what is printed up to the end is on disk when the end is known.
-    const running = shell.isRunning;
+    // Whoever has given up must not count as having read.
+    context.signal?.throwIfAborted();
+
+    // Asked once, and before reading: what is printed up to the end is on disk when the end is known.
+    const { outcome } = shell;
+    const running = outcome === undefined;
+    const durationMs = shell.durationMs;
     const parts = takeNew(shell, readerOf(context), running);
     const rendered = await render(parts, this.#options, filter);
     const metadata: BashOutputMetadata = {
       bash_id: shell.id,
-      status: shell.status,
-      exit_code: shell.exitCode,
+      status: statusOf(outcome),
+      exit_code: outcome ? codeOf(outcome) : null,
       is_running: running,
-      duration_ms: shell.durationMs,
+      duration_ms: durationMs,
       truncated: rendered.truncated,
       ...(rendered.outputFile === undefined ? {} : { output_file: rendered.outputFile }),
     };
-    const output = `${statusLine(shell, running)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
+    const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
     const notes = [
       ...(rendered.skipped > 0 ? [`The filter left out ${count(rendered.skipped, "line")}.`] : []),
       ...(running ? [] : shell.remarks),
       ...waitNote(waited, args),
+      ...matchNote(waited, pattern, rendered.text, this.#options),
     ];
     if (waited?.kind === "ended" && pattern) {
       return ToolResult.fail(
@@ -113,8 +121,8 @@ async function waitFor(
   if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
   const cursors = shell.cursors(readerOf(context));
   const from = { stdout: cursors.stdout.position, stderr: cursors.stderr.position };
-  // Without a pattern and without "exit": anything new will do.
-  const anything = { matches: (line: string) => line !== "" };
+  // Without a pattern and without "exit": whatever a read would return. Half a line is nothing yet.
+  const anything = { matches: () => hasNew(shell, readerOf(context)) };
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
   const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
@@ -128,10 +136,24 @@ function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>):
   return [`${what} within ${args.wait_ms ?? WAIT_DEFAULT_MS}ms; it is still running.`];
 }
 
-function statusLine(shell: ShellProcess, running: boolean): string {
-  if (running) return "Status: running";
-  const code = shell.exitCode === null ? "" : `, Exit code: ${shell.exitCode}`;
-  return `Status: ${shell.status}${code}, Duration: ${shell.durationMs}ms`;
+/** A prompt has no newline and is held back, a filter may drop the line: then the reader is told what matched. */
+function matchNote(
+  waited: WaitResult | undefined,
+  pattern: LinePattern | undefined,
+  shown: string,
+  options: ResolvedExecutionOptions,
+): string[] {
+  if (waited?.kind !== "matched" || !pattern) return [];
+  const line = polishOf(options)(waited.line).replace(/\r$/, "");
+  if (shown.includes(line)) return [];
+  return [`Matched, but not shown above: ${truncateText(line, { limitChars: MATCH_NOTE_MAX_CHARS }).text}`];
+}
+
+function statusLine(outcome: Outcome | undefined, durationMs: number): string {
+  if (!outcome) return "Status: running";
+  const exitCode = codeOf(outcome);
+  const code = exitCode === null ? "" : `, Exit code: ${exitCode}`;
+  return `Status: ${statusOf(outcome)}${code}, Duration: ${durationMs}ms`;
 }
 
 function count(number: number, noun: string): string {

@@ -1,6 +1,5 @@
 // The Bash tool of the `shells` dialect: one command, in the foreground or the background.
 import { z } from "zod";
-import { checkCommand } from "../shell/check-start.ts";
 import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -9,13 +8,14 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { admit, isCancelled } from "./admit.ts";
 import { startBackground } from "./background.ts";
 import { bashDescription } from "./bash-description.ts";
 import { runForeground } from "./foreground.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
-import { requirePermission } from "./permission.ts";
 import { render, wholeOutput } from "./render.ts";
+import { NotBash } from "./syntax-check.ts";
 
 export interface BashMetadata {
   readonly command: string;
@@ -60,16 +60,9 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   ): Promise<ToolResult<BashMetadata>> {
     const { command, description = "" } = args;
     const asked = { command, description };
-    if (command.trim() === "") {
-      return ToolResult.fail("The command is blank: there is nothing to run.", {
-        code: "invalid_input",
-        metadata: asked,
-      });
-    }
     const background = args.run_in_background;
     try {
-      checkCommand(command);
-      await requirePermission(command, context, this.#options);
+      await admit(command, context, this.#options);
       if (context.dryRun) {
         return ToolResult.ok<Partial<BashMetadata>>(`[Dry Run] Would execute: ${command}`, {
           ...asked,
@@ -79,6 +72,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
       if (background) return await this.#startBackground(context, asked);
       return await this.#runForeground(context, asked, args.timeout ?? context.timeoutMs);
     } catch (error) {
+      if (isCancelled(error, context)) throw error;
       return failedStart(error, background, asked);
     }
   }
@@ -123,46 +117,28 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
       // Whoever is left can be ended under this id.
       ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
     };
-    const notes = notesOn({ shell, leftovers, context, options: this.#options });
+    const howToEnd = `KillShell with shell_id="${shell.id}" ends it.`;
+    const notes = notesOn({ shell, leftovers, context, options: this.#options, howToEnd });
+    const fail = (error: string, code: NacreError["code"]) =>
+      ToolResult.fail<BashMetadata>(error, { code, output: text, metadata, notes });
     switch (outcome?.kind) {
       case "exited":
         if (outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
-        return ToolResult.fail(`Command failed with exit code ${outcome.code}`, {
-          code: "exit_nonzero",
-          output: text,
-          metadata,
-          notes,
-        });
+        return fail(`Command failed with exit code ${outcome.code}`, "exit_nonzero");
       case "signaled":
-        return ToolResult.fail(`Command failed with exit code ${outcome.code} (${outcome.signal})`, {
-          code: "exit_nonzero",
-          output: text,
-          metadata,
-          notes,
-        });
+        return fail(`Command failed with exit code ${outcome.code} (${outcome.signal})`, "exit_nonzero");
       case "timedOut":
-        return ToolResult.fail(`Command timed out after ${timeoutMs}ms`, {
-          code: "timed_out",
-          output: text,
-          metadata,
-          notes,
-        });
+        return fail(`Command timed out after ${timeoutMs}ms`, "timed_out");
       case "aborted":
-        return ToolResult.fail("Command was cancelled by the caller and ended with everything it started", {
-          code: "aborted",
-          output: text,
-          metadata,
-          notes,
-        });
+        return fail("Command was cancelled by the caller and ended with everything it started", "aborted");
+      case "killed":
+        return fail(`Command was ${describeOutcome(outcome)}`, "aborted");
       default: {
         const words = outcome ? describeOutcome(outcome) : "it did not end";
-        const code = outcome?.kind === "failedToStart" ? "spawn_failed" : "internal";
-        return ToolResult.fail(`Failed to execute command: ${words}`, {
-          code,
-          output: text,
-          metadata,
-          notes,
-        });
+        return fail(
+          `Failed to execute command: ${words}`,
+          outcome?.kind === "failedToStart" ? "spawn_failed" : "internal",
+        );
       }
     }
   }
@@ -225,7 +201,14 @@ function started(
 }
 
 function failedStart(error: unknown, background: boolean, asked: Asked): ToolResult<BashMetadata> {
-  if (error instanceof DOMException && error.name === "AbortError") throw error;
+  if (error instanceof NotBash) {
+    return ToolResult.fail<BashMetadata>(error.message, {
+      code: error.code,
+      output: `[stderr]\n${error.complaint}`,
+      metadata: { ...asked, exit_code: 2, truncated: false },
+      notes: ["bash cannot read the command: nothing was run."],
+    });
+  }
   const code = error instanceof NacreError ? error.code : "internal";
   // What the policy says stands for itself.
   const plain = code === "policy_denied" || code === "approval_refused";

@@ -1,6 +1,5 @@
 // The `modes` dialect: one tool, stateless, stdout and stderr in their true order.
 import { z } from "zod";
-import { checkCommand } from "../shell/check-start.ts";
 import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { sizeOf } from "../spool/cursor.ts";
@@ -16,13 +15,14 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { admit, isCancelled } from "./admit.ts";
 import { runForeground } from "./foreground.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
-import { requirePermission } from "./permission.ts";
 import { polishOf } from "./render.ts";
 import { scopeOf } from "./scope.ts";
 import { textOf } from "./spool-text.ts";
+import { NotBash } from "./syntax-check.ts";
 
 export interface ModesOptions extends ExecutionOptions {
   /** Shown to the model; where commands run that are called without another. */
@@ -76,15 +76,8 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   ): Promise<ToolResult<ModesMetadata>> {
     const { command, mode = "default" } = args;
     const asked = { command, mode };
-    if (command.trim() === "") {
-      return ToolResult.fail("The command is blank: there is nothing to run.", {
-        code: "invalid_input",
-        metadata: asked,
-      });
-    }
     try {
-      checkCommand(command);
-      await requirePermission(command, context, this.#options);
+      await admit(command, context, this.#options);
       if (context.dryRun) {
         return ToolResult.ok<Partial<ModesMetadata>>(`[Dry Run] Would execute: ${command}`, {
           ...asked,
@@ -95,14 +88,17 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
         ? await this.#background(context, asked)
         : await this.#foreground(context, asked);
     } catch (error) {
-      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      if (isCancelled(error, context)) throw error;
+      if (error instanceof NotBash) return notRun(error, asked);
       const code = error instanceof NacreError ? error.code : "internal";
       return ToolResult.fail(messageOf(error), { code, metadata: asked });
     }
   }
 
   async #foreground(context: ExecutionContext, asked: Asked): Promise<ToolResult<ModesMetadata>> {
-    const timeoutMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
+    const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
+    // The host may have less patience than the mode, never more.
+    const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
     const plan = { command: asked.command, timeoutMs, streams: "merged", onTimeout: "kill" } as const;
     const { shell } = await runForeground(plan, context, this.#options);
     const leftovers = (await shell.leftovers()).map(({ pid, command }) => ({ pid, command }));
@@ -119,7 +115,8 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
       ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
     };
-    const notes = notesOn({ shell, leftovers, context, options: this.#options });
+    const howToEnd = `To end it: kill -9 ${leftovers.map(({ pid }) => pid).join(" ")}`;
+    const notes = notesOn({ shell, leftovers, context, options: this.#options, howToEnd });
     if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
     const fail = (error: string, code: NacreError["code"]) =>
       ToolResult.fail<ModesMetadata>(error, { code, output: text, metadata, notes });
@@ -131,8 +128,15 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
         return fail(`[command timed out after ${timeoutMs / 1000}s]`, "timed_out");
       case "aborted":
         return fail("[command cancelled by the caller]", "aborted");
-      default:
-        return fail(`[command failed: ${outcome ? describeOutcome(outcome) : "it did not end"}]`, "internal");
+      case "killed":
+        return fail(`[command ${describeOutcome(outcome)}]`, "aborted");
+      default: {
+        const words = outcome ? describeOutcome(outcome) : "it did not end";
+        return fail(
+          `[command failed: ${words}]`,
+          outcome?.kind === "failedToStart" ? "spawn_failed" : "internal",
+        );
+      }
     }
   }
 
@@ -162,6 +166,15 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
 }
 
 type Asked = Pick<ModesMetadata, "command" | "mode">;
+
+function notRun({ complaint }: NotBash, asked: Asked): ToolResult<ModesMetadata> {
+  return ToolResult.fail<ModesMetadata>("[command failed: exit code 2]", {
+    code: "exit_nonzero",
+    output: complaint,
+    metadata: { ...asked, exit_code: 2, truncated: false },
+    notes: ["bash cannot read the command: nothing was run."],
+  });
+}
 
 async function snippedOutput(
   shell: ShellProcess,

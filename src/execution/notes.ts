@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { scopeOf } from "./scope.ts";
@@ -11,21 +12,23 @@ export interface NoteFacts {
   readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
+  /** How the reader of the note can end what was left running. */
+  readonly howToEnd: string;
 }
 
-export function notesOn({ shell, leftovers, context, options }: NoteFacts): string[] {
+export function notesOn({ shell, leftovers, context, options, howToEnd }: NoteFacts): string[] {
   return [
     ...shell.remarks,
-    ...leftoverNote(shell, leftovers),
+    ...leftoverNote(leftovers, howToEnd),
     ...droppedNote(shell, context, options),
     ...unquotedNote(shell, context),
   ];
 }
 
-function leftoverNote(shell: ShellProcess, leftovers: NoteFacts["leftovers"]): string[] {
+function leftoverNote(leftovers: NoteFacts["leftovers"], howToEnd: string): string[] {
   if (leftovers.length === 0) return [];
   const names = leftovers.map(({ pid, command }) => `${command} (pid ${pid})`).join(", ");
-  return [`Left running: ${names}. KillShell with shell_id="${shell.id}" ends it.`];
+  return [`Left running: ${names}. ${howToEnd}`];
 }
 
 /** Scopes that have been told, per manager: the names are worth saying once, and whenever they matter. */
@@ -40,31 +43,44 @@ function droppedNote(
   const dropped = manager.environment.dropped.filter(
     ({ reason }) => reason === "secret" || reason === "injection",
   );
+  if (dropped.length === 0) return [];
   const scopes = told.get(manager) ?? new Set();
   told.set(manager, scopes);
   const first = !scopes.has(scopeOf(context));
   scopes.add(scopeOf(context));
-  const failed = shell.exitCode !== 0;
-  const named = dropped.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(shell.command));
-  const worth = first ? dropped : failed ? named : [];
+  const worth = first ? dropped : shell.exitCode === 0 ? [] : namedIn(shell.command, dropped);
   if (worth.length === 0) return [];
   const names = worth.map(({ name }) => name).join(", ");
   return [`Not passed on to commands (secrets, or variables that inject code): ${names}`];
 }
 
+function namedIn<T extends { readonly name: string }>(command: string, variables: readonly T[]): T[] {
+  const words = new Set(command.match(/[A-Za-z_]\w*/g));
+  return variables.filter(({ name }) => words.has(name));
+}
+
 /** `cat my file.txt` where "my file.txt" exists: the likeliest cause of the failure, worth a hint. */
-function unquotedNote(shell: ShellProcess, context: ExecutionContext): string[] {
-  if (shell.exitCode === 0 || shell.exitCode === null || /["'\\]/.test(shell.command)) return [];
-  const words = shell.command.split(/\s+/).filter((word) => word !== "");
-  for (let start = 0; start < words.length; start++) {
-    for (let end = start + 2; end <= Math.min(words.length, start + 8); end++) {
-      const path = words.slice(start, end).join(" ");
-      // A path and not just words: it must have been meant as one.
-      if (!/[/.]/.test(path) || !shell.command.includes(path)) continue;
-      if (existsSync(isAbsolute(path) ? path : join(context.workingDir, path))) {
-        return [`"${path}" exists: quote paths with spaces.`];
+function unquotedNote({ outcome, command }: ShellProcess, { workingDir }: ExecutionContext): string[] {
+  if (outcome?.kind !== "exited" || outcome.code === 0) return [];
+  // Every run of words is looked up: only where there are few.
+  if (command.length > HINT_COMMAND_MAX_CHARS) return [];
+  const found = barePhrases(command).find((path) =>
+    existsSync(isAbsolute(path) ? path : join(workingDir, path)),
+  );
+  return found === undefined ? [] : [`"${found}" exists: quote paths with spaces.`];
+}
+
+/** Neighbouring words that no quote and no operator keeps apart, the longest first. */
+function barePhrases(command: string): string[] {
+  const phrases: string[] = [];
+  const bare = command.replace(/"[^"]*"|'[^']*'|\\[\s\S]/g, ";");
+  for (const part of bare.split(/[;|&()<>\n\t]+| {2,}/)) {
+    const words = part.split(" ").filter((word) => word !== "");
+    for (let size = Math.min(words.length, HINT_PATH_MAX_WORDS); size >= 2; size--) {
+      for (let start = 0; start + size <= words.length; start++) {
+        phrases.push(words.slice(start, start + size).join(" "));
       }
     }
   }
-  return [];
+  return phrases;
 }

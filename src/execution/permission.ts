@@ -1,21 +1,24 @@
 // May this command run? Asks the policy, and a person where the policy wants one. Nothing runs before this.
 import type { Verdict } from "../policy/verdict.ts";
-import { NacreError } from "../support/errors.ts";
-import type { ExecutionContext } from "../tool/context.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import type { ApprovalRequest, ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
+import { checkSyntax } from "./syntax-check.ts";
 
 /** Returns where it may; throws what the caller is to be told where it may not. */
 export async function requirePermission(
   command: string,
   context: ExecutionContext,
-  { judge, facts }: ResolvedExecutionOptions,
+  options: ResolvedExecutionOptions,
 ): Promise<void> {
-  const verdict = judge(command, facts(context.workingDir));
+  const verdict = options.judge(command, options.facts(context.workingDir));
   if (verdict.verdict === "allow") return;
   const why = `${verdict.reason ?? "no reason given"} (rule ${verdict.rule ?? "unnamed"}).${instead(verdict)}`;
   if (verdict.verdict === "deny") {
     throw new NacreError("policy_denied", `Command blocked as dangerous: ${why} Nothing was run.`);
   }
+  // Nobody needs to be asked about what bash would refuse anyway.
+  if (verdict.findings.some(({ rule }) => rule === "unparsed")) await checkSyntax(command, context, options);
   if (!context.approve) {
     const how = `To allow it, a person can answer (approve callback), or set the policy to "trusting", or allow the rule ${verdict.rule ?? ""} in the policy file.`;
     throw new NacreError(
@@ -23,14 +26,46 @@ export async function requirePermission(
       `Command needs approval, and nobody is there to ask: ${why} ${how} Nothing was run.`,
     );
   }
-  const approved = await context.approve({
-    command,
-    rule: verdict.rule ?? "unnamed",
-    reason: verdict.reason ?? "",
-    ...(verdict.alternative === null ? {} : { alternative: verdict.alternative }),
-  });
+  const approved = await answerTo(
+    {
+      command,
+      rule: verdict.rule ?? "unnamed",
+      reason: verdict.reason ?? "",
+      ...(verdict.alternative === null ? {} : { alternative: verdict.alternative }),
+    },
+    context.approve,
+    context.signal,
+  );
   if (!approved)
     throw new NacreError("approval_refused", `A person refused the command: ${why} Nothing was run.`);
+}
+
+/** The person's answer; a caller that gives up does not wait for it. */
+async function answerTo(
+  request: ApprovalRequest,
+  approve: NonNullable<ExecutionContext["approve"]>,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  let leave = () => {};
+  const gaveUp = new Promise<false>((resolve) => {
+    leave = () => resolve(false);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    const answer = await Promise.race([approve(request), gaveUp]);
+    signal?.throwIfAborted();
+    // Only a plain yes is one: whatever else a callback returns must not run anything.
+    return answer === true;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new NacreError(
+      "approval_refused",
+      `Command needs approval, and asking for it failed: ${messageOf(error)}. Nothing was run.`,
+      { cause: error },
+    );
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
 }
 
 function instead({ alternative }: Verdict): string {

@@ -23,7 +23,10 @@ export function reportProgress(shell: ShellProcess, context: ExecutionContext, p
 
 function lastLines(path: string): string {
   const size = sizeOf(path);
-  const bytes = readRange(path, Math.max(0, size - PROGRESS_READ_BYTES), size);
-  const text = decodeUtf8(bytes.subarray(orphanedHeadBytes(bytes)));
+  const from = Math.max(0, size - PROGRESS_READ_BYTES);
+  const bytes = readRange(path, from, size);
+  const whole = decodeUtf8(bytes.subarray(from === 0 ? 0 : orphanedHeadBytes(bytes)));
+  // Half a line may be half a secret, which nobody would recognise; an endless line is shown all the same.
+  const text = from === 0 ? whole : whole.replace(/^[^\n]*\n(?=.)/s, "");
   return text.replace(/\n$/, "").split("\n").slice(-PROGRESS_LINES_COUNT).join("\n");
 }

@@ -38,15 +38,20 @@ export async function render(
   filter?: LinePattern,
 ): Promise<Rendered> {
   const polish = polishOf(options);
+  const limitChars = options.maxOutputChars;
   const view = async (part: SpoolPart) =>
-    filter ? await filteredTextOf(part, polish, filter) : { ends: await textOf(part, polish), skipped: 0 };
+    filter
+      ? await filteredTextOf(part, polish, filter, limitChars)
+      : { ends: await textOf(part, polish, limitChars), skipped: 0 };
   const out = await view(stdout);
   const err = await view(stderr);
   const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => part.path);
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(joinEnds(out.ends, err.ends), {
-    limitChars: options.maxOutputChars,
+    limitChars,
     ...(where === undefined ? {} : { outputFile: where }),
+    // Without it the end of stderr would read as the end of stdout.
+    ...(isEmpty(err.ends) ? {} : { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });
   return { text, truncated, outputFile: truncated ? first : undefined, skipped: out.skipped + err.skipped };
 }
@@ -60,11 +65,13 @@ export function polishOf({ rawOutput, redact: hide, manager }: ResolvedExecution
   };
 }
 
+const STDERR_LINE = "[stderr]\n";
+
 /** One text out of two, whichever of them is only known by its ends. */
 function joinEnds(out: TextEnds, err: TextEnds): TextEnds {
   if (isEmpty(err)) return out;
   const before = isWhole(out) ? out.head + out.tail : out.tail;
-  const gap = before === "" || before.endsWith("\n") ? "[stderr]\n" : "\n[stderr]\n";
+  const gap = before === "" || before.endsWith("\n") ? STDERR_LINE : `\n${STDERR_LINE}`;
   if (isWhole(out)) return { head: before + gap + err.head, middle: err.middle, tail: err.tail };
   if (isWhole(err)) return { head: out.head, middle: out.middle, tail: out.tail + gap + err.head + err.tail };
   const between = measureText(out.tail + gap + err.head);
@@ -77,6 +84,10 @@ function isWhole({ middle }: TextEnds): boolean {
 
 function isEmpty(ends: TextEnds): boolean {
   return isWhole(ends) && ends.head === "" && ends.tail === "";
+}
+
+function sizeOfEnds({ head, middle, tail }: TextEnds): number {
+  return head.length + middle.characters + tail.length;
 }
 
 function add(...sizes: readonly TextSize[]): TextSize {

@@ -1,12 +1,19 @@
 // A part of a spool file as the text a model should read. Of a large part only the ends are read and the
 // rest is counted, so that no output is too large to be shown.
 import { readRange } from "../spool/cursor.ts";
-import { END_READ_BYTES, SCAN_PIECE_BYTES, WHOLE_READ_MAX_BYTES } from "../support/limits.ts";
+import {
+  END_READ_BYTES,
+  FILTER_LINE_MAX_CHARS,
+  SCAN_PIECE_BYTES,
+  WHOLE_READ_MAX_BYTES,
+} from "../support/limits.ts";
 import { describeBinary } from "../text/binary.ts";
+import { boundaryAfter } from "../text/boundary.ts";
 import {
   createUtf8Decoder,
   decodeUtf8,
   incompleteTailBytes,
+  measureText,
   measureUtf8,
   orphanedHeadBytes,
   type TextSize,
@@ -24,20 +31,22 @@ export interface SpoolPart {
 /** What makes text fit for a reader: see text/ and environment/redact.ts. */
 export type Polish = (text: string) => string;
 
-export async function textOf(part: SpoolPart, polish: Polish): Promise<TextEnds> {
+/** `limitChars`: what will be shown of it at most. */
+export async function textOf(part: SpoolPart, polish: Polish, limitChars = 0): Promise<TextEnds> {
   const { path, from, to } = part;
-  const whole = to - from <= WHOLE_READ_MAX_BYTES;
-  const start = readRange(path, from, whole ? to : from + END_READ_BYTES);
+  const whole = to - from <= wholeMaxBytes(limitChars);
+  const endBytes = Math.max(END_READ_BYTES, wholeMaxBytes(limitChars) / 2);
+  const start = readRange(path, from, whole ? to : from + endBytes);
   const binary = describeBinary({ sample: start, totalBytes: to - from, outputFile: path });
   if (binary !== undefined) return { head: `${binary}\n`, middle: NOTHING, tail: "" };
   if (whole) return { head: polish(decodeUtf8(start)), middle: NOTHING, tail: "" };
 
   const headBytes = start.length - incompleteTailBytes(start);
-  const end = readRange(path, to - END_READ_BYTES, to);
+  const end = readRange(path, to - endBytes, to);
   const orphans = orphanedHeadBytes(end);
   const head = polish(decodeUtf8(start.subarray(0, headBytes)));
   const tail = polish(decodeUtf8(end.subarray(orphans)));
-  const middle = await measure({ path, from: from + headBytes, to: to - END_READ_BYTES + orphans });
+  const middle = await measure({ path, from: from + headBytes, to: to - endBytes + orphans });
   return { head, middle, tail };
 }
 
@@ -46,16 +55,19 @@ export async function filteredTextOf(
   part: SpoolPart,
   polish: Polish,
   pattern: LinePattern,
+  limitChars = 0,
 ): Promise<{ readonly ends: TextEnds; readonly skipped: number }> {
   const decoder = createUtf8Decoder();
   let rest = "";
   let skipped = 0;
-  const kept = new BoundedText();
+  const kept = new BoundedText(wholeMaxBytes(limitChars));
   for (let at = part.from; at < part.to; at += SCAN_PIECE_BYTES) {
     const last = at + SCAN_PIECE_BYTES >= part.to;
     const bytes = readRange(part.path, at, Math.min(part.to, at + SCAN_PIECE_BYTES));
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
-    const end = last ? text.length : text.lastIndexOf("\n") + 1;
+    // A line without end must not be held in memory whole, nor looked through again for every piece.
+    const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
+    const end = complete ? text.length : text.lastIndexOf("\n") + 1;
     rest = text.slice(end);
     const filtered = filterLines(polish(text.slice(0, end)), pattern);
     kept.add(filtered.text);
@@ -65,27 +77,35 @@ export async function filteredTextOf(
   return { ends: kept.ends(), skipped };
 }
 
+// No character (as String.length counts) has more than three bytes: what is larger cannot fit into the limit.
+function wholeMaxBytes(limitChars: number): number {
+  return Math.max(WHOLE_READ_MAX_BYTES, 4 * limitChars);
+}
+
 const NOTHING: TextSize = { characters: 0, lines: 0 };
 
 /** Keeps both ends of what is added and counts what falls out between them. */
 class BoundedText {
+  readonly #keepChars: number;
   #head = "";
   #tail = "";
   #characters = 0;
   #lines = 0;
 
+  constructor(keepChars: number) {
+    this.#keepChars = keepChars;
+  }
+
   add(text: string): void {
-    const room = Math.max(0, WHOLE_READ_MAX_BYTES - this.#head.length);
-    this.#head += text.slice(0, room);
-    this.#tail += text.slice(room);
-    const over = this.#tail.length - 2 * WHOLE_READ_MAX_BYTES;
-    if (over <= 0) return;
-    // At a line's end, so that no character is halved.
-    const cut = this.#tail.indexOf("\n", over + WHOLE_READ_MAX_BYTES) + 1;
-    const dropped = this.#tail.slice(0, cut);
+    // In whole pieces, so that no character is halved.
+    if (this.#head.length < this.#keepChars) this.#head += text;
+    else this.#tail += text;
+    if (this.#tail.length <= 2 * this.#keepChars) return;
+    const cut = boundaryAfter(this.#tail, this.#tail.length - this.#keepChars);
+    const dropped = measureText(this.#tail.slice(0, cut));
     this.#tail = this.#tail.slice(cut);
-    this.#characters += dropped.length;
-    this.#lines += dropped.split("\n").length - 1;
+    this.#characters += dropped.characters;
+    this.#lines += dropped.lines;
   }
 
   ends(): TextEnds {

@@ -16,6 +16,15 @@ export function takeNew(shell: ShellProcess, reader: string, running: boolean): 
   return { stdout: take(stdout, files.stdout, running), stderr: take(stderr, files.stderr, running) };
 }
 
+/** Whether a read would return anything while the shell runs. */
+export function hasNew(shell: ShellProcess, reader: string): boolean {
+  const cursors = shell.cursors(reader);
+  return (["stdout", "stderr"] as const).some((stream) => {
+    const from = cursors[stream].position;
+    return lastLineEnd(shell.outputFiles[stream], from) > from;
+  });
+}
+
 function take(cursor: Cursor, path: string, running: boolean): SpoolPart {
   const from = cursor.position;
   const to = running ? lastLineEnd(path, from) : Math.max(from, sizeOf(path));

@@ -11,6 +11,7 @@ export class Turns {
 
   /** Resolves when it is this one's turn, with how to end it. `onWait` hears how many are before it. */
   async take(scope: string, onWait: (before: number) => void, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
     const running = this.#running.get(scope) ?? 0;
     if (running < this.#max) this.#running.set(scope, running + 1);
     else await this.#wait(scope, onWait, signal);

@@ -39,6 +39,10 @@ export interface StartedShell {
   readonly tag: bigint | undefined;
   /** The pid given out last before the start. */
   readonly pidBefore: number;
+  /** Found on disk: another host has started it. */
+  readonly attached?: boolean;
+  /** Why its processes cannot be looked for, if they cannot: pids mean nothing after a reboot, say. */
+  readonly unseen?: string;
 }
 
 /** One process, by pid and start time: a recycled pid is somebody else. */
@@ -69,6 +73,10 @@ export interface Host {
   /** To the command's whole group, if the command or its group is still there. */
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult;
   isAlive(pid: number, startTime: string): boolean;
+  /** This process, as others know it. */
+  readonly identity: { readonly pid: number; readonly startTime: string };
+  /** A shell that is on disk, whoever has started it; undefined where its files do not tell. */
+  attach(id: string): StartedShell | undefined;
   /** Keeps the event loop alive until the returned function is called. */
   hold(): () => void;
   /** Ends every shell of this host. */

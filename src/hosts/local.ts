@@ -4,13 +4,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
+import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { writeMeta } from "../spool/meta.ts";
 import { NacreError } from "../support/errors.ts";
-import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
+import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
+import { readStartedShell } from "./attach.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
 import type { Containment, Host, ProcessRef, SignalResult, StartedShell, StartPlan } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
@@ -44,6 +46,8 @@ export class LocalHost implements Host {
   /** Who has a tag now: an ended shell whose tag went to another one finds nothing any more. */
   readonly #tagHolders = new Map<bigint, string>();
   #prepared = false;
+  #holders = 0;
+  #awake: NodeJS.Timeout | undefined;
 
   constructor(options: LocalHostOptions) {
     this.#options = options;
@@ -67,14 +71,21 @@ export class LocalHost implements Host {
     });
   }
 
+  readonly identity = { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "0" };
+
   get containment(): Containment {
     return this.#keeper.tagSpace ? "tag" : "best-effort";
   }
 
   async ready(): Promise<void> {
-    this.#prepare();
-    await this.#keeper.start();
-    this.#pool.refillIn(0);
+    const release = this.hold();
+    try {
+      this.#prepare();
+      await this.#keeper.start();
+      this.#pool.refillIn(0);
+    } finally {
+      release();
+    }
   }
 
   async start(plan: StartPlan): Promise<StartedShell> {
@@ -92,7 +103,7 @@ export class LocalHost implements Host {
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
-    return await findProcesses(this.#holders(shells), allPids());
+    return await findProcesses(this.#findable(shells), allPids());
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
@@ -102,7 +113,7 @@ export class LocalHost implements Host {
     const all = allPids();
     const candidates =
       last > shell.pidBefore ? all.filter((pid) => pid > shell.pidBefore && pid <= last) : all;
-    return (await findProcesses(this.#holders([shell]), candidates)).get(shell) ?? [];
+    return (await findProcesses(this.#findable([shell]), candidates)).get(shell) ?? [];
   }
 
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
@@ -125,18 +136,36 @@ export class LocalHost implements Host {
     return isSameProcess(pid, startTime);
   }
 
+  attach(id: string): StartedShell | undefined {
+    return readStartedShell(this.#options.root, id);
+  }
+
+  /** A timer is all it takes: what is heard from the keeper arrives as long as the loop turns. */
   hold(): () => void {
-    return this.#keeper.hold();
+    if (this.#holders++ === 0) this.#awake = setInterval(() => {}, TIMER_MAX_MS);
+    let held = true;
+    return () => {
+      if (held && --this.#holders === 0) clearInterval(this.#awake);
+      held = false;
+    };
   }
 
   async dispose(): Promise<void> {
-    this.#pool.close();
-    await this.#keeper.stop();
+    const release = this.hold();
+    try {
+      this.#pool.close();
+      await this.#keeper.stop();
+    } finally {
+      release();
+    }
   }
 
   /** Without those whose tag has gone to another shell since. */
-  #holders(shells: readonly StartedShell[]): StartedShell[] {
-    return shells.filter(({ id, tag }) => tag === undefined || (this.#tagHolders.get(tag) ?? id) === id);
+  #findable(shells: readonly StartedShell[]): StartedShell[] {
+    return shells.filter(
+      ({ id, tag, unseen }) =>
+        unseen === undefined && (tag === undefined || (this.#tagHolders.get(tag) ?? id) === id),
+    );
   }
 
   #prepare(): void {
@@ -174,6 +203,7 @@ export class LocalHost implements Host {
     try {
       writeFileSync(slot.files.command, plan.command, { mode: 0o600 });
       if (plan.trailer) writeFileSync(slot.files.trailer, "");
+      if (meta.durable) writeDurableMark(slot.files.durable, meta);
       writeMeta(slot.files.meta, meta);
     } catch (cause) {
       this.#drop(slot);

@@ -1,5 +1,5 @@
 // What /proc says: processes, their tags and their identity. Reads only.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
 
@@ -79,6 +79,26 @@ export function lastPid(): number {
 
 export function hasProcfs(): boolean {
   return existsSync("/proc/self/stat");
+}
+
+let boot: string | undefined;
+
+/** Names this boot of the machine. */
+export function bootId(): string {
+  boot ??= readText("/proc/sys/kernel/random/boot_id")?.trim() || "unknown";
+  return boot;
+}
+
+let namespace: string | undefined;
+
+/** Names the namespace that pids mean something in. */
+export function pidNamespace(): string {
+  try {
+    namespace ??= readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
+  } catch {
+    namespace = "0";
+  }
+  return namespace;
 }
 
 /** Not being able to look is not the same as there being nothing: a shortage is thrown. */

@@ -23,8 +23,6 @@ export interface KeeperProcessOptions {
 export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
-  /** Whether this keeper keeps the event loop alive. */
-  hold(on: boolean): void;
   /** Closes its stdin, which tells it that the host is gone, and resolves when it has cleaned up. */
   end(): Promise<void>;
 }
@@ -47,10 +45,15 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new NacreError("internal", "The keeper was started without pipes.");
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let tellGone = () => {};
+  const gone = new Promise<void>((resolve) => {
+    tellGone = resolve;
+  });
   const greeting = new Promise<Answer>((resolve) => {
     forEachLine(stdout, (line) => {
       const answer = parseAnswer(line);
       if (answer.kind === "hello" || answer.kind === "fatal") resolve(answer);
+      else if (answer.kind === "gone") tellGone();
       else options.onAnswer(answer);
     });
   });
@@ -73,19 +76,17 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     throw new NacreError("internal", `The keeper speaks version ${hello.version}, not ${PROTOCOL_VERSION}.`);
   }
   void exited.then(options.onExit);
+  // Whoever waits for something keeps the program alive, not the keeper.
+  for (const handle of [child, stdin, stdout] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
     hello,
     send: (fields) => void stdin.write(encodeFields(fields)),
-    hold: (on) => {
-      for (const handle of [child, stdin, stdout] as readonly { ref?(): void; unref?(): void }[]) {
-        if (on) handle.ref?.();
-        else handle.unref?.();
-      }
-    },
-    end: () => {
+    end: async () => {
       stdin.end();
-      return exited;
+      // With durable shells it stays, to keep their deadlines.
+      await Promise.race([exited, gone]);
+      stdout.destroy();
     },
   };
 }

@@ -11,6 +11,7 @@ shell_path=$1 # not $BASH: that is the user's login shell where argv[0] is not f
 keeper_dir=$2 # private to this keeper: fifos, the logger's link
 keeper_tag=$3 # this host's tag with every bit below the host's own set, see tag.ts
 host_shift=$4 # tags >> host_shift are equal for all that belongs to this host
+shell_shift=$((host_shift - 14)) # and these for all that belongs to one shell
 hook=${BASH_SOURCE[0]%/*}/hook.sh
 env_path=$(type -P env)
 
@@ -138,6 +139,7 @@ handshake() {
   identity_tail="${boot:-unknown} ${ns:-0}"
   start_time "$BASHPID" && start=$REPLY
   mkfifo -m 600 -- "$keeper_dir/idle" 2>/dev/null
+  printf '%s %s\n' "$BASHPID" "${start:-0}" >"$keeper_dir/identity"
   answer hello 1 "$BASHPID" "${start:-0}" "$tag_state" "$identity_tail" "$BASH_VERSION"
 }
 
@@ -174,19 +176,78 @@ tag_of() {
 # --- the host is gone ---------------------------------------------------------------------------------
 
 host_is_gone() {
-  local dir state
+  local dir
+  list_durable
   # The reason is on disk before the first signal: whoever looks later sees why they ended.
   for dir in "${covered[@]}"; do
-    state=
-    IFS= read -r -n 1 state 2>/dev/null <"$dir/record"
-    [[ $state == P && -e $dir/meta ]] && write_cause "$dir" host-ended
+    if [[ -n ${durable[$dir]-} || ! -e $dir/meta ]] || ! is_pending "$dir"; then continue; fi
+    if has_begun "$dir"; then write_cause "$dir" host-ended; else write_cause "$dir" never-started; fi
   done
   kill_all
   for dir in "${covered[@]}"; do
     # A slot that never got a job leaves nothing worth keeping.
     [[ -e $dir/meta ]] || rm -rf -- "$dir"
   done
+  answer gone
+  keep_deadlines
   rm -rf -- "$keeper_dir"
+}
+
+is_pending() {
+  local state=
+  IFS= read -r -n 1 state 2>/dev/null <"$1/record"
+  [[ $state == P ]]
+}
+
+# A command that still waits at its fifo has not begun: nothing of it is worth keeping alive, and nobody
+# will ever send it its job.
+has_begun() {
+  local pid
+  read -r _ _ pid _ 2>/dev/null <"$1/identity" || return
+  [[ ! -p /proc/$pid/fd/6 || ! $(readlink "/proc/$pid/fd/6") == "$keeper_dir"/* ]]
+}
+
+# durable: the directories of shells that outlive their host, each with its deadline in seconds since
+# boot; spared_tags and spared_shims: what belongs to them.
+declare -A durable=() spared_tags=() spared_shims=()
+list_durable() {
+  local dir deadline shim pid tag
+  for dir in "${covered[@]}"; do
+    read -r deadline _ 2>/dev/null <"$dir/durable" || continue
+    if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
+    read -r shim _ pid _ tag _ <"$dir/identity" || continue
+    durable[$dir]=$deadline
+    spared_shims[$shim]=1
+    [[ $tag == - ]] || spared_tags[$((tag >> shell_shift))]=1
+  done
+}
+
+# Stays for as long as a durable shell lives, and ends those whose time is over.
+keep_deadlines() {
+  local dir uptime tag
+  while ((${#durable[@]})); do
+    read -r -t 1 _ <>"$keeper_dir/idle" || [[ -p $keeper_dir/idle ]] || return
+    read -r uptime _ </proc/uptime
+    for dir in "${!durable[@]}"; do
+      if ! is_pending "$dir"; then
+        unset "durable[$dir]"
+      elif ((${uptime%%.*} >= durable[$dir])); then
+        write_cause "$dir" "timeout $(deadline_of "$dir")"
+        read -r _ _ _ _ tag _ <"$dir/identity"
+        [[ $tag == - ]] || unset "spared_tags[$((tag >> shell_shift))]"
+        unset "durable[$dir]"
+        covered=("$dir")
+        kill_all
+      fi
+    done
+  done
+}
+
+# The deadline as it was asked for, in milliseconds: the second word of the mark.
+deadline_of() {
+  local ms
+  read -r _ ms <"$1/durable"
+  printf '%s' "${ms:-0}"
 }
 
 # The cause is the second half of the record (end-record.ts); the first reason wins.
@@ -240,7 +301,20 @@ belongs_to() {
     return
   fi
   tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) && is_alive "$1" || return 1
-  [[ $REPLY != "$keeper_tag" ]] || return 2
+  if [[ $REPLY == "$keeper_tag" ]]; then
+    is_young_shim "$1" && return 2
+    return 1
+  fi
+  [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
+}
+
+# A shim of ours that is to go, and may not have started its command yet.
+is_young_shim() {
+  local stat
+  [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  [[ $2 == "$BASHPID" ]]
 }
 
 # Not a zombie: those show their limits, too, until somebody takes note of them.
@@ -253,6 +327,7 @@ is_alive() {
 list_related() {
   local dir pid start
   for dir in "${covered[@]}"; do
+    [[ -n ${durable[$dir]-} ]] && continue
     cookies[NACRE_SHELL=${dir##*/}]=1
     read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
     # A pid stays reserved while it names a group: if nobody has it, the group is still ours.
@@ -260,9 +335,9 @@ list_related() {
   done
 }
 
-# Uses the tables of kill_all. Our own children, the shims, count as the rest.
+# Uses the tables of kill_all.
 is_related() {
-  local stat variable variables=()
+  local pid=$1 stat variable variables=()
   is_alive "$1" && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
   mapfile -d '' -t variables 2>/dev/null <"/proc/$1/environ"
   for variable in "${variables[@]}"; do
@@ -271,8 +346,9 @@ is_related() {
   # shellcheck disable=SC2086 # split into words on purpose
   set -- ${stat##*) }
   # $2 is the parent, $3 the group.
-  [[ $2 == "$BASHPID" ]] && return 2
-  [[ -n ${groups[$3]-} || -n ${seen[$2]-} ]]
+  [[ -n ${groups[$3]-} || -n ${seen[$2]-} ]] && return
+  is_young_shim "$pid" && return 2
+  return 1
 }
 
 main

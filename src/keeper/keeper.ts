@@ -66,7 +66,6 @@ export class Keeper {
   #current: KeeperProcess | undefined;
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;
-  #holders = 0;
   #stopped = false;
   #starts: number[] = [];
 
@@ -128,19 +127,6 @@ export class Keeper {
     }
   }
 
-  /** Keeps the event loop alive until the returned function is called: somebody waits for news. */
-  hold(): () => void {
-    this.#holders++;
-    this.#current?.hold(true);
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      this.#holders--;
-      if (this.#holders === 0) this.#current?.hold(false);
-    };
-  }
-
   /** Ends it; it ends every shell of this host that is not durable. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -168,7 +154,6 @@ export class Keeper {
         const { baseEnvironment } = this.#options;
         keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
         for (const dir of this.#options.liveDirs()) keeper.send(["cover", dir]);
-        keeper.hold(this.#holders > 0);
         return keeper;
       } catch (error) {
         if (error instanceof TagTaken) continue;
@@ -217,7 +202,6 @@ export class Keeper {
     setTimeout(() => {
       for (const generation of pending) this.#settle(generation, new KeeperLost());
     }, 100);
-    keeper.hold(false);
     this.#revive();
   }
 

@@ -10,6 +10,7 @@
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
 //   fatal REASON                                                     instead of hello
 //   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START              the slot takes its job
+//   gone                                                             the host is gone and so is what was to go with it
 //   failed GENERATION                                                no slot came of it
 //   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
 import { type ExitRecord, parseExitFields } from "../spool/end-record.ts";
@@ -38,6 +39,7 @@ export type Answer =
       readonly commandPid: number;
       readonly commandStart: string;
     }
+  | { readonly kind: "gone" }
   | { readonly kind: "failed"; readonly generation: string }
   | { readonly kind: "exit"; readonly generation: string; readonly record: ExitRecord }
   | { readonly kind: "unknown"; readonly line: string };
@@ -58,6 +60,8 @@ export function parseAnswer(line: string): Answer {
       if (!generation || !shimPid || !commandPid || !commandStart) return { kind: "unknown", line };
       return { kind, generation, shimPid: Number(shimPid), commandPid: Number(commandPid), commandStart };
     }
+    case "gone":
+      return { kind };
     case "failed":
       return { kind, generation: words[0] ?? "" };
     case "exit": {

@@ -6,9 +6,11 @@ import { POLICY_FINDINGS_MAX_COUNT } from "../support/limits.ts";
 import { Budget, BudgetSpent } from "./budget.ts";
 import { decide, type RawFinding } from "./decide.ts";
 import { type JudgedCommand, judgedCommand } from "./facts.ts";
+import { forwardedCommand } from "./forwarded.ts";
 import { shown } from "./marks.ts";
 import { hiddenCharacters, isPackedForkBomb } from "./parse.ts";
 import { describeWhere, type Where } from "./paths.ts";
+import type { CommandRule } from "./rule.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import type { ExplainedCommand, Explanation, PolicyFacts, Span, Verdict } from "./verdict.ts";
 import { Walk } from "./walk.ts";
@@ -48,7 +50,9 @@ function examine(command: string, facts: PolicyFacts): Examination {
   }
   const judged: JudgedCommand[] = [];
   const findings: RawFinding[] = [];
-  attempt(walk, all, () => judgeCommands(walk, where, judged, findings));
+  const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
+  const rules = COMMAND_RULES.filter(({ profile }) => profile === undefined || cautious);
+  attempt(walk, all, () => judgeCommands(walk, where, rules, { judged, findings }));
   for (const { kind, span, detail } of walk.signs) {
     const rule = SIGN_RULES.get(kind);
     if (rule) add(findings, { rule: rule.id, verdict: rule.verdict, severity: rule.severity, reason: rule.reason(shown(detail)), span, alternative: rule.alternative, command: null });
@@ -66,22 +70,44 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
   }
 }
 
-function judgeCommands(walk: Walk, where: Where, judged: JudgedCommand[], findings: RawFinding[]): void {
+interface Judgement {
+  readonly judged: JudgedCommand[];
+  readonly findings: RawFinding[];
+}
+
+function judgeCommands(walk: Walk, where: Where, rules: readonly CommandRule[], { judged, findings }: Judgement): void {
   let denied = 0;
   for (const effective of walk.commands) {
     const command = judgedCommand(effective, where);
     judged.push(command);
-    for (const rule of COMMAND_RULES) {
-      if (rule.programs && !rule.programs.test(command.program)) continue;
-      const hit = rule.check(command);
-      if (!hit) continue;
-      const { id, verdict, severity, alternative } = rule;
-      add(findings, { rule: id, verdict, severity, reason: hit.reason, span: hit.span ?? command.span, alternative, command });
-      if (verdict === "deny") denied += 1;
+    for (const rule of rules) {
+      const finding = applied(rule, command);
+      if (!finding) continue;
+      add(findings, finding);
+      if (finding.verdict === "deny") denied += 1;
     }
+    const forwarded = forwardedCommand(effective);
+    if (forwarded) addForwarded(judgedCommand(forwarded, where), command, rules, findings);
     // More of the same would not change the answer.
     if (denied >= POLICY_FINDINGS_MAX_COUNT) return;
   }
+}
+
+function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
+  if (rule.programs && !rule.programs.test(command.program)) return null;
+  const hit = rule.check(command);
+  if (!hit) return null;
+  const { id, verdict, severity, alternative } = rule;
+  return { rule: id, verdict, severity, reason: hit.reason, span: hit.span ?? command.span, alternative, command };
+}
+
+function addForwarded(tail: JudgedCommand, command: JudgedCommand, rules: readonly CommandRule[], findings: RawFinding[]): void {
+  const own = rules.find(({ id }) => id === "forwarded-danger");
+  const worst = rules.map((rule) => applied(rule, tail)).find((finding) => finding?.verdict === "deny");
+  if (!own || !worst) return;
+  const { id, verdict, severity, alternative } = own;
+  const reason = `${shown(command.program)} may hand on a command that would be refused: ${worst.reason}`;
+  add(findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
 }
 
 /** Keeps one finding per rule and place; of too many, the ones that deny. */

@@ -22,6 +22,8 @@ interface RuleBase {
   readonly alternative: string;
   readonly matches: readonly string[];
   readonly misses: readonly string[];
+  /** Only in this profile, and only where no sandbox is enforced. */
+  readonly profile?: "cautious";
 }
 
 /** Looks at every effective command. */

@@ -2,13 +2,22 @@
 
 import type { SignKind } from "./command.ts";
 import type { CommandRule, Rule, SignRule } from "./rule.ts";
+import { dataRules } from "./rules/data.ts";
 import { deletionRules } from "./rules/deletion.ts";
 import { diskRules } from "./rules/disks.ts";
+import { exfiltrationRules } from "./rules/exfiltration.ts";
+import { fetchedRules } from "./rules/fetched.ts";
+import { gitRules } from "./rules/git.ts";
+import { injectionRules } from "./rules/injection.ts";
 import { moveRules } from "./rules/moves.ts";
 import { permissionRules } from "./rules/permissions.ts";
+import { persistenceRules } from "./rules/persistence.ts";
+import { privilegeRules } from "./rules/privilege.ts";
 import { processRules } from "./rules/processes.ts";
+import { sharedRules } from "./rules/shared.ts";
 import { signRules } from "./rules/signs.ts";
 import { systemFileRules } from "./rules/system-files.ts";
+import { unfamiliarRules } from "./rules/unfamiliar.ts";
 
 export const RULES: readonly Rule[] = [
   ...deletionRules,
@@ -17,6 +26,15 @@ export const RULES: readonly Rule[] = [
   ...diskRules,
   ...systemFileRules,
   ...processRules,
+  ...privilegeRules,
+  ...gitRules,
+  ...dataRules,
+  ...sharedRules,
+  ...fetchedRules,
+  ...exfiltrationRules,
+  ...persistenceRules,
+  ...injectionRules,
+  ...unfamiliarRules,
   ...signRules,
 ];
 

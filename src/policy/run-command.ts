@@ -16,6 +16,7 @@ import { runDeferred } from "./deferred.ts";
 import { runEditor } from "./editors.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
+import { runVariables } from "./variables.ts";
 import { peel } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
@@ -29,6 +30,7 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
   const command = describe(argv, around);
   runner.emit(command);
   const [first] = argv;
+  runVariables(command, around, runner);
   if (!first) return flowOf("");
   if (isUnresolved(command.called) || hasGlob(command.called)) return runUnknown(command, first, around, runner);
   const alias = around.scope.alias(command.called);

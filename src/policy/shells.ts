@@ -24,7 +24,6 @@ export function runShell(command: EffectiveCommand, around: Surroundings, runner
     return readScript(file, command, { ...around, via: [...around.via, "source"], redirects: [] }, runner);
   }
   if (!isShell(command.program)) return null;
-  runEvaluatedVariables(command, around, runner);
   const { flags, operands, values } = readOptions(command.args, SHELL_OPTIONS);
   for (const file of [...(values.get("rcfile") ?? []), ...(values.get("init-file") ?? [])]) {
     readScript(file, command, inShell(command, around, null), runner);
@@ -79,14 +78,6 @@ function readScript(file: Field, command: EffectiveCommand, around: Surroundings
 function knownFile(text: string, { scope }: Surroundings): Flow | undefined {
   const [cwd = UNKNOWN] = scope.cwds;
   return scope.files.size > 0 ? scope.files.get(changeDirectory(text, cwd)) : undefined;
-}
-
-/** bash evaluates some variables as commands; whoever sets them for a shell runs them. */
-function runEvaluatedVariables(command: EffectiveCommand, around: Surroundings, runner: Runner): void {
-  for (const { name, value } of command.assignments) {
-    if (name === "PROMPT_COMMAND") runner.runText(value, inShell(command, around, null));
-    else if (/^PS[0-4]$/.test(name)) runner.runText(`: "${value.replaceAll('"', '\\"')}"`, inShell(command, around, null));
-  }
 }
 
 function inShell(command: EffectiveCommand, around: Surroundings, args: readonly Field[] | null): Surroundings {

@@ -41,8 +41,10 @@ export interface CreateShellOptions {
   /** Who owns it: callers of other scopes cannot see it. @default "default" */
   readonly scope?: string;
   readonly session?: string;
-  /** Ends the shell with status `timeout` this long after its start. @default never */
+  /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
+  /** Lives on when this process ends or is killed, until its deadline. @default false */
+  readonly durable?: boolean;
   /** "merged" keeps the true order of both streams, in stdout. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;

@@ -18,13 +18,17 @@ export interface OutcomeFacts {
   readonly shimAlive: boolean;
   /** What the bash wrote that could not begin the command. */
   readonly fault: string | undefined;
+  /** Why its processes cannot be looked for. */
+  readonly unseen?: string | undefined;
 }
 
 /** undefined while it runs. */
-export function decideOutcome({ record, shimAlive, fault }: OutcomeFacts): Outcome | undefined {
+export function decideOutcome({ record, shimAlive, fault, unseen }: OutcomeFacts): Outcome | undefined {
   const { exit, cause } = record;
   if (exit === "pending") {
-    return shimAlive ? undefined : { kind: "lost", reason: "its shim ended without leaving an exit record" };
+    if (shimAlive) return undefined;
+    if (cause?.kind === "never-started") return neverStarted();
+    return { kind: "lost", reason: unseen ?? "its shim ended without leaving an exit record" };
   }
   if (exit === "corrupt") {
     return shimAlive ? undefined : { kind: "lost", reason: "its exit record cannot be read" };
@@ -42,6 +46,8 @@ function fromCause(cause: Cause | undefined, { code }: ExitRecord): Outcome | un
       return { kind: "killed", by: cause.detail, code };
     case "host-ended":
       return { kind: "killed", by: "the end of its host", code };
+    case "never-started":
+      return neverStarted();
     case "terminated":
       // Whoever handles TERM and exits as it likes was not killed.
       return code === 128 + constants.signals.SIGTERM
@@ -52,6 +58,13 @@ function fromCause(cause: Cause | undefined, { code }: ExitRecord): Outcome | un
     case "aborted":
       return { kind: "aborted", code };
   }
+}
+
+function neverStarted(): Outcome {
+  return {
+    kind: "failedToStart",
+    reason: "never started: its host was killed before the command could begin",
+  };
 }
 
 function fromCode(code: number): Outcome {

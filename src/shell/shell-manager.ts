@@ -1,31 +1,33 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
+import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
-import type { Containment, Host } from "../hosts/host.ts";
+import type { Containment, Host, StartedShell } from "../hosts/host.ts";
 import { LocalHost } from "../hosts/local.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { removeShell, sweep } from "../spool/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import {
+  DURABLE_DEADLINE_MS,
   FINISHED_MAX_AGE_SECONDS,
   KILL_GRACE_MS,
   LIVE_SHELLS_PER_SCOPE_MAX_COUNT,
-  LIVENESS_CHECK_MS,
-  LIVENESS_LOOKS_COUNT,
   SPOOL_QUOTA_BYTES,
   STREAM_CAP_BYTES,
   SWEEP_DELAY_MS,
   SWEEP_INTERVAL_MS,
-  TIMER_MAX_MS,
 } from "../support/limits.ts";
+import { adoptShells } from "./adopt.ts";
 import { checkCommand, checkSettable } from "./check-start.ts";
+import { Deadlines } from "./deadlines.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
 import { Places } from "./places.ts";
 import { ShellProcess } from "./shell-process.ts";
+import { Watchlist } from "./watchlist.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
 const DEFAULT_SCOPE = "default";
@@ -38,14 +40,14 @@ export class ShellManager {
   readonly #options: ShellManagerOptions;
   readonly #host: Host;
   readonly #shells = new Map<string, ShellProcess>();
-  readonly #running = new Set<ShellProcess>();
+  /** Started or taken over here; the others belong to hosts that live, or have ended. */
+  readonly #own = new Set<ShellProcess>();
+  readonly #running = new Watchlist();
   readonly #places: Places;
   readonly #byKey = new Map<string, Promise<ShellProcess>>();
   /** The key a shell was started with, by its id. */
   readonly #keys = new Map<string, string>();
-  readonly #deadlines = new Map<string, NodeJS.Timeout>();
-  #liveness: NodeJS.Timeout | undefined;
-  #livenessTurn = 0;
+  readonly #deadlines: Deadlines;
   #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ShellManagerOptions = {}) {
@@ -55,6 +57,7 @@ export class ShellManager {
     this.#places = new Places(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
       this.listRunning({ scope }),
     );
+    this.#deadlines = new Deadlines(options.killGraceMs ?? KILL_GRACE_MS);
     this.#host = new LocalHost({
       root: this.root,
       environment: this.environment.env,
@@ -83,9 +86,49 @@ export class ShellManager {
     return this.#host.containment;
   }
 
-  /** Starts the keeper while this process is small, so that the first command need not wait for it. */
+  /**
+   * Starts the keeper while this process is small, so that the first command need not wait for it, and looks
+   * after the shells of hosts that are dead.
+   */
   async warmUp(): Promise<void> {
     await this.#host.ready();
+    await this.adopt();
+  }
+
+  /** Takes over durable shells whose host is dead, and ends what dead hosts left behind. Returns those taken over. */
+  async adopt(): Promise<ShellProcess[]> {
+    const { adopted } = await adoptShells(this.#host, this.root);
+    return adopted.map((started) => {
+      const shell = this.#shells.get(started.id) ?? this.#remember(started, readCommand(started), () => {});
+      const { deadlineMs, startedUptimeMs } = started.meta;
+      if (deadlineMs !== null && shell.isRunning) {
+        this.#deadlines.set(shell, deadlineMs, startedUptimeMs + deadlineMs - uptime() * 1000);
+      }
+      this.#own.add(shell);
+      return shell;
+    });
+  }
+
+  /** Any shell on disk by its id or an unambiguous beginning of it, whichever host and scope it is of. */
+  find(idOrPrefix: string): ShellProcess | undefined {
+    const known = this.#shells.get(idOrPrefix) ?? this.#attach(idOrPrefix);
+    if (known || idOrPrefix === "") return known;
+    const ids = this.root
+      .list()
+      .filter((id) => id.startsWith(idOrPrefix) || id.startsWith(`shell_${idOrPrefix}`));
+    const shells = ids.flatMap((id) => this.#shells.get(id) ?? this.#attach(id) ?? []);
+    if (shells.length <= 1) return shells[0];
+    const names = shells.map(({ id }) => id).join(", ");
+    throw new NacreError(
+      "invalid_input",
+      `${idOrPrefix} is the beginning of several shells: ${names}. Write more of it.`,
+    );
+  }
+
+  /** Every shell on disk, also those of other hosts, oldest first. */
+  findAll(): ShellProcess[] {
+    const shells = this.root.list().flatMap((id) => this.#shells.get(id) ?? this.#attach(id) ?? []);
+    return shells.sort((a, b) => a.createdAt - b.createdAt);
   }
 
   async createShell(options: CreateShellOptions): Promise<ShellProcess> {
@@ -104,14 +147,15 @@ export class ShellManager {
     return await created;
   }
 
-  /** undefined also for a shell of another scope. Without a scope: whosever it is. */
+  /** Also one that another host has started. undefined also for a shell of another scope. */
   getShell(id: string, { scope }: { readonly scope?: string } = {}): ShellProcess | undefined {
-    const shell = this.#shells.get(id);
+    const shell = this.#shells.get(id) ?? this.#attach(id);
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
+  /** Those this manager has started or taken over. */
   listShells({ scope }: { readonly scope?: string } = {}): ShellProcess[] {
-    const all = [...this.#shells.values()];
+    const all = [...this.#own];
     return scope === undefined ? all : all.filter((shell) => shell.scope === scope);
   }
 
@@ -156,13 +200,17 @@ export class ShellManager {
     return reports.size;
   }
 
-  /** Ends everything this manager has started, leftovers included. Records and output stay on disk. */
+  /** Ends everything this manager has started but durable shells, leftovers included. Records and output stay. */
   async dispose(): Promise<void> {
-    const waiting = [...this.#running].map((shell) => shell.look({ exit: true }, KILL_GRACE_MS));
-    for (const timer of this.#deadlines.values()) clearTimeout(timer);
-    clearInterval(this.#liveness);
+    const ending = this.#running.list().filter((shell) => this.#own.has(shell) && !shell.durable);
+    const waiting = ending.map((shell) => shell.look({ exit: true }, KILL_GRACE_MS));
+    this.#deadlines.clearAll();
+    this.#running.stop();
     // Ended ones, too: they may have left something running.
-    await this.#endAll(this.listShells(), "the end of its host");
+    await this.#endAll(
+      this.listShells().filter((shell) => !(shell.durable && shell.isRunning)),
+      "the end of its host",
+    );
     await this.#host.dispose();
     await Promise.all(waiting);
   }
@@ -172,7 +220,8 @@ export class ShellManager {
   }
 
   async #create(options: CreateShellOptions, scope: string): Promise<ShellProcess> {
-    const { command, workingDir, env = {}, timeoutMs } = options;
+    const { command, workingDir, env = {}, durable = false } = options;
+    const timeoutMs = options.timeoutMs ?? (durable ? DURABLE_DEADLINE_MS : undefined);
     checkCommand(command);
     checkWorkingDir(workingDir, this.#options.allowedRoots);
     checkSettable(env);
@@ -200,42 +249,55 @@ export class ShellManager {
           createdAt: wallMs(),
           startedUptimeMs: Math.round(uptime() * 1000),
           deadlineMs: timeoutMs ?? null,
-          durable: false,
+          durable,
+          host: this.#host.identity,
           streams: options.streams ?? "split",
           capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
         }),
         onExit: (record) => shell?.conclude(record),
       });
-      shell = new ShellProcess({
-        host: this.#host,
-        started,
-        command,
-        onEnd: (ended) => {
-          leave();
-          this.#onEnd(ended);
-        },
-      });
+      shell = this.#remember(started, command, leave);
     } catch (error) {
       leave();
       throw error;
     }
+    this.#own.add(shell);
+    if (timeoutMs !== undefined) this.#deadlines.set(shell, timeoutMs, timeoutMs);
+    return shell;
+  }
+
+  #remember(started: StartedShell, command: string, onEnd: () => void): ShellProcess {
+    const shell = new ShellProcess({
+      host: this.#host,
+      started,
+      command,
+      onEnd: (ended) => {
+        onEnd();
+        this.#onEnd(ended);
+      },
+    });
     this.#shells.set(shell.id, shell);
     this.#running.add(shell);
-    this.#watchLiveness();
-    if (timeoutMs !== undefined) this.#setDeadline(shell, timeoutMs);
+    return shell;
+  }
+
+  /** A shell that is on disk and not known here yet. */
+  #attach(id: string): ShellProcess | undefined {
+    // An id comes from outside and becomes a path.
+    if (!/^shell_[0-9a-f]{8}$/.test(id)) return undefined;
+    const started = this.#host.attach(id);
+    if (!started) return undefined;
+    const shell = this.#remember(started, readCommand(started), () => {});
+    shell.refresh();
     return shell;
   }
 
   #onEnd(shell: ShellProcess): void {
     this.#running.delete(shell);
-    clearTimeout(this.#deadlines.get(shell.id));
-    this.#deadlines.delete(shell.id);
-    if (this.#running.size === 0) {
-      clearInterval(this.#liveness);
-      this.#liveness = undefined;
-    }
+    this.#deadlines.clear(shell);
     // Its shim is gone, so nobody watches the command any more.
-    if (shell.outcome?.kind === "lost") void this.#endAll([shell], "the loss of its shim").catch(() => {});
+    if (shell.outcome?.kind === "lost" && this.#own.has(shell))
+      void this.#endAll([shell], "the loss of its shim").catch(() => {});
   }
 
   async #endAll(shells: readonly ShellProcess[], by: string): Promise<ReadonlyMap<unknown, KillReport>> {
@@ -247,36 +309,6 @@ export class ShellManager {
     } finally {
       release();
     }
-  }
-
-  #setDeadline(shell: ShellProcess, timeoutMs: number): void {
-    const timer = setTimeout(
-      () =>
-        void shell.end(
-          { kind: "timeout", detail: String(timeoutMs) },
-          this.#options.killGraceMs ?? KILL_GRACE_MS,
-        ),
-      Math.min(timeoutMs, TIMER_MAX_MS),
-    );
-    timer.unref();
-    this.#deadlines.set(shell.id, timer);
-  }
-
-  /**
-   * A shim that was killed tells nobody: somebody has to look. A signal 0 costs next to nothing, but a
-   * shim that nobody has reaped answers it, too; so a few are looked at closely each time, in turn.
-   */
-  #watchLiveness(): void {
-    if (this.#liveness) return;
-    this.#liveness = setInterval(() => {
-      const shells = [...this.#running];
-      const first = this.#livenessTurn++ * LIVENESS_LOOKS_COUNT;
-      for (const [index, shell] of shells.entries()) {
-        const turn = (((index - first) % shells.length) + shells.length) % shells.length;
-        if (turn < LIVENESS_LOOKS_COUNT || !exists(shell.started.shimPid)) shell.refresh();
-      }
-    }, LIVENESS_CHECK_MS);
-    this.#liveness.unref();
   }
 
   /** Off the path of the call that happens to be the one. */
@@ -298,6 +330,7 @@ export class ShellManager {
     const shell = this.#shells.get(id);
     if (!shell) return;
     this.#shells.delete(id);
+    this.#own.delete(shell);
     this.#host.release(shell.started);
     const key = this.#keys.get(id);
     if (key !== undefined) this.#byKey.delete(key);
@@ -305,11 +338,10 @@ export class ShellManager {
   }
 }
 
-function exists(pid: number): boolean {
+function readCommand({ files }: StartedShell): string {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return readFileSync(files.command, "utf8");
+  } catch {
+    return "";
   }
 }

@@ -1,23 +1,17 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
-// Starting and listing shells is the manager's; why a shell ended is decided in outcome.ts.
-import { readFileSync } from "node:fs";
+// Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
 import { Cursor } from "../spool/cursor.ts";
-import {
-  type Cause,
-  type EndRecord,
-  type ExitRecord,
-  readEndRecord,
-  writeCause,
-} from "../spool/end-record.ts";
+import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { KILL_GRACE_MS } from "../support/limits.ts";
 import { followOutput, type OutputPiece, type StreamName } from "./follow-output.ts";
 import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
-import { codeOf, decideOutcome, describeOutcome, type Outcome } from "./outcome.ts";
+import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";
 import { remarksOn } from "./remarks.ts";
+import { ShellLife } from "./shell-life.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
 import { lookFor, type WaitCondition, type WaitResult } from "./wait-for.ts";
 
@@ -39,16 +33,8 @@ export class ShellProcess {
   readonly startedAt: number;
   readonly started: StartedShell;
   readonly #host: Host;
-  readonly #onEnd: (shell: ShellProcess) => void;
-  readonly #startedMs = monotonicMs();
+  readonly #life: ShellLife;
   readonly #readers = new Map<string, Readonly<Record<StreamName, Cursor>>>();
-  readonly #ended: Promise<Outcome>;
-  #resolveEnded: (outcome: Outcome) => void = () => {};
-  #outcome: Outcome | undefined;
-  #record: ExitRecord | undefined;
-  #cause: Cause | undefined;
-  #completedAt: number | null = null;
-  #endedMs: number | undefined;
 
   constructor(options: ShellProcessOptions) {
     const { started } = options;
@@ -58,12 +44,9 @@ export class ShellProcess {
     this.workingDir = started.meta.workingDir;
     this.scope = started.meta.scope;
     this.createdAt = started.meta.createdAt;
-    this.startedAt = wallMs();
+    this.startedAt = started.attached ? started.meta.createdAt : wallMs();
     this.#host = options.host;
-    this.#onEnd = options.onEnd;
-    this.#ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
+    this.#life = new ShellLife(options.host, started, () => options.onEnd(this));
   }
 
   // --- what it is -------------------------------------------------------------------------------
@@ -74,8 +57,7 @@ export class ShellProcess {
 
   /** undefined while it runs. */
   get outcome(): Outcome | undefined {
-    this.refresh();
-    return this.#outcome;
+    return this.#life.outcome;
   }
 
   get isRunning(): boolean {
@@ -95,18 +77,22 @@ export class ShellProcess {
   }
 
   get completedAt(): number | null {
-    this.refresh();
-    return this.#completedAt;
+    return this.#life.completedAt;
   }
 
   get durationMs(): number {
-    return Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs);
+    return this.#life.durationMs;
+  }
+
+  /** Outlives the host that started it. */
+  get durable(): boolean {
+    return this.started.meta.durable;
   }
 
   /** What is worth saying about the way it ended, besides its code. */
   get remarks(): readonly string[] {
-    this.refresh();
-    return this.#record ? remarksOn(this.#record, this.started) : [];
+    const { record } = this.#life;
+    return record ? remarksOn(record, this.started) : [];
   }
 
   /** Where the raw output is. */
@@ -157,7 +143,7 @@ export class ShellProcess {
   async *output(): AsyncGenerator<OutputPiece, void, void> {
     const release = this.#host.hold();
     try {
-      yield* followOutput(this.started.files, { hasEnded: () => !this.isRunning, ended: this.#ended });
+      yield* followOutput(this.started.files, { hasEnded: () => !this.isRunning, ended: this.#life.ended });
     } finally {
       release();
     }
@@ -192,12 +178,10 @@ export class ShellProcess {
 
   /** As waitFor, but every ending is a value. */
   async look(condition: WaitCondition, timeoutMs?: number): Promise<WaitResult> {
-    this.refresh();
     const release = this.#host.hold();
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
     try {
-      const life = { outcome: () => this.outcome, ended: this.#ended };
-      return await lookFor(condition, { files: this.started.files, life, deadline });
+      return await lookFor(condition, { files: this.started.files, life: this.#life, deadline });
     } finally {
       release();
     }
@@ -240,9 +224,8 @@ export class ShellProcess {
 
   /** Writes the cause; the caller sends the signals. */
   toKill(cause: Cause): KillTarget {
-    this.refresh();
-    if (!this.#outcome) this.#writeCause(cause);
-    return { started: this.started, ended: this.#ended };
+    this.#life.giveCause(cause);
+    return { started: this.started, ended: this.#life.ended };
   }
 
   /** What it left running, once it has ended. */
@@ -250,72 +233,20 @@ export class ShellProcess {
     return await this.#host.leftoversOf(this.started);
   }
 
-  // --- news from below --------------------------------------------------------------------------------------
-
   /** The shim has told the host how it ended. */
   conclude(told: ExitRecord): void {
-    if (this.#outcome) return;
-    let exit: EndRecord["exit"] = told;
-    let cause: Cause | undefined;
-    try {
-      ({ exit, cause } = readEndRecord(this.started.files.record));
-    } catch {
-      // Out of file descriptors, say: the message tells as much as the record.
-    }
-    this.#settle(typeof exit === "object" ? exit : told, cause, true);
+    this.#life.conclude(told);
   }
 
-  /** Looks whether the shim is still there: one that was killed tells nobody. */
+  /** Looks whether it still lives. */
   refresh(): void {
-    if (this.#outcome) return;
-    const { shimPid, shimStart, files } = this.started;
-    try {
-      if (this.#host.isAlive(shimPid, shimStart)) return;
-      // Read after it was seen dead: nobody can have written since.
-      const { exit, cause } = readEndRecord(files.record);
-      this.#settle(exit, cause, false);
-    } catch (error) {
-      // Whoever cannot look knows nothing new; it is not lost for that.
-      if (!(error instanceof NacreError)) throw error;
-    }
-  }
-
-  #settle(exit: ExitRecord | "pending" | "corrupt", cause: Cause | undefined, shimAlive: boolean): void {
-    const outcome = decideOutcome({
-      record: { exit, cause: cause ?? this.#cause },
-      shimAlive,
-      fault: typeof exit === "object" && exit.code === 126 ? readFault(this.started.files.fault) : undefined,
-    });
-    if (!outcome) return;
-    this.#outcome = outcome;
-    this.#record = typeof exit === "object" ? exit : undefined;
-    this.#endedMs = monotonicMs();
-    this.#completedAt = wallMs();
-    this.#resolveEnded(outcome);
-    this.#onEnd(this);
+    this.#life.refresh();
   }
 
   async #signalAll(signal: NodeJS.Signals, cause: Cause | undefined): Promise<KillReport> {
-    this.refresh();
-    if (cause && !this.#outcome) this.#writeCause(cause);
-    const reports = await signalShells(this.#host, [{ started: this.started, ended: this.#ended }], signal);
+    if (cause) this.#life.giveCause(cause);
+    const target = { started: this.started, ended: this.#life.ended };
+    const reports = await signalShells(this.#host, [target], signal);
     return reports.get(this.started) ?? { signalled: [], survivors: [] };
-  }
-
-  #writeCause(cause: Cause): void {
-    try {
-      writeCause(this.started.files.record, cause);
-    } catch {
-      // The spool is gone or broken; then this process is the only one that can know.
-      this.#cause ??= cause;
-    }
-  }
-}
-
-function readFault(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
   }
 }

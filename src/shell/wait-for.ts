@@ -26,7 +26,7 @@ export type WaitResult =
 
 export interface WaitPlace {
   readonly files: ShellFiles;
-  readonly life: { readonly outcome: () => Outcome | undefined; readonly ended: Promise<Outcome> };
+  readonly life: { readonly outcome: Outcome | undefined; readonly ended: Promise<Outcome> };
   /** On the monotonic clock. */
   readonly deadline: number;
 }
@@ -34,6 +34,7 @@ export interface WaitPlace {
 export async function lookFor(condition: WaitCondition, place: WaitPlace): Promise<WaitResult> {
   const { pattern, signal } = condition;
   if (!pattern) {
+    if (place.life.outcome) return { kind: "ended", outcome: place.life.outcome };
     const outcome = await withDeadline(place.life.ended, place.deadline, signal);
     return outcome ? { kind: "ended", outcome } : { kind: "expired" };
   }
@@ -56,7 +57,7 @@ async function lookForLine(
   try {
     for (;;) {
       // Asked before looking: a line printed just before the end must win.
-      const outcome = life.outcome();
+      const { outcome } = life;
       for (const { stream, search } of searches) {
         const line = search.advance();
         if (line !== undefined) return { kind: "matched", stream, line };

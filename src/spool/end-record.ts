@@ -26,7 +26,14 @@ export interface ExitRecord {
 }
 
 /** "terminated": it was asked to end and may have chosen not to. */
-export const CAUSE_KINDS = ["killed", "terminated", "timeout", "aborted", "host-ended"] as const;
+export const CAUSE_KINDS = [
+  "killed",
+  "terminated",
+  "timeout",
+  "aborted",
+  "host-ended",
+  "never-started",
+] as const;
 export type CauseKind = (typeof CAUSE_KINDS)[number];
 
 export interface Cause {

@@ -27,6 +27,8 @@ export interface ShellFiles {
   readonly record: string;
   readonly stdout: string;
   readonly stderr: string;
+  /** Exists where the shell outlives its host, see durable-mark.ts. */
+  readonly durable: string;
   /** Exists where the shim is to end stdout's file with a line about the end. */
   readonly trailer: string;
   /** Why the command could not begin, written by the bash that should have run it. */
@@ -80,6 +82,7 @@ export class SpoolRoot {
       record: join(dir, "record"),
       stdout: join(dir, "out"),
       stderr: join(dir, "err"),
+      durable: join(dir, "durable"),
       trailer: join(dir, "trailer"),
       fault: join(dir, "fault"),
     };

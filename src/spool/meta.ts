@@ -15,6 +15,8 @@ export interface ShellMeta {
   /** Ends the shell this long after its start; null for never. */
   readonly deadlineMs: number | null;
   readonly durable: boolean;
+  /** The process that started it. */
+  readonly host: { readonly pid: number; readonly startTime: string };
   readonly streams: "split" | "merged";
   readonly capBytes: number;
 }
@@ -61,7 +63,14 @@ function isMeta(value: unknown): value is ShellMeta {
     Number.isFinite(meta.startedUptimeMs) &&
     (meta.deadlineMs === null || Number.isFinite(meta.deadlineMs)) &&
     typeof meta.durable === "boolean" &&
+    isHost(meta.host) &&
     (meta.streams === "split" || meta.streams === "merged") &&
     Number.isFinite(meta.capBytes)
   );
+}
+
+function isHost(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const host: { pid?: unknown; startTime?: unknown } = value;
+  return Number.isInteger(host.pid) && typeof host.startTime === "string";
 }

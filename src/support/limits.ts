@@ -100,6 +100,10 @@ export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 export const SWEEP_INTERVAL_MS = 60_000;
 /** shell/: and how long after the start that brought it up. */
 export const SWEEP_DELAY_MS = 1_000;
+/** shell/: what looking after the shells of dead hosts may take at the start. */
+export const ADOPT_MAX_MS = 2_000;
+/** shell/: how long a durable shell lives, if nothing else is said. */
+export const DURABLE_DEADLINE_MS = 86_400_000;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
@@ -136,7 +140,28 @@ export const SCAN_PIECE_BYTES = 256 * 1024;
 /** execution/: how long BashOutput may wait, and how long it does when a pattern is given without a time. */
 export const WAIT_MAX_MS = 50_000;
 export const WAIT_DEFAULT_MS = 30_000;
+/** execution/: the longest line a filter sees in one piece; a longer one is filtered in parts. */
+export const FILTER_LINE_MAX_CHARS = 4 * 1024 ** 2;
+/** execution/: how long bash may take to read a text that our parser cannot. */
+export const SYNTAX_CHECK_MAX_MS = 10_000;
+/** execution/: commands in which a path with unquoted spaces is looked for, and the words such a path may have. */
+export const HINT_COMMAND_MAX_CHARS = 2_000;
+export const HINT_PATH_MAX_WORDS = 8;
+/** execution/: how much of a matched line a note repeats. */
+export const MATCH_NOTE_MAX_CHARS = 200;
 /** execution/: the modes dialect. */
 export const MODE_DEFAULT_TIMEOUT_MS = 30_000;
 export const MODE_SLOW_TIMEOUT_MS = 900_000;
 export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
+
+/** mcp/: a foreground command that names no timeout goes to the background then: clients cut calls at 60 s. */
+export const MCP_BACKGROUND_AFTER_MS = 50_000;
+/** mcp/: the largest message that is read; a larger one is answered with an error. */
+export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+/** mcp/: after the client's last word, how long calls that run may take to be answered. */
+export const MCP_DRAIN_MAX_MS = 400;
+/** mcp/: at the end, how long commands get between TERM and KILL, and calls to come back. */
+export const MCP_END_GRACE_MS = 250;
+export const MCP_END_MAX_MS = 5_000;
+/** mcp/: questions to a person that wait for an answer; older ones are forgotten, and so refused. */
+export const MCP_QUESTIONS_MAX_COUNT = 100;

@@ -10,6 +10,8 @@ export interface TruncateOptions {
   readonly limitChars?: number;
   /** Where the whole output can be read. */
   readonly outputFile?: string;
+  /** A line (with its newline) that heads a last part of the text; said again where the cut swallows it. */
+  readonly heading?: { readonly line: string; readonly charsFromEnd: number };
 }
 
 /** A text of which only both ends were read. Whole when `middle` is empty. */
@@ -43,13 +45,18 @@ export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Tru
     return { text: whole, truncated: false, omitted: NOTHING, total };
 
   const plan = planNotice(total, limitChars, options.outputFile);
+  const { line = "", charsFromEnd = 0 } = plan.reservedChars === 0 ? {} : (options.heading ?? {});
   // The notice is written last, when the account is known; its longest form is reserved for it.
-  const roomChars = limitChars - plan.reservedChars;
+  const roomChars = limitChars - plan.reservedChars - line.length;
   const head = cutHead(isWhole ? whole : ends.head, Math.ceil(roomChars / 2));
-  const tail = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(roomChars / 2));
-  const kept = addAll(measureText(head), measureText(tail));
+  const cut = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(roomChars / 2));
+  const isSwallowed =
+    cut.length < charsFromEnd + line.length && head.length < total.characters - charsFromEnd;
+  const said = isSwallowed ? line : "";
+  const tail = isSwallowed ? cut.slice(-charsFromEnd) : cut;
+  const kept = addAll(measureText(head), measureText(said), measureText(tail));
   const omitted = { characters: total.characters - kept.characters, lines: total.lines - kept.lines };
-  return { text: join(head, plan.write(omitted), tail), truncated: true, omitted, total };
+  return { text: join(head, plan.write(omitted), said + tail), truncated: true, omitted, total };
 }
 
 interface NoticePlan {

@@ -49,6 +49,7 @@ function hostOf(options: Partial<LocalHostOptions> = {}) {
         startedUptimeMs: 1,
         deadlineMs: null,
         durable: false,
+        host: { pid: 1, startTime: "0" },
         streams: "split",
         capBytes: STREAM_CAP_BYTES,
       }),

@@ -16,6 +16,7 @@ const sample: ShellMeta = {
   startedUptimeMs: 12,
   deadlineMs: null,
   durable: false,
+  host: { pid: 1, startTime: "0" },
   streams: "split",
   capBytes: 1024,
 };

@@ -112,6 +112,7 @@ describe("sweeping directories", () => {
     startedUptimeMs: 0,
     deadlineMs: null,
     durable: false,
+    host: { pid: 1, startTime: "0" },
     streams: "split",
     capBytes: 1,
   } as const;

@@ -6,7 +6,7 @@ import type { Hit, Rule } from "../rule.ts";
 import { onRows } from "./tables.ts";
 
 const SQL_CLIENTS = /^(psql|mysql|mariadb|sqlite3?|sqlcmd|mysqlsh|clickhouse(-client)?|cockroach|duckdb|bq|usql|pgcli|mycli|snowsql|cqlsh)$/;
-const SQL_LOSS = /\b(drop\s+(table|database|schema|view|index|user|role|keyspace|column)|truncate(\s+table)?\s+["'`\w]|alter\s+table\s+\S{1,128}\s+drop)\b/i;
+const SQL_LOSS = /\b(drop\s+(table|database|schema|view|index|user|role|keyspace|column)\b|truncate(\s+table)?\s+["'`\w]|alter\s+table\s+\S{1,128}\s+drop\b)/i;
 const SQL_EVERY_ROW = /\b(delete\s+from|update\s+\S{1,128}\s+set)\b/i;
 
 function losesRows(command: JudgedCommand): Hit | null {

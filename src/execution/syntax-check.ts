@@ -1,0 +1,43 @@
+// What bash itself says about a text that our parser cannot read. `bash -n` reads a script and runs nothing of it.
+import { randomUUID } from "node:crypto";
+import { NacreError } from "../support/errors.ts";
+import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import type { ResolvedExecutionOptions } from "./options.ts";
+import { scopeOf } from "./scope.ts";
+
+/** bash refuses the text: nothing was run, and what it says is the output of exit code 2. */
+export class NotBash extends NacreError {
+  readonly complaint: string;
+
+  constructor(complaint: string) {
+    super("exit_nonzero", "Command failed with exit code 2");
+    this.complaint = complaint;
+  }
+}
+
+/** Throws NotBash where bash cannot read the command, either. */
+export async function checkSyntax(
+  command: string,
+  context: ExecutionContext,
+  options: ResolvedExecutionOptions,
+): Promise<void> {
+  // The text goes in as data: nobody can guess the word that ends it.
+  const end = `end-${randomUUID()}`;
+  const manager = options.manager();
+  const shell = await manager.createShell({
+    command: `exec "$BASH" -n /dev/stdin <<'${end}'\n${command}\n${end}\n`,
+    workingDir: context.workingDir,
+    scope: scopeOf(context),
+    background: false,
+    timeoutMs: SYNTAX_CHECK_MAX_MS,
+  });
+  await shell.look({ exit: true });
+  const { outcome } = shell;
+  const complaint = shell.getNewOutput().replace(/^\[stderr\]\n/, "");
+  // A question of ours, not a run of the caller's.
+  manager.forget(shell);
+  if (outcome?.kind === "exited" && outcome.code !== 0) {
+    throw new NotBash(complaint.replaceAll("/dev/stdin: line ", "bash: line "));
+  }
+}

@@ -1,0 +1,26 @@
+// The end of a connection: its shells get a short grace, its calls come back, then everything is let go.
+// Short, because a client that closes the door waits a second or two before it kills the server.
+import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
+import type { Surroundings } from "./tool-adapter.ts";
+
+export async function endEverything({
+  kit,
+  inFlight,
+}: Pick<Surroundings, "kit" | "inFlight">): Promise<void> {
+  const running = kit.manager.listRunning().filter((shell) => !shell.durable);
+  await Promise.all(
+    running.map((shell) => shell.kill({ by: "the end of its host", graceMs: MCP_END_GRACE_MS })),
+  );
+  // A call on its way to a shell must not arrive after the manager has been let go.
+  await withCeiling(Promise.allSettled(inFlight), MCP_END_MAX_MS);
+  await kit.dispose();
+}
+
+async function withCeiling(work: Promise<unknown>, maxMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const ceiling = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, maxMs);
+  });
+  await Promise.race([work, ceiling]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,98 @@
+// The MCP door: one connection over a pair of streams, served until the client goes or the host says so.
+// Whatever the connection has started ends with it.
+import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { PolicyProfile } from "../execution/options.ts";
+import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
+import { createToolkit } from "../toolkit.ts";
+import { endEverything } from "./end-everything.ts";
+import { type Dialect, instructionsFor } from "./instructions.ts";
+import { LineTransport } from "./line-transport.ts";
+import { createLog } from "./log.ts";
+import { registerTools, type Surroundings } from "./tool-adapter.ts";
+
+export interface McpOptions {
+  /** Where commands run. Absolute. */
+  readonly workingDir: string;
+  /** What the server says its version is. */
+  readonly version: string;
+  /** @default "shells" */
+  readonly dialect?: Dialect;
+  /** @default "standard" */
+  readonly policy?: PolicyProfile;
+  /** Connections of one scope see each other's shells. @default one of its own */
+  readonly scope?: string;
+  /** What happens to a command whose time is over. @default "background" */
+  readonly onTimeout?: "kill" | "background";
+  /** Where shells are kept on disk. */
+  readonly stateRoot?: string;
+  /** "debug" says on stderr what is going on. */
+  readonly logLevel?: string;
+}
+
+export interface McpIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: { write(text: string): unknown };
+  /** Ends the connection from this side. */
+  readonly signal?: AbortSignal;
+}
+
+export async function serveMcp(options: McpOptions, io: McpIo): Promise<void> {
+  const log = createLog(io.stderr, options.logLevel);
+  const kit = await createToolkit(toolkitOptions(options));
+  const surroundings: Surroundings = { kit, log, inFlight: new Set() };
+  const transport = new LineTransport(io.stdin, io.stdout);
+  try {
+    const handle = serveStdio(
+      ({ era }) => {
+        log(`a client of the ${era} era`);
+        return createServer(options, surroundings);
+      },
+      { transport, onerror: (error) => log(`error: ${error.message}`) },
+    );
+    await untilEnd(transport.closed, io.signal);
+    await handle.close();
+  } finally {
+    await endEverything(surroundings);
+    log("everything has ended");
+  }
+}
+
+function createServer(options: McpOptions, surroundings: Surroundings): McpServer {
+  const instructions = instructionsFor(options.dialect ?? "shells", surroundings.kit);
+  const server = new McpServer(
+    { name: "nacre", title: "nacre", version: options.version },
+    { instructions, capabilities: { tools: { listChanged: false } } },
+  );
+  registerTools(server, surroundings);
+  return server;
+}
+
+function toolkitOptions(options: McpOptions): Parameters<typeof createToolkit>[0] {
+  const { workingDir, dialect, policy, stateRoot, onTimeout = "background" } = options;
+  return {
+    workingDir,
+    onTimeout,
+    defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
+    scope: options.scope ?? `mcp-${randomUUID()}`,
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(stateRoot === undefined ? {} : { stateRoot }),
+  };
+}
+
+async function untilEnd(closed: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return await closed;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    void closed.then(end);
+  });
+}

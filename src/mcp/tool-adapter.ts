@@ -1,0 +1,139 @@
+// Our tools as tools of an MCP server. Arguments go to the tool as they came, so that the model reads our
+// words about what is wrong with them and not the SDK's.
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  fromJsonSchema,
+  type InputRequiredResult,
+  type JsonSchemaType,
+  type jsonSchemaValidator,
+  type McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { ToolProgress } from "../tool/context.ts";
+import type { ToolResult } from "../tool/result.ts";
+import type { BaseTool } from "../tool/tool.ts";
+import type { CallOptions, Toolkit } from "../toolkit.ts";
+import { allowingFlag } from "./allowing-flag.ts";
+import { Approvals, canAsk } from "./approvals.ts";
+import type { Log } from "./log.ts";
+
+export interface Surroundings {
+  readonly kit: Toolkit;
+  readonly log: Log;
+  /** Calls that have not come back yet. */
+  readonly inFlight: Set<Promise<unknown>>;
+}
+
+export function registerTools(server: McpServer, surroundings: Surroundings): void {
+  const approvals = new Approvals();
+  for (const tool of surroundings.kit.registry.listAll()) {
+    const { name, title, description, annotations } = tool;
+    server.registerTool(
+      name,
+      {
+        description,
+        inputSchema: fromJsonSchema<unknown>(asIs(tool.toJsonSchema()), UNCHECKED),
+        outputSchema: fromJsonSchema<unknown>(RESULT_SCHEMA, UNCHECKED),
+        ...(title === undefined ? {} : { title }),
+        ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+      },
+      async (args, ctx) => {
+        const call = callTool({ tool, args, ctx, server, approvals, ...surroundings });
+        surroundings.inFlight.add(call);
+        return await call.finally(() => surroundings.inFlight.delete(call));
+      },
+    );
+  }
+}
+
+interface Call extends Surroundings {
+  readonly tool: BaseTool;
+  readonly args: unknown;
+  readonly ctx: ServerContext;
+  readonly server: McpServer;
+  readonly approvals: Approvals;
+}
+
+async function callTool(call: Call): Promise<CallToolResult | InputRequiredResult> {
+  const { tool, args, ctx, kit, approvals, log } = call;
+  const round = canAsk(capabilitiesOf(call)) ? approvals.round(ctx) : undefined;
+  log(`call ${ctx.mcpReq.id}: ${tool.name}`);
+  const result = await kit.call(tool.name, args, {
+    signal: ctx.mcpReq.signal,
+    ...progressOf(call),
+    ...(round ? { approve: round.approve } : {}),
+  });
+  const question = round?.question();
+  log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);
+  return question ?? toMcpResult(round ? result : withFlag(result, call));
+}
+
+function toMcpResult(result: ToolResult): CallToolResult {
+  return {
+    content: [{ type: "text", text: result.toDisplay() }],
+    structuredContent: { ...result.toWire() },
+    isError: !result.success,
+  };
+}
+
+/** In the newer era each request says what its client can do, in the older one the handshake did. */
+function capabilitiesOf({ ctx, server }: Call): unknown {
+  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
+  return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
+}
+
+/** Only whoever has asked for progress is told. */
+function progressOf({ ctx, log }: Call): Pick<CallOptions, "onProgress"> {
+  const progressToken = ctx.mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return {};
+  let progress = 0;
+  const onProgress = ({ message }: ToolProgress) => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    // The client may be gone by now; its call is being ended anyway.
+    ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => log(String(error)));
+  };
+  return { onProgress };
+}
+
+function withFlag(result: ToolResult, { args, kit }: Call): ToolResult {
+  if (result.code !== "approval_refused" || !hasCommand(args)) return result;
+  const flag = allowingFlag(kit.check(args.command));
+  return flag === undefined
+    ? result
+    : result.withNotes(`To allow it, start the server with: nacre mcp ${flag}`);
+}
+
+function hasCommand(args: unknown): args is { readonly command: string } {
+  return typeof args === "object" && args !== null && "command" in args && typeof args.command === "string";
+}
+
+/** Says yes to everything: the tool looks for itself. */
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator:
+    <T>() =>
+    (input: unknown) => ({ valid: true, data: input as T, errorMessage: undefined }),
+};
+
+// One for all results, and open: a client refuses a key that a closed schema does not name.
+const RESULT_SCHEMA: JsonSchemaType = {
+  type: "object",
+  properties: {
+    output: { type: "string", description: "What a person would have seen" },
+    error: { type: "string", description: "What went wrong; only if the call failed" },
+    error_code: { type: "string" },
+    exit_code: { type: ["integer", "null"] },
+    duration_ms: { type: "number" },
+    truncated: { type: "boolean" },
+    bash_id: { type: "string" },
+    notes: { type: "array", items: { type: "string" } },
+  },
+  required: ["output"],
+  additionalProperties: true,
+};
+
+/** Our schemas are JSON Schema; only the SDK's name for them differs. */
+function asIs(schema: object): JsonSchemaType {
+  return schema;
+}

@@ -1,0 +1,51 @@
+// Code that comes from elsewhere through a package manager, past what the project has agreed on.
+
+import type { Rule } from "../rule.ts";
+import { onRows } from "./tables.ts";
+
+const URL = /(^| )(git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|gist:)/;
+
+export const fetchedRules: readonly Rule[] = [
+  {
+    id: "run-package",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Add the package to the project first, then run it from there.",
+    matches: ["npx -y some-random-package", "pnpm dlx x", "bunx x", "uvx x", "npx --yes x", "deno run https://x.example/a.ts", "pipx run x"],
+    misses: ["npx tsc --noEmit", "npx eslint . --fix", "npx vitest", "uv run pytest", "yarn build"],
+    check: onRows([
+      { program: /^(npx|pnpx)$/, args: /^(-\S+ )*(-y|--yes|-p|--package)( |=)|^(-\S+ )*\S+@(latest|next|\d)|^(-\S+ )*(https?:|github:|git\+)/, does: "fetch a package and run it at once" },
+      { program: /^npm$/, args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/, does: "fetch a package and run it at once" },
+      { program: /^(pnpm|yarn)$/, args: /^(dlx|create)( |$)/, does: "fetch a package and run it at once" },
+      { program: /^bunx$/, args: /\S/, does: "fetch a package and run it at once" },
+      { program: /^bun$/, args: /^(x|create) /, does: "fetch a package and run it at once" },
+      { program: /^(uvx|pipx)$/, args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/, does: "fetch a package and run it at once" },
+      { program: /^uv$/, args: /^tool run /, does: "fetch a package and run it at once" },
+      { program: /^(deno|bun|go)$/, args: /^(run|install|x) .*(https?:\/\/|\S+\.\S+\/\S+@)/, does: "fetch code and run it at once" },
+      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|--)\S/, does: "fetch code and run it at once" },
+    ]),
+  },
+  {
+    id: "install-unreviewed",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Install a released version from the registry, into the project.",
+    matches: ["pip install git+https://github.com/x/y", "npm install -g some-tool", "npm i https://x.example/a.tgz", "cargo install --git https://x/y", "pip install --index-url http://x y", "gem install x", "go install x.com/y@latest"],
+    misses: ["npm install lodash", "pip install -r requirements.txt", "yarn add -D vitest", "npm ci", "pip install requests", "cargo build"],
+    check: onRows([
+      { program: /^(pip[\d.]*|pipenv|uv|poetry|pdm|conda|mamba)$/, args: /(^|pip )(install|add)\b/, unless: /^(?!.*((^| )(git\+|https?:|git:|ssh:|git@)|--(extra-)?index-url|(^| )-i |--break-system-packages|--trusted-host))/, does: "install code that no registry has reviewed" },
+      { program: /^python[\d.]*$/, args: /^-m pip install .*(git\+|https?:|--(extra-)?index-url|--break-system-packages)/, does: "install code that no registry has reviewed" },
+      { program: /^(npm|pnpm|bun)$/, args: /^(i|install|add|update|up|uninstall|remove|rm|link)\b.*( -g| --global| --location=global)/, does: "change the programs of the whole machine" },
+      { program: /^npm$/, args: /^(-g|--global) (i|install|add|uninstall)/, does: "change the programs of the whole machine" },
+      { program: /^yarn$/, args: /^global (add|remove|upgrade)/, does: "change the programs of the whole machine" },
+      { program: /^(npm|pnpm|yarn|bun)$/, args: new RegExp(`^(i|install|add)\\b.*${URL.source}`), does: "install code that no registry has reviewed" },
+      { program: /^(npm|pnpm|yarn|pip[\d.]*)$/, args: /--registry[ =]http|^config set (registry|script-shell|prefix|.*_authToken)/, does: "take code from another registry" },
+      { program: /^cargo$/, args: /^(install|binstall)\b/, unless: /--path|--list/, does: "install a program for the whole account" },
+      { program: /^go$/, args: /^(install|get) \S+@/, does: "install a program for the whole account" },
+      { program: /^gem$/, args: /^(install|update|uninstall)\b/, does: "change the programs of the whole machine" },
+      { program: /^(brew|port)$/, args: /^(uninstall|remove|rm|tap|cask|services (start|stop|restart))\b/, does: "change the programs of the whole machine" },
+      { program: /^(code|codium|cursor)$/, args: /--install-extension/, does: "install an extension" },
+      { program: /^(helm|krew|kubectl|gh|asdf|mise)$/, args: /^(plugin|krew|extension|ext) (install|add)/, does: "install a plugin" },
+    ]),
+  },
+];

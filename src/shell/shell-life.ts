@@ -1,0 +1,138 @@
+// How one shell lives and ends: derived from its record, its cause and whether its shim is alive, decided
+// once. Also when it began and ended, on clocks that do not jump.
+import { readFileSync, statSync } from "node:fs";
+import { uptime } from "node:os";
+import type { Host, StartedShell } from "../hosts/host.ts";
+import {
+  type Cause,
+  type EndRecord,
+  type ExitRecord,
+  readEndRecord,
+  writeCause,
+} from "../spool/end-record.ts";
+import { monotonicMs, wallMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import { decideOutcome, type Outcome } from "./outcome.ts";
+
+export class ShellLife {
+  readonly ended: Promise<Outcome>;
+  readonly #host: Host;
+  readonly #started: StartedShell;
+  readonly #onEnd: () => void;
+  readonly #startedMs: number;
+  #resolveEnded: (outcome: Outcome) => void = () => {};
+  #outcome: Outcome | undefined;
+  #record: ExitRecord | undefined;
+  #cause: Cause | undefined;
+  #completedAt: number | null = null;
+  #endedMs: number | undefined;
+
+  constructor(host: Host, started: StartedShell, onEnd: () => void) {
+    this.#host = host;
+    this.#started = started;
+    this.#onEnd = onEnd;
+    this.#startedMs = monotonicMs() - (started.attached ? sinceUptimeMs(started.meta.startedUptimeMs) : 0);
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  /** undefined while it runs. */
+  get outcome(): Outcome | undefined {
+    this.refresh();
+    return this.#outcome;
+  }
+
+  get record(): ExitRecord | undefined {
+    this.refresh();
+    return this.#record;
+  }
+
+  /** Milliseconds since the epoch. */
+  get completedAt(): number | null {
+    this.refresh();
+    return this.#completedAt;
+  }
+
+  get durationMs(): number {
+    return Math.max(0, Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs));
+  }
+
+  /** The shim has told the host how it ended. */
+  conclude(told: ExitRecord): void {
+    if (this.#outcome) return;
+    let exit: EndRecord["exit"] = told;
+    let cause: Cause | undefined;
+    try {
+      ({ exit, cause } = readEndRecord(this.#started.files.record));
+    } catch {
+      // Out of file descriptors, say: the message tells as much as the record.
+    }
+    this.#settle(typeof exit === "object" ? exit : told, cause, true);
+  }
+
+  /** Looks whether the shim is still there: one that was killed, or is another host's, tells us nothing. */
+  refresh(): void {
+    if (this.#outcome) return;
+    const { shimPid, shimStart, files, unseen } = this.#started;
+    try {
+      if (unseen === undefined && this.#host.isAlive(shimPid, shimStart)) return;
+      // Read after it was seen dead: nobody can have written since.
+      const { exit, cause } = readEndRecord(files.record);
+      this.#settle(exit, cause, false);
+    } catch (error) {
+      // Whoever cannot look knows nothing new; it is not lost for that.
+      if (!(error instanceof NacreError)) throw error;
+    }
+  }
+
+  /** Says why it is about to be ended. The first reason wins, and none comes after the end. */
+  giveCause(cause: Cause): void {
+    this.refresh();
+    if (this.#outcome) return;
+    try {
+      writeCause(this.#started.files.record, cause);
+    } catch {
+      // The spool is gone or broken; then this process is the only one that can know.
+      this.#cause ??= cause;
+    }
+  }
+
+  #settle(exit: EndRecord["exit"], cause: Cause | undefined, shimAlive: boolean): void {
+    const { files, unseen } = this.#started;
+    const outcome = decideOutcome({
+      record: { exit, cause: cause ?? this.#cause },
+      shimAlive,
+      fault: typeof exit === "object" && exit.code === 126 ? readFault(files.fault) : undefined,
+      unseen,
+    });
+    if (!outcome) return;
+    this.#outcome = outcome;
+    this.#record = typeof exit === "object" ? exit : undefined;
+    this.#setEnd(this.#record);
+    this.#resolveEnded(outcome);
+    this.#onEnd();
+  }
+
+  /** Of a shell that ended before we came, the record knows better than our clocks. */
+  #setEnd(record: ExitRecord | undefined): void {
+    const { attached, meta, files } = this.#started;
+    this.#endedMs = monotonicMs();
+    this.#completedAt = wallMs();
+    if (!attached) return;
+    if (record) this.#endedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
+    this.#completedAt = statSync(files.record, { throwIfNoEntry: false })?.mtimeMs ?? this.#completedAt;
+  }
+}
+
+function sinceUptimeMs(uptimeMs: number): number {
+  return uptime() * 1000 - uptimeMs;
+}
+
+function readFault(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}

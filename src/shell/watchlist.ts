@@ -1,0 +1,50 @@
+// The shells that run, looked at every now and then: a shim that was killed, or is another host's, tells us
+// nothing. A signal 0 costs next to nothing, but a shim that nobody has reaped answers it, too; so a few are
+// looked at closely each time, in turn.
+import { LIVENESS_CHECK_MS, LIVENESS_LOOKS_COUNT } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
+import type { ShellProcess } from "./shell-process.ts";
+
+export class Watchlist {
+  readonly #shells = new Set<ShellProcess>();
+  #timer: NodeJS.Timeout | undefined;
+  #first = 0;
+
+  add(shell: ShellProcess): void {
+    this.#shells.add(shell);
+    if (this.#timer) return;
+    this.#timer = setInterval(() => this.#look(), LIVENESS_CHECK_MS);
+    this.#timer.unref();
+  }
+
+  delete(shell: ShellProcess): void {
+    this.#shells.delete(shell);
+    if (this.#shells.size === 0) this.stop();
+  }
+
+  list(): ShellProcess[] {
+    return [...this.#shells];
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    const shells = this.list();
+    const turn = shells.slice(this.#first, this.#first + LIVENESS_LOOKS_COUNT);
+    this.#first = this.#first + turn.length < shells.length ? this.#first + turn.length : 0;
+    for (const shell of turn) shell.refresh();
+    for (const shell of shells) if (!exists(shell.started.shimPid)) shell.refresh();
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === "EPERM";
+  }
+}
