@@ -7,7 +7,9 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 const args = process.argv.slice(2);
 const listsMisses = args.includes("--misses");
-const [file = join(root, "..", "shared", "corpus", "commands.jsonl")] = args.filter((arg) => !arg.startsWith("--"));
+const [file = join(root, "..", "shared", "corpus", "commands.jsonl")] = args.filter(
+  (arg) => !arg.startsWith("--"),
+);
 if (!existsSync(file)) {
   console.error(`policy:score: no corpus at ${file}; pass a file of {"command","expect","class"} lines.`);
   process.exit(2);
@@ -17,25 +19,55 @@ if (!process.env.NACRE_POLICY) ensureBuilt();
 const { judge } = await import(pathToFileURL(built).href);
 
 const facts = { home: "/home/dev", cwd: "/home/dev/proj", isRoot: false };
-const entries = readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const entries = readFileSync(file, "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 const judged = entries.map((entry) => ({ ...entry, ...judge(entry.command, facts) }));
 
 const classes = Map.groupBy?.(judged, keyOf) ?? grouped(judged);
 console.log(row(["class", "expect", "count", "deny", "ask", "allow"]));
 for (const [key, list] of [...classes].sort()) {
   const [name, expect] = key.split("\t");
-  console.log(row([name, expect, list.length, count(list, "deny"), count(list, "ask"), count(list, "allow")]));
+  console.log(
+    row([name, expect, list.length, count(list, "deny"), count(list, "ask"), count(list, "allow")]),
+  );
 }
 
 const denySet = judged.filter(({ expect }) => expect === "deny");
 const askSet = judged.filter(({ expect }) => expect === "ask");
 const benign = judged.filter(({ expect }) => expect === "allow");
 const results = [
-  check("deny set: denied", rate(denySet, (e) => e.verdict === "deny" || (e.ask_ok && e.verdict === "ask")), ">=", 0.98),
-  check("deny set: stopped", rate(denySet, (e) => e.verdict !== "allow"), ">=", 1),
-  check("ask set: stopped", rate(askSet, (e) => e.verdict !== "allow"), ">=", 0.97),
-  check("benign: denied", rate(benign, (e) => e.verdict === "deny"), "<=", 0),
-  check("benign: asked", rate(benign, (e) => e.verdict === "ask"), "<=", 0.02),
+  check(
+    "deny set: denied",
+    rate(denySet, (e) => e.verdict === "deny" || (e.ask_ok && e.verdict === "ask")),
+    ">=",
+    0.98,
+  ),
+  check(
+    "deny set: stopped",
+    rate(denySet, (e) => e.verdict !== "allow"),
+    ">=",
+    1,
+  ),
+  check(
+    "ask set: stopped",
+    rate(askSet, (e) => e.verdict !== "allow"),
+    ">=",
+    0.97,
+  ),
+  check(
+    "benign: denied",
+    rate(benign, (e) => e.verdict === "deny"),
+    "<=",
+    0,
+  ),
+  check(
+    "benign: asked",
+    rate(benign, (e) => e.verdict === "ask"),
+    "<=",
+    0.02,
+  ),
 ];
 if (listsMisses) {
   for (const { expect, verdict, rule, command } of judged) {
@@ -69,5 +101,7 @@ function check(what, value, sign, limit) {
 }
 
 function row(cells) {
-  return cells.map((cell, i) => (i < 2 ? String(cell).padEnd(i === 0 ? 20 : 7) : String(cell).padStart(6))).join(" ");
+  return cells
+    .map((cell, i) => (i < 2 ? String(cell).padEnd(i === 0 ? 20 : 7) : String(cell).padStart(6)))
+    .join(" ");
 }

@@ -2,7 +2,17 @@
 // Each step leaves a stamp with the hash of its inputs and is repeated only when they change.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,8 +32,16 @@ export function ensureBuilt() {
     ["src", "package-lock.json", "package.json", "tsdown.config.ts", "tsconfig.json"],
     "Building",
     () => {
-      rmSync(join(root, "dist"), { recursive: true, force: true });
-      run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error"]);
+      // Built aside and put in place at once: whatever runs from dist meanwhile goes on.
+      const fresh = `.cache/build-${process.pid}`;
+      run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error", "--out-dir", fresh]);
+      for (const name of readdirSync(join(root, "src/keeper"))) {
+        if (name.endsWith(".sh")) cpSync(join(root, "src/keeper", name), join(root, fresh, "keeper", name));
+      }
+      const old = join(root, `.cache/old-${process.pid}`);
+      if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
+      renameSync(join(root, fresh), join(root, "dist"));
+      rmSync(old, { recursive: true, force: true });
     },
   );
 }

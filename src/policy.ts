@@ -1,6 +1,9 @@
-// The entry nacre/policy: judge a command without running anything.
+// The entry nacre/policy: judge a command without running anything, and read the rules of people.
 
 export { explain, judge } from "./policy/judge.ts";
+export { type RuleReading, readRules } from "./policy/read-rules.ts";
+export { RULES_SCHEMA } from "./policy/rules-schema.ts";
+export type { UserRule, UserRuleSet } from "./policy/user-rule.ts";
 export type {
   Decision,
   ExplainedCommand,
@@ -13,4 +16,3 @@ export type {
   Span,
   Verdict,
 } from "./policy/verdict.ts";
-export type { UserRule, UserRuleSet } from "./policy/user-rule.ts";

@@ -1,6 +1,11 @@
 // What a command of the CLI may touch of the process it runs in.
+import type { Readable, Writable } from "node:stream";
+
 export interface CliIo {
-  readonly stdout: { write(text: string): unknown };
-  readonly stderr: { write(text: string): unknown };
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
   readonly cwd: string;
+  /** Whether a person sits at stdin and stderr and can be asked. */
+  readonly interactive: boolean;
 }

@@ -12,6 +12,7 @@ import { admit, isCancelled } from "./admit.ts";
 import { startBackground } from "./background.ts";
 import { bashDescription } from "./bash-description.ts";
 import { runForeground } from "./foreground.ts";
+import { type Leftover, leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { render, wholeOutput } from "./render.ts";
@@ -28,7 +29,7 @@ export interface BashMetadata {
   readonly dry_run?: boolean;
   readonly bash_id?: string;
   readonly output_file?: string;
-  readonly leftovers?: readonly { readonly pid: number; readonly command: string }[];
+  readonly leftovers?: readonly Leftover[];
   readonly containment?: string;
 }
 
@@ -103,7 +104,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     timeoutMs: number,
   ): Promise<ToolResult<BashMetadata>> {
     const { outcome } = shell;
-    const leftovers = (await shell.leftovers()).map(({ pid, command }) => ({ pid, command }));
+    const leftovers = await leftoversOf(shell);
     const { text, truncated, outputFile } = await render(wholeOutput(shell), this.#options);
     const metadata: BashMetadata = {
       ...asked,

@@ -17,6 +17,7 @@ import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { admit, isCancelled } from "./admit.ts";
 import { runForeground } from "./foreground.ts";
+import { type Leftover, leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { polishOf } from "./render.ts";
@@ -41,7 +42,7 @@ export interface ModesMetadata {
   readonly pid?: number;
   readonly bash_id?: string;
   readonly output_file?: string;
-  readonly leftovers?: readonly { readonly pid: number; readonly command: string }[];
+  readonly leftovers?: readonly Leftover[];
   readonly containment?: string;
 }
 
@@ -101,7 +102,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
     const plan = { command: asked.command, timeoutMs, streams: "merged", onTimeout: "kill" } as const;
     const { shell } = await runForeground(plan, context, this.#options);
-    const leftovers = (await shell.leftovers()).map(({ pid, command }) => ({ pid, command }));
+    const leftovers = await leftoversOf(shell);
     const { text, truncated } = await snippedOutput(shell, this.#options);
     const { outcome } = shell;
     const metadata: ModesMetadata = {

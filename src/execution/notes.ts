@@ -4,12 +4,13 @@ import { isAbsolute, join } from "node:path";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
+import type { Leftover } from "./leftovers.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { scopeOf } from "./scope.ts";
 
 export interface NoteFacts {
   readonly shell: ShellProcess;
-  readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
+  readonly leftovers: readonly Leftover[];
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   /** How the reader of the note can end what was left running. */
@@ -25,7 +26,7 @@ export function notesOn({ shell, leftovers, context, options, howToEnd }: NoteFa
   ];
 }
 
-function leftoverNote(leftovers: NoteFacts["leftovers"], howToEnd: string): string[] {
+function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[] {
   if (leftovers.length === 0) return [];
   const names = leftovers.map(({ pid, command }) => `${command} (pid ${pid})`).join(", ");
   return [`Left running: ${names}. ${howToEnd}`];

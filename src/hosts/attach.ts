@@ -1,16 +1,23 @@
 // Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
-import { readIdentity } from "../spool/identity.ts";
+import { readFileSync, readlinkSync } from "node:fs";
+import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
-import type { StartedShell } from "./host.ts";
-import { bootId, pidNamespace } from "./process-table.ts";
+import type { Origin, Progress, StartedShell } from "./host.ts";
+import { bootId, pidNamespace, readStat } from "./process-table.ts";
+
+const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
+  "another boot": "the machine has been restarted since",
+  "another namespace": "it was started in another pid namespace",
+  unknown: "nothing tells which process ran it",
+};
 
 export function readStartedShell(root: SpoolRoot, id: string): StartedShell | undefined {
   const files = root.files(id);
   const meta = readMeta(files.meta);
   if (!meta || meta.id !== id) return undefined;
   const identity = readIdentity(files.identity);
-  const unseen = identity ? whyUnseen(identity) : "nothing tells which process ran it";
+  const origin = originOf(identity);
   return {
     id,
     files,
@@ -22,13 +29,44 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
     tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
     pidBefore: 0,
     attached: true,
-    ...(unseen === undefined ? {} : { unseen }),
+    origin,
+    ...(origin === "here" ? {} : { unseen: UNSEEN[origin] }),
   };
 }
 
 /** A pid means something only in the boot and the namespace it was given in. */
-function whyUnseen(identity: { readonly bootId: string; readonly pidNamespace: string }): string | undefined {
-  if (identity.bootId !== bootId()) return "the machine has been restarted since";
-  if (identity.pidNamespace !== pidNamespace()) return "it was started in another pid namespace";
-  return undefined;
+function originOf(identity: ShellIdentity | undefined): Origin {
+  if (!identity) return "unknown";
+  if (identity.bootId !== bootId()) return "another boot";
+  return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
+}
+
+const JOB_FIFO = /\/keepers\/[^/]+\/go\d+(?: \(deleted\))?$/;
+
+/** Its bash holds the fifo open that its job comes through (shim.sh, hook.sh) until it has read all of it. */
+export function progressOf({
+  commandPid,
+  commandStart,
+}: Pick<StartedShell, "commandPid" | "commandStart">): Progress {
+  const stat = readStat(commandPid);
+  if (stat?.startTime !== commandStart) return "begun";
+  if (jobFifoOf(commandPid) === undefined) return "begun";
+  if (stat.state !== "S") return "unclear";
+  // Asleep in a read of the fifo: a job that was sent would have woken it. Not everybody may look at this.
+  const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
+  return call === undefined || /^(?:0|63) 0x6 /.test(call) ? "waiting" : "unclear";
+}
+
+/** The fifo this bash waits at, or has not closed yet. */
+export function jobFifoOf(commandPid: number): string | undefined {
+  const path = attempt(() => readlinkSync(`/proc/${commandPid}/fd/6`));
+  return path !== undefined && JOB_FIFO.test(path) ? path : undefined;
+}
+
+function attempt<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
 }

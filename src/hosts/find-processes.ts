@@ -1,7 +1,15 @@
 // Finds what shells have running: by their tags, or, where tags do not work, by everything else there is.
-import { reachOf } from "../keeper/tag.ts";
+import { keeperPrefixOf, reachOf } from "../keeper/tag.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
-import { allPids, commandLine, environmentOf, forEachPid, lockLimit, readStat } from "./process-table.ts";
+import {
+  allPids,
+  commandLine,
+  environmentOf,
+  forEachPid,
+  isSameProcess,
+  lockLimit,
+  readStat,
+} from "./process-table.ts";
 
 /** Set for every command where tags do not work: one more way to find what it left. */
 export const COOKIE = "NACRE_SHELL";
@@ -25,26 +33,65 @@ async function findTagged(
   pids: readonly number[],
   found: Found,
 ): Promise<void> {
-  const byPrefix = new Map<bigint, Map<bigint, StartedShell>>();
+  const byShift = new Map<bigint, TaggedShells>();
+  const doubtful: StartedShell[] = [];
   for (const shell of shells) {
     if (shell.tag === undefined) continue;
     const { shift, prefix } = reachOf(shell.tag);
-    byPrefix.set(shift, (byPrefix.get(shift) ?? new Map()).set(prefix, shell));
+    const known = byShift.get(shift) ?? { byPrefix: new Map(), hostsByKeeper: new Map() };
+    byShift.set(shift, known);
+    known.byPrefix.set(prefix, shell);
+    if (!isDoubtful(shell)) continue;
+    doubtful.push(shell);
+    known.hostsByKeeper.set(keeperPrefixOf(shell.tag), new Set());
   }
-  if (byPrefix.size === 0) return;
+  if (byShift.size === 0) return;
   await forEachPid(pids, (pid) => {
     const limit = lockLimit(pid);
     if (limit === undefined || limit === "unlimited") return;
-    for (const [shift, shellsByPrefix] of byPrefix) {
-      const shell = shellsByPrefix.get(BigInt(limit) >> shift);
+    for (const [shift, { byPrefix, hostsByKeeper }] of byShift) {
+      const prefix = BigInt(limit) >> shift;
+      const shell = byPrefix.get(prefix);
       if (shell) addProcess(pid, found.get(shell));
+      hostsByKeeper.get(prefix)?.add(hostOfKeeper(pid));
     }
   });
+  for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) found.set(shell, []);
+}
+
+interface TaggedShells {
+  readonly byPrefix: Map<bigint, StartedShell>;
+  /** Pids of hosts, by what their keepers bear. */
+  readonly hostsByKeeper: Map<bigint, Set<number | undefined>>;
+}
+
+/** While its shim lives, nobody else is given the number of its host. */
+function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
+  return attached === true && !isSameProcess(shimPid, shimStart);
+}
+
+/**
+ * Another host gives out the tags of this shell's host, which is dead. It could draw that number only when
+ * nobody bore it any more: so nothing of this shell is left, and whoever bears its tag is the other host's.
+ */
+function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint, TaggedShells>): boolean {
+  if (tag === undefined) return false;
+  const hosts = byShift.get(reachOf(tag).shift)?.hostsByKeeper.get(keeperPrefixOf(tag)) ?? [];
+  return [...hosts].some((pid) => pid !== undefined && pid !== meta.host.pid);
+}
+
+/** Keepers and shims name their directory, and that names the host. */
+function hostOfKeeper(pid: number): number | undefined {
+  const match = /\/keepers\/(\d+)-[0-9a-f]+ /.exec(commandLine(pid));
+  return match ? Number(match[1]) : undefined;
 }
 
 /** The groups, the sessions, whoever has the cookie, and what hangs below them. */
 async function findRelated(shells: readonly StartedShell[], found: Found): Promise<void> {
-  const owners = new Map(shells.map((shell) => [shell.commandPid, shell]));
+  // A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+  const leads = ({ commandPid, commandStart }: StartedShell) =>
+    (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
+  const owners = new Map(shells.filter(leads).map((shell) => [shell.commandPid, shell]));
   const byCookie = new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
   const parents = new Map<number, number>();
   const related = new Map<number, StartedShell>();

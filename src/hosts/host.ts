@@ -3,6 +3,9 @@
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellFiles } from "../spool/layout.ts";
 import type { ShellMeta } from "../spool/meta.ts";
+import type { Logger } from "./logger.ts";
+import type { ReportFifo } from "./report-fifo.ts";
+import type { ScriptChannel } from "./script-channel.ts";
 
 /**
  * How surely everything a shell started can be found:
@@ -12,6 +15,8 @@ export type Containment = "tag" | "cgroup" | "best-effort";
 
 export interface StartPlan {
   readonly command: string;
+  /** Instead of the command it runs what is sent through its script channel: a session. */
+  readonly session?: boolean;
   /** Absolute, and checked to be a directory that can be entered. */
   readonly workingDir: string;
   /** On top of the host's base environment. */
@@ -26,6 +31,11 @@ export interface StartPlan {
   readonly onExit: (record: ExitRecord) => void;
 }
 
+export type Origin = "here" | "another boot" | "another namespace" | "unknown";
+
+/** How far a shell is: it waits for a job, it is about to wait or to begin, or it has begun. */
+export type Progress = "waiting" | "unclear" | "begun";
+
 export interface StartedShell {
   readonly id: string;
   readonly files: ShellFiles;
@@ -37,10 +47,16 @@ export interface StartedShell {
   readonly commandStart: string;
   /** What its descendants bear; undefined without tags. */
   readonly tag: bigint | undefined;
+  /** Its loggers, where this host has started it. */
+  readonly loggers?: { readonly stdout: number; readonly stderr: number };
+  /** Where a session's script goes. */
+  readonly channel?: ScriptChannel;
   /** The pid given out last before the start. */
   readonly pidBefore: number;
   /** Found on disk: another host has started it. */
   readonly attached?: boolean;
+  /** Of a found one: where its pids mean something. */
+  readonly origin?: Origin;
   /** Why its processes cannot be looked for, if they cannot: pids mean nothing after a reboot, say. */
   readonly unseen?: string;
 }
@@ -61,6 +77,10 @@ export interface Host {
   /** Starts what the first command would otherwise have to wait for. */
   ready(): Promise<void>;
   start(plan: StartPlan): Promise<StartedShell>;
+  /** What a session's bash reports through. */
+  openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo>;
+  /** Another logger for a session. */
+  openLogger(file: string, capBytes: number): Promise<Logger>;
   /** The shell is over and its number may be given out again. */
   release(shell: StartedShell): void;
   /** What each shell has running, its own shim and loggers excepted. One look for many shells. */
@@ -77,6 +97,10 @@ export interface Host {
   readonly identity: { readonly pid: number; readonly startTime: string };
   /** A shell that is on disk, whoever has started it; undefined where its files do not tell. */
   attach(id: string): StartedShell | undefined;
+  /** Whether a shell has got its job. */
+  progressOf(shell: StartedShell): Progress;
+  /** Removes what dead hosts left that belongs to no shell. */
+  tidyUp(): void;
   /** Keeps the event loop alive until the returned function is called. */
   hold(): () => void;
   /** Ends every shell of this host. */

@@ -1,6 +1,6 @@
 // This machine as a host: slots from a keeper, facts from /proc, signals from this process.
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
@@ -9,15 +9,27 @@ import type { ExitRecord } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { writeMeta } from "../spool/meta.ts";
 import { NacreError } from "../support/errors.ts";
-import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
+import { FEW_PIDS_COUNT, POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
-import { readStartedShell } from "./attach.ts";
+import { progressOf, readStartedShell } from "./attach.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
-import type { Containment, Host, ProcessRef, SignalResult, StartedShell, StartPlan } from "./host.ts";
+import type {
+  Containment,
+  Host,
+  ProcessRef,
+  Progress,
+  SignalResult,
+  StartedShell,
+  StartPlan,
+} from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
+import { Logger } from "./logger.ts";
 import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
+import { ReportFifo } from "./report-fifo.ts";
+import { ScriptChannel } from "./script-channel.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
+import { endStrays } from "./strays.ts";
 
 export interface LocalHostOptions {
   readonly root: SpoolRoot;
@@ -35,11 +47,13 @@ export interface LocalHostOptions {
 
 interface Running {
   readonly slot: Slot;
+  readonly channel: ScriptChannel | undefined;
   readonly onExit: (record: ExitRecord) => void;
 }
 
 export class LocalHost implements Host {
   readonly #options: LocalHostOptions;
+  readonly #bashPath: string;
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
   readonly #running = new Map<string, Running>();
@@ -52,8 +66,9 @@ export class LocalHost implements Host {
   constructor(options: LocalHostOptions) {
     this.#options = options;
     const { root, environment } = options;
+    this.#bashPath = findBash(options.shellPath, process.env["PATH"]);
     this.#keeper = new Keeper({
-      bashPath: findBash(options.shellPath, process.env["PATH"]),
+      bashPath: this.#bashPath,
       keeperDir: join(root.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`),
       ownTag: options.containment === "best-effort" ? undefined : lockLimit("self"),
       baseEnvironment: baseEnvironmentOf(environment),
@@ -97,6 +112,15 @@ export class LocalHost implements Host {
     }
   }
 
+  async openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo> {
+    return new ReportFifo(await this.#keeper.openFifo(), onBytes);
+  }
+
+  async openLogger(file: string, capBytes: number): Promise<Logger> {
+    const { pid, fifo } = await this.#keeper.openLogger(file, capBytes);
+    return new Logger(pid, file, fifo);
+  }
+
   release(shell: StartedShell): void {
     const { tag, id } = shell;
     if (tag !== undefined && this.#tagHolders.get(tag) === id) this.#tagHolders.delete(tag);
@@ -110,9 +134,8 @@ export class LocalHost implements Host {
     const last = lastPid();
     if (last === shell.pidBefore && last > 0) return [];
     // Pids are given out in order: only the new ones can be its own. A smaller one means that they wrapped.
-    const all = allPids();
-    const candidates =
-      last > shell.pidBefore ? all.filter((pid) => pid > shell.pidBefore && pid <= last) : all;
+    const candidates = last > shell.pidBefore ? pidsBetween(shell.pidBefore, last) : allPids();
+    if (candidates.length === 0) return [];
     return (await findProcesses(this.#findable([shell]), candidates)).get(shell) ?? [];
   }
 
@@ -138,6 +161,14 @@ export class LocalHost implements Host {
 
   attach(id: string): StartedShell | undefined {
     return readStartedShell(this.#options.root, id);
+  }
+
+  progressOf(shell: StartedShell): Progress {
+    return progressOf(shell);
+  }
+
+  tidyUp(): void {
+    endStrays(this.#options.root);
   }
 
   /** A timer is all it takes: what is heard from the keeper arrives as long as the loop turns. */
@@ -200,20 +231,24 @@ export class LocalHost implements Host {
     const shim = readStat(slot.shimPid);
     if (!shim || shim.state === "Z") return this.#drop(slot);
     const meta = plan.meta(slot.id);
+    let channel: ScriptChannel | undefined;
     try {
-      writeFileSync(slot.files.command, plan.command, { mode: 0o600 });
+      if (plan.session) channel = new ScriptChannel(this.#keeper.fifoPath(slot.fifo));
+      writeFileSync(slot.files.command, channel?.program(this.#bashPath) ?? plan.command, { mode: 0o600 });
       if (plan.trailer) writeFileSync(slot.files.trailer, "");
       if (meta.durable) writeDurableMark(slot.files.durable, meta);
       writeMeta(slot.files.meta, meta);
     } catch (cause) {
+      channel?.close();
       this.#drop(slot);
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
-    this.#running.set(slot.generation, { slot, onExit: plan.onExit });
+    this.#running.set(slot.generation, { slot, channel, onExit: plan.onExit });
     if (slot.tag !== undefined) this.#tagHolders.set(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
+      channel?.close();
       return this.#drop(slot);
     }
     // In case it is a long one; its end asks for a refill at once.
@@ -228,6 +263,8 @@ export class LocalHost implements Host {
       commandStart: slot.commandStart,
       tag: slot.tag,
       pidBefore,
+      loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
+      ...(channel ? { channel } : {}),
     };
   }
 
@@ -248,10 +285,19 @@ export class LocalHost implements Host {
       return;
     }
     this.#running.delete(generation);
+    // Before its fifo goes to the next slot.
+    running.channel?.close();
     this.#pool.release(running.slot);
     running.onExit(record);
     this.#pool.refillIn(1);
   }
+}
+
+/** Those that are there, of the pids given out since. */
+function pidsBetween(before: number, last: number): number[] {
+  if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
+  const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
+  return pids.filter((pid) => existsSync(`/proc/${pid}`));
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): SignalResult {

@@ -36,11 +36,16 @@ export function isSameProcess(pid: number, startTime: string): boolean {
 
 /** The hard limit on file locks: "unlimited" or a number; undefined for a process that is gone. */
 export function lockLimit(pid: number | "self"): string | undefined {
+  return lockLimits(pid)?.hard;
+}
+
+/** Both limits on file locks: the hard one is the tag of a shell, the soft one names a session's command. */
+export function lockLimits(pid: number | "self"): { soft: string; hard: string } | undefined {
   const text = readText(`/proc/${pid}/limits`);
   const at = text?.indexOf("Max file locks") ?? -1;
   if (text === undefined || at < 0) return undefined;
-  const [, , , , hard] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
-  return hard;
+  const [, , , soft = "", hard = ""] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
+  return { soft, hard };
 }
 
 export function allPids(): number[] {

@@ -33,6 +33,8 @@ main() {
       env) request_env ;;
       slot) request_slot ;;
       cover) request_cover ;;
+      fifo) request_fifo ;;
+      log) request_log ;;
       *) answer error protocol "$kind" && break ;;
     esac
   done
@@ -75,6 +77,26 @@ request_slot() {
   # bash remembers every job it started until it is waited for: that table must not grow.
   disown $!
   cover "$dir"
+}
+
+# fifo NAME: what a session's bash reports through.
+request_fifo() {
+  local name
+  read_field name || return
+  if mkfifo -m 600 -- "$keeper_dir/$name"; then answer fifo "$name"; else answer no "$name"; fi
+}
+
+# log NAME FILE CAP_KIB: a logger for a session whose first ones are held by something it left running.
+# A child of ours and not of the session: its `wait` would never return.
+request_log() {
+  local name file cap
+  read_field name && read_field file && read_field cap || return
+  if mkfifo -m 600 -- "$keeper_dir/$name"; then
+    fifo_logger "$name" "$file" "$cap" &
+    disown $!
+  else
+    answer no "$name"
+  fi
 }
 
 # cover DIR: a shell that a former keeper of this host forked; end it, too, when the host is gone.
@@ -139,7 +161,7 @@ handshake() {
   identity_tail="${boot:-unknown} ${ns:-0}"
   start_time "$BASHPID" && start=$REPLY
   mkfifo -m 600 -- "$keeper_dir/idle" 2>/dev/null
-  printf '%s %s\n' "$BASHPID" "${start:-0}" >"$keeper_dir/identity"
+  printf '%s %s %s\n' "$BASHPID" "${start:-0}" "$identity_tail" >"$keeper_dir/identity"
   answer hello 1 "$BASHPID" "${start:-0}" "$tag_state" "$identity_tail" "$BASH_VERSION"
 }
 
@@ -177,6 +199,8 @@ tag_of() {
 
 host_is_gone() {
   local dir
+  # From here on nobody would notice our death: a mistake must not end us before the work is done.
+  set +u
   list_durable
   # The reason is on disk before the first signal: whoever looks later sees why they ended.
   for dir in "${covered[@]}"; do
@@ -200,47 +224,79 @@ is_pending() {
 }
 
 # A command that still waits at its fifo has not begun: nothing of it is worth keeping alive, and nobody
-# will ever send it its job.
+# will ever send it its job. One that was sent its job and has not read it yet, or all of it, has begun: its
+# host may have told somebody so. That one is awake, so only who sleeps in a read of the fifo waits.
 has_begun() {
-  local pid
+  local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return
-  [[ ! -p /proc/$pid/fd/6 || ! $(readlink "/proc/$pid/fd/6") == "$keeper_dir"/* ]]
+  while waits_at_fifo "$pid" && ((++tries < 1000)); do
+    if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
+      IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
+      [[ $call == '0 0x6 '* || $call == '63 0x6 '* ]] && return 1
+    fi
+    pause
+  done
+  return 0
+}
+
+waits_at_fifo() {
+  local fifo
+  [[ -p /proc/$1/fd/6 ]] && fifo=$(readlink "/proc/$1/fd/6") && [[ ${fifo%/*} -ef $keeper_dir ]]
 }
 
 # durable: the directories of shells that outlive their host, each with its deadline in seconds since
 # boot; spared_tags and spared_shims: what belongs to them.
 declare -A durable=() spared_tags=() spared_shims=()
 list_durable() {
-  local dir deadline shim pid tag
+  local dir deadline shim tag
   for dir in "${covered[@]}"; do
-    read -r deadline _ 2>/dev/null <"$dir/durable" || continue
+    deadline='' shim='' tag=''
+    { read -r deadline _ <"$dir/durable"; } 2>/dev/null
+    { read -r shim _ _ _ tag _ <"$dir/identity"; } 2>/dev/null
+    # What is not a number would end this program below, and with it the deadlines of all others.
+    [[ $deadline =~ ^[0-9]+$ && $shim =~ ^[0-9]+$ && $tag =~ ^([0-9]+|-)$ ]] || continue
     if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
-    read -r shim _ pid _ tag _ <"$dir/identity" || continue
     durable[$dir]=$deadline
     spared_shims[$shim]=1
-    [[ $tag == - ]] || spared_tags[$((tag >> shell_shift))]=1
+    [[ $tag == - ]] || spared_tags[$((tag >> shell_shift))]=$dir
   done
 }
 
-# Stays for as long as a durable shell lives, and ends those whose time is over.
+# Stays for as long as a durable shell lives, and ends those whose time is over; and what an ended one left
+# running, as the host would have at its end.
 keep_deadlines() {
   local dir uptime tag
   while ((${#durable[@]})); do
     read -r -t 1 _ <>"$keeper_dir/idle" || [[ -p $keeper_dir/idle ]] || return
     read -r uptime _ </proc/uptime
+    covered=()
     for dir in "${!durable[@]}"; do
-      if ! is_pending "$dir"; then
-        unset "durable[$dir]"
-      elif ((${uptime%%.*} >= durable[$dir])); then
+      if is_pending "$dir"; then
+        ((${uptime%%.*} < durable[$dir])) && continue
         write_cause "$dir" "timeout $(deadline_of "$dir")"
-        read -r _ _ _ _ tag _ <"$dir/identity"
-        [[ $tag == - ]] || unset "spared_tags[$((tag >> shell_shift))]"
-        unset "durable[$dir]"
-        covered=("$dir")
-        kill_all
+        covered+=("$dir")
+      elif ! is_taken_over "$dir"; then
+        covered+=("$dir")
       fi
+      unset "durable[$dir]"
     done
+    ((${#covered[@]})) || continue
+    for tag in "${!spared_tags[@]}"; do
+      for dir in "${covered[@]}"; do
+        [[ ${spared_tags[$tag]} == "$dir" ]] && unset "spared_tags[$tag]" && break
+      done
+    done
+    kill_all
   done
+}
+
+# Whether another host answers for it now (lease.ts): that one decides about what it left running.
+is_taken_over() {
+  local link
+  for link in "$1"/owner.*; do
+    [[ -L $link && $(readlink "$link") != nobody ]] && return
+  done
+  return 1
 }
 
 # The deadline as it was asked for, in milliseconds: the second word of the mark.

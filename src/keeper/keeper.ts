@@ -44,6 +44,8 @@ export interface ReadySlot {
   readonly shimPid: number;
   readonly commandPid: number;
   readonly commandStart: string;
+  readonly outLogger: number;
+  readonly errLogger: number;
 }
 
 export interface Job {
@@ -54,18 +56,21 @@ export interface Job {
   readonly variables: readonly string[];
 }
 
-interface Opening {
-  readonly resolve: (slot: ReadySlot) => void;
+interface Opening<T> {
+  readonly resolve: (opened: T) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class Keeper {
   readonly #options: KeeperOptions;
-  readonly #openings = new Map<string, Opening>();
+  readonly #openings = new Map<string, Opening<ReadySlot>>();
+  /** Fifos and loggers asked for, by name; the pid of a logger, 0 for a fifo. */
+  readonly #namedOpenings = new Map<string, Opening<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;
+  #lastName = 0;
   #stopped = false;
   #starts: number[] = [];
 
@@ -97,13 +102,43 @@ export class Keeper {
       keeper.send(["env", "once", String(request.environment.length), ...request.environment]);
     }
     const { dir, fifo, tag, streams } = request;
-    const capKib = String(Math.max(1, Math.floor(request.capBytes / 1024)));
+    const capKib = capKibOf(request.capBytes);
     keeper.send(["slot", generation, dir, fifo, tag, capKib, streams, request.environment ? "once" : "base"]);
-    const timer = setTimeout(() => {
-      const words =
-        "The keeper did not start a shell in time. Is the limit on processes reached (ulimit -u, pids.max)?";
-      this.#settle(generation, new NacreError("spawn_failed", words));
-    }, KEEPER_ANSWER_MAX_MS);
+    const timer = setTimeout(() => this.#settle(generation, notInTime()), KEEPER_ANSWER_MAX_MS);
+    try {
+      return await opened;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A new fifo of a session; returns its path. */
+  async openFifo(): Promise<string> {
+    const name = `re${++this.#lastName}`;
+    await this.#openNamed(name, ["fifo", name]);
+    return this.fifoPath(name);
+  }
+
+  /** A logger that begins when it is sent an empty line through its fifo, and ends when nobody holds that open. */
+  async openLogger(file: string, capBytes: number): Promise<{ readonly pid: number; readonly fifo: string }> {
+    const name = `lo${++this.#lastName}`;
+    const pid = await this.#openNamed(name, ["log", name, file, capKibOf(capBytes)]);
+    return { pid, fifo: this.fifoPath(name) };
+  }
+
+  fifoPath(name: string): string {
+    return join(this.#options.keeperDir, name);
+  }
+
+  async #openNamed(name: string, request: readonly string[]): Promise<number> {
+    await this.start();
+    const keeper = this.#current;
+    if (!keeper) throw new KeeperLost();
+    const opened = new Promise<number>((resolve, reject) => {
+      this.#namedOpenings.set(name, { resolve, reject });
+    });
+    keeper.send(request);
+    const timer = setTimeout(() => this.#settleNamed(name, notInTime()), KEEPER_ANSWER_MAX_MS);
     try {
       return await opened;
     } finally {
@@ -117,7 +152,7 @@ export class Keeper {
     const message = Buffer.from(encodeFields([workingDir, bashEnv, String(variables.length), ...variables]));
     let fd: number | undefined;
     try {
-      fd = openSync(join(this.#options.keeperDir, fifo), constants.O_WRONLY | constants.O_NONBLOCK);
+      fd = openSync(this.fifoPath(fifo), constants.O_WRONLY | constants.O_NONBLOCK);
       return writeSync(fd, message) === message.length;
     } catch (error) {
       if (["ENXIO", "EPIPE", "ENOENT"].includes(systemCode(error) ?? "")) return false;
@@ -174,13 +209,15 @@ export class Keeper {
         break;
       }
       case "failed":
-        this.#settle(
-          answer.generation,
-          new NacreError(
-            "spawn_failed",
-            "A shell could not be started: the system is out of processes, memory or disk space. End some and try again.",
-          ),
-        );
+        this.#settle(answer.generation, outOfSomething());
+        break;
+      case "fifo":
+      case "logging":
+        this.#namedOpenings.get(answer.name)?.resolve(answer.kind === "fifo" ? 0 : answer.pid);
+        this.#namedOpenings.delete(answer.name);
+        break;
+      case "no":
+        this.#settleNamed(answer.name, outOfSomething());
         break;
       case "exit":
         this.#options.onExit(answer.generation, answer.record);
@@ -193,14 +230,21 @@ export class Keeper {
     this.#openings.delete(generation);
   }
 
+  #settleNamed(name: string, error: Error): void {
+    this.#namedOpenings.get(name)?.reject(error);
+    this.#namedOpenings.delete(name);
+  }
+
   #lost(keeper: KeeperProcess): void {
     if (this.#current !== keeper) return;
     this.#current = undefined;
     this.#process = undefined;
     // A shim it forked just before may still answer, through the pipe it inherited.
     const pending = [...this.#openings.keys()];
+    const pendingNames = [...this.#namedOpenings.keys()];
     setTimeout(() => {
       for (const generation of pending) this.#settle(generation, new KeeperLost());
+      for (const name of pendingNames) this.#settleNamed(name, new KeeperLost());
     }, 100);
     this.#revive();
   }
@@ -213,6 +257,24 @@ export class Keeper {
     if (this.#starts.length <= KEEPER_RESTARTS_MAX_COUNT) void this.start().catch(() => this.#revive());
     else setTimeout(() => this.#revive(), KEEPER_RESTART_WINDOW_MS).unref();
   }
+}
+
+function capKibOf(capBytes: number): string {
+  return String(Math.max(1, Math.floor(capBytes / 1024)));
+}
+
+function notInTime(): NacreError {
+  return new NacreError(
+    "spawn_failed",
+    "The keeper did not start a shell in time. Is the limit on processes reached (ulimit -u, pids.max)?",
+  );
+}
+
+function outOfSomething(): NacreError {
+  return new NacreError(
+    "spawn_failed",
+    "A shell could not be started: the system is out of processes, memory or disk space. End some and try again.",
+  );
 }
 
 function killQuietly(pid: number): void {

@@ -4,12 +4,17 @@
 //   env NAME COUNT NAME=VALUE...                         an environment for slots to come
 //   slot GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV     fork a shim whose command waits for its job
 //   cover DIR                                            a shell to end with the host, forked by an earlier keeper
+//   fifo NAME                                            make one, for the reports of a session
+//   log NAME FILE CAP_KIB                                fork a logger from the fifo NAME into FILE; it begins at an empty line
 // The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV COUNT NAME=VALUE...
 //
 // Answers, on its stdout: one line each, also written by the shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
 //   fatal REASON                                                     instead of hello
-//   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START              the slot takes its job
+//   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot takes its job
+//   fifo NAME                                                        it is there
+//   logging NAME PID                                                 the logger waits for its empty line
+//   no NAME                                                          no fifo or logger came of it
 //   gone                                                             the host is gone and so is what was to go with it
 //   failed GENERATION                                                no slot came of it
 //   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
@@ -38,7 +43,13 @@ export type Answer =
       readonly shimPid: number;
       readonly commandPid: number;
       readonly commandStart: string;
+      /** The same pid twice where the streams are merged. */
+      readonly outLogger: number;
+      readonly errLogger: number;
     }
+  | { readonly kind: "fifo"; readonly name: string }
+  | { readonly kind: "logging"; readonly name: string; readonly pid: number }
+  | { readonly kind: "no"; readonly name: string }
   | { readonly kind: "gone" }
   | { readonly kind: "failed"; readonly generation: string }
   | { readonly kind: "exit"; readonly generation: string; readonly record: ExitRecord }
@@ -56,10 +67,24 @@ export function parseAnswer(line: string): Answer {
     case "fatal":
       return { kind, reason: words.join(" ") };
     case "ready": {
-      const [generation, shimPid, commandPid, commandStart] = words;
-      if (!generation || !shimPid || !commandPid || !commandStart) return { kind: "unknown", line };
-      return { kind, generation, shimPid: Number(shimPid), commandPid: Number(commandPid), commandStart };
+      const [generation, shimPid, commandPid, commandStart, outLogger, errLogger] = words;
+      if (!generation || !shimPid || !commandPid || !commandStart || !outLogger || !errLogger)
+        return { kind: "unknown", line };
+      return {
+        kind,
+        generation,
+        shimPid: Number(shimPid),
+        commandPid: Number(commandPid),
+        commandStart,
+        outLogger: Number(outLogger),
+        errLogger: Number(errLogger),
+      };
     }
+    case "fifo":
+    case "no":
+      return { kind, name: words[0] ?? "" };
+    case "logging":
+      return { kind, name: words[0] ?? "", pid: Number(words[1]) };
     case "gone":
       return { kind };
     case "failed":

@@ -38,7 +38,8 @@ shim() {
   exec 6>&- 8>&- 9>&-
   write_identity "$dir" "$command_pid" "$tag"
   trap - EXIT
-  printf 'ready %s %s %s %s\n' "$generation" "$BASHPID" "$command_pid" "$REPLY" >&3
+  printf 'ready %s %s %s %s %s %s\n' \
+    "$generation" "$BASHPID" "$command_pid" "$REPLY" "$out_logger" "${err_logger:-$out_logger}" >&3
 
   # Without job control bash does not hear of a command that is merely stopped.
   wait "$command_pid"
@@ -76,6 +77,19 @@ log() {
   # shellcheck disable=SC2261 # the redirections name different fds
   exec >&"$1" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
   exec -a cat "$keeper_dir/nacre-log"
+}
+
+# A logger behind a fifo: fifo_logger NAME FILE CAP_KIB. The host opens the fifo for writing when it hears of
+# us, and says so with an empty line; a host that is gone says nothing.
+fifo_logger() {
+  local fifo=$keeper_dir/$1
+  exec 3>&1 </dev/null >/dev/null 2>/dev/null
+  exec 5>>"$2" 6<>"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  printf 'logging %s %s\n' "$1" "$BASHPID" >&3
+  read -r -t 10 _ <&6 || exit 1
+  # Open for reading only: while we could write to it ourselves, it would never end.
+  exec <"$fifo" 6>&-
+  log 5 "$3"
 }
 
 # Becomes the bash that waits for its job in hook.sh and then reads DIR/cmd as its script.

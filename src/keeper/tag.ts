@@ -92,6 +92,11 @@ export function reachOf(tag: bigint): TagReach {
   return { shift, prefix: tag >> shift };
 }
 
+/** What the keeper, shims and loggers of the host that gave a tag bear, shifted as the shell's own prefix. */
+export function keeperPrefixOf(tag: bigint): bigint {
+  return reachOf(tag).prefix | ones(SHELL_BITS);
+}
+
 function levelBelow(own: string): { base: bigint; level: Level } | undefined {
   const [outermost] = LEVELS;
   if (own === "unlimited") return outermost && { base: MARKER, level: outermost };

@@ -3,22 +3,31 @@ import type { Toolkit } from "../toolkit.ts";
 
 export type Dialect = "shells" | "modes";
 
-export function instructionsFor(dialect: Dialect, { registry }: Pick<Toolkit, "registry">): string {
+export function instructionsFor(
+  dialect: Dialect,
+  onTimeout: "kill" | "background",
+  { registry }: Pick<Toolkit, "registry">,
+): string {
   const tools = registry.listNames().join(", ");
-  return [`Shell commands on this machine. Tools: ${tools}.`, ...LINES[dialect]].join("\n");
+  const lines = dialect === "modes" ? MODES : [AT_TIMEOUT[onTimeout], ...SHELLS];
+  return [`Shell commands on this machine. Tools: ${tools}.`, ...lines].join("\n");
 }
 
-const LINES: Readonly<Record<Dialect, readonly string[]>> = {
-  shells: [
+const AT_TIMEOUT = {
+  background:
     "Bash runs a command and returns its output and exit code. A command that takes long goes on in the background by itself: you get a bash_id.",
-    'For servers and watchers set run_in_background: true, then BashOutput with wait_for (a pattern, or "exit") waits once; do not poll, do not sleep.',
-    "KillShell ends a shell with everything it started; do not use kill or pkill. A cancelled call ends its command.",
-    "A refusal names the rule, the reason and a safer way. A declined approval is final: do not rewrite the command to get around it.",
-  ],
-  modes: [
-    'bash runs a command in a fresh bash: 30 seconds, or mode "slow" for builds, tests and installs.',
-    'mode "background" returns a pid and an output file at once: read the file to see how it goes. Do not append &.',
-    "stdout and stderr come together in their order; long output is cut in the middle. A cancelled call ends its command.",
-    "A refusal names the rule, the reason and a safer way. A declined approval is final: do not rewrite the command to get around it.",
-  ],
-};
+  kill: "Bash runs a command and returns its output and exit code. A command whose timeout is over is ended; you get what it had printed.",
+} as const;
+
+const SHELLS = [
+  'For servers and watchers set run_in_background: true, then BashOutput with wait_for (a pattern, or "exit") waits once; do not poll, do not sleep.',
+  "KillShell ends a shell with everything it started; do not use kill or pkill. A cancelled call ends its command.",
+  "A refusal names the rule, the reason and a safer way. A declined approval is final: do not rewrite the command to get around it.",
+];
+
+const MODES = [
+  'bash runs a command in a fresh bash: 30 seconds, or mode "slow" for builds, tests and installs.',
+  'mode "background" returns a pid and an output file at once: read the file to see how it goes. Do not append &.',
+  "stdout and stderr come together in their order; long output is cut in the middle. A cancelled call ends its command.",
+  "A refusal names the rule, the reason and a safer way. A declined approval is final: do not rewrite the command to get around it.",
+];

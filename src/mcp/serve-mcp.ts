@@ -62,7 +62,8 @@ export async function serveMcp(options: McpOptions, io: McpIo): Promise<void> {
 }
 
 function createServer(options: McpOptions, surroundings: Surroundings): McpServer {
-  const instructions = instructionsFor(options.dialect ?? "shells", surroundings.kit);
+  const { dialect = "shells", onTimeout = "background" } = options;
+  const instructions = instructionsFor(dialect, onTimeout, surroundings.kit);
   const server = new McpServer(
     { name: "nacre", title: "nacre", version: options.version },
     { instructions, capabilities: { tools: { listChanged: false } } },

@@ -6,6 +6,7 @@ import {
   fromJsonSchema,
   type InputRequiredResult,
   type JsonSchemaType,
+  type JsonSchemaValidator,
   type jsonSchemaValidator,
   type McpServer,
   type ServerContext,
@@ -111,9 +112,9 @@ function hasCommand(args: unknown): args is { readonly command: string } {
 
 /** Says yes to everything: the tool looks for itself. */
 const UNCHECKED: jsonSchemaValidator = {
-  getValidator:
-    <T>() =>
-    (input: unknown) => ({ valid: true, data: input as T, errorMessage: undefined }),
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
 };
 
 // One for all results, and open: a client refuses a key that a closed schema does not name.

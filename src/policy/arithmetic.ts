@@ -5,7 +5,12 @@ import type { SyntaxNode } from "unbash";
 import type { Scope } from "./scope.ts";
 
 export function checkArithmetic(node: SyntaxNode, scope: Scope, evaluated: (detail: string) => void): void {
-  const text = "text" in node && typeof node.text === "string" ? node.text : "body" in node && typeof node.body === "string" ? node.body : "";
+  const text =
+    "text" in node && typeof node.text === "string"
+      ? node.text
+      : "body" in node && typeof node.body === "string"
+        ? node.body
+        : "";
   if (text === "") return;
   if (/^\$\[/.test(text) ? /['"`[]|\$\(/.test(text.slice(2)) : QUOTED_SUBSCRIPT.test(text)) {
     evaluated("arithmetic evaluates a quoted or subscripted text as code");
@@ -17,6 +22,18 @@ export function checkArithmetic(node: SyntaxNode, scope: Scope, evaluated: (deta
       return;
     }
   }
+}
+
+/** `[[ -v name ]]` and `[[ a -eq b ]]` evaluate their operands, too. */
+export function checkTest(node: SyntaxNode, evaluated: (detail: string) => void): void {
+  const words = node.type === "TestUnary" && node.operator === "-v" ? [node.operand] : numeric(node);
+  if (words.some(({ value }) => COMMAND_IN_VALUE.test(value))) evaluated("a test evaluates a subscript");
+}
+
+function numeric(node: SyntaxNode) {
+  return node.type === "TestBinary" && /^-(eq|ne|lt|le|gt|ge)$/.test(node.operator)
+    ? [node.left, node.right]
+    : [];
 }
 
 const SCANNED_MAX_CHARS = 4_096;

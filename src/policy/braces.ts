@@ -37,24 +37,20 @@ function splitTopLevel(text: string): readonly string[] {
   const pieces: string[] = [];
   let start = 0;
   let level = 0;
-  let quote = "";
-  for (let i = 0; i < text.length; i++) {
-    const char = text[i] ?? "";
-    if (quote !== "") {
-      if (char === quote) quote = "";
-      else if (char === "\\" && quote === '"') i += 1;
-    } else if (char === "\\") i += 1;
-    else if (char === "'" || char === '"') quote = char;
-    else if (char === "{" || char === "(") level += 1;
-    else if (char === "}" || char === ")") level -= 1;
-    else if (char === "," && level === 0) {
-      pieces.push(text.slice(start, i));
-      start = i + 1;
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (token === "{" || token === "(") level += 1;
+    else if (token === "}" || token === ")") level -= 1;
+    else if (token === "," && level === 0) {
+      pieces.push(text.slice(start, index));
+      start = index + 1;
     }
   }
   pieces.push(text.slice(start));
   return pieces;
 }
+
+/** What matters to the split; quoted text is one token, so that commas in it do not count. */
+const TOKENS = /\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[{}(),]/gs;
 
 /** Expands what is nested in one alternative: its first group, and then what comes of that. */
 function expandInside(piece: string): readonly string[] | null {

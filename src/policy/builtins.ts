@@ -1,8 +1,9 @@
 // Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and their kind.
 
-import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import { readOptions } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import { COMMAND_IN_VALUE } from "./arithmetic.ts";
+import { type EffectiveCommand, type Field, type Runner, type Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
 
@@ -13,7 +14,11 @@ interface BuiltinRunner extends Runner {
 /** null: nothing more than noted; what it prints is folded as for any program. */
 type Builtin = (command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner) => Flow | null;
 
-export function runBuiltin(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): Flow | null {
+export function runBuiltin(
+  command: EffectiveCommand,
+  around: Surroundings,
+  runner: BuiltinRunner,
+): Flow | null {
   const builtin = Object.hasOwn(BUILTINS, command.called) ? BUILTINS[command.called] : undefined;
   return builtin ? builtin(command, around, runner) : null;
 }
@@ -75,12 +80,14 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   },
   trap: (command, around, runner) => {
     const [action] = readOptions(command.args).operands;
-    if (action && action.text !== "-" && command.args.length > 1) runner.runText(action.text, later(around, "trap"));
+    if (action && action.text !== "-" && command.args.length > 1)
+      runner.runText(action.text, later(around, "trap"));
     return SILENT;
   },
   eval: (command, around, runner) => {
     const text = command.args.map((arg) => arg.text).join(" ");
-    if (isUnresolved(text)) runner.sign(unreadable(command), command.span, "eval runs a text that is made at run time");
+    if (isUnresolved(text))
+      runner.sign(unreadable(command), command.span, "eval runs a text that is made at run time");
     return runner.runText(text, { ...around, via: [...around.via, "eval"], redirects: [] });
   },
 };
@@ -93,7 +100,11 @@ function later(around: Surroundings, via: string): Surroundings {
   return { ...around, scope: around.scope.fork(), via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }
 
-function changesDirectory(command: EffectiveCommand, { scope }: Surroundings, { where }: BuiltinRunner): Flow {
+function changesDirectory(
+  command: EffectiveCommand,
+  { scope }: Surroundings,
+  { where }: BuiltinRunner,
+): Flow {
   const [target] = readOptions(command.args).operands;
   const text = target?.text ?? (command.called === "cd" ? where.home : UNKNOWN);
   scope.cwds = text === "-" ? [UNKNOWN] : [...new Set(scope.cwds.map((cwd) => changeDirectory(text, cwd)))];
@@ -106,7 +117,8 @@ function declares(command: EffectiveCommand, { scope }: Surroundings, runner: Bu
   for (const { text, span } of operands) {
     const [, name = "", append, value] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
     if (name === "") continue;
-    if (flags.has("n")) runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
+    if (flags.has("n"))
+      runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
     if (append !== "") scope.forget(name);
     else if (command.args.filter((arg) => arg.text.startsWith(`${name}=`)).length > 1) scope.forget(name);
     else scope.assign(name, [value ?? ""]);
@@ -120,7 +132,11 @@ function reads(command: EffectiveCommand, { scope }: Surroundings, runner: Built
   const lines = command.stdin.connected ? (command.stdin.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
   for (const [i, { text }] of operands.entries()) {
     if (operands.length === 1) scope.assign(text, lines);
-    else scope.assign(text, lines.map((line) => line.split(/\s+/)[i] ?? UNKNOWN));
+    else
+      scope.assign(
+        text,
+        lines.map((line) => line.split(/\s+/)[i] ?? UNKNOWN),
+      );
   }
   return SILENT;
 }

@@ -2,13 +2,14 @@
 // It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
 
 import { decodeEscapes } from "./decode.ts";
+import { STAR } from "./marks.ts";
 
 export interface CodeScan {
   /** Shell texts it runs. */
   readonly texts: readonly string[];
   /** What it does, as the command that does the same. */
   readonly argvs: readonly (readonly string[])[];
-  readonly forks: boolean;
+  readonly forks: "certain" | "maybe" | null;
   readonly reverseShell: boolean;
 }
 
@@ -26,7 +27,9 @@ export function scanCode(code: string, home: string): CodeScan {
       else texts.push(first);
     } else argvs.push(...sameAs(name, strings));
   }
-  for (const [, quotedText = "", percentText = ""] of source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g)) {
+  for (const [, quotedText = "", percentText = ""] of source.matchAll(
+    /`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g,
+  )) {
     if (!/\b(require|import|const|let|=>)\b/.test(source)) texts.push(quotedText || percentText);
   }
   return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source) };
@@ -37,8 +40,10 @@ const SCANNED_MAX_CHARS = 64 * 1024;
 const CALLS =
   /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
 
-const EXECUTES = /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command)/;
-const REMOVES_TREES = /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove)/;
+const EXECUTES =
+  /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command)/;
+const REMOVES_TREES =
+  /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove)/;
 const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
 const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
 const MOVES = /^(shutil\.move|rename)/;
@@ -46,8 +51,9 @@ const READS = /^(readFile|File\.read|file_get_contents)/;
 
 function sameAs(name: string, strings: readonly string[]): readonly (readonly string[])[] {
   const [first = "", second = ""] = strings;
-  if (REMOVES_TREES.test(name)) return [["rm", "-rf", "--", ...strings]];
-  if (REMOVES.test(name)) return [["rm", "-f", "--", ...strings]];
+  const globbed = strings.map((text) => text.replaceAll("*", STAR));
+  if (REMOVES_TREES.test(name)) return [["rm", "-rf", "--", ...globbed]];
+  if (REMOVES.test(name)) return [["rm", "-f", "--", ...globbed]];
   if (WRITES.test(name)) return [["tee", "--", first]];
   if (name === "appendFileSync") return [["tee", "-a", "--", first]];
   if (MOVES.test(name) && second !== "") return [["mv", "--", first, second]];
@@ -59,7 +65,14 @@ function sameAs(name: string, strings: readonly string[]): readonly (readonly st
 
 /** `open(path, "w")` of most languages, and Perl's `open(F, ">path")`. */
 function opened(first: string, second: string): readonly (readonly string[])[] {
-  if (/^[rwaxbt+]{1,3}$/.test(second)) return [/[wx+]/.test(second) ? ["tee", "--", first] : second.includes("a") ? ["tee", "-a", "--", first] : ["cat", "--", first]];
+  if (/^[rwaxbt+]{1,3}$/.test(second))
+    return [
+      /[wx+]/.test(second)
+        ? ["tee", "--", first]
+        : second.includes("a")
+          ? ["tee", "-a", "--", first]
+          : ["cat", "--", first],
+    ];
   if (/^\+?>{1,2}$/.test(first)) return [["tee", "--", second]];
   if (first.startsWith(">")) return [["tee", "--", first.replace(/^>+\s*/, "")]];
   return second === "" ? [["cat", "--", first]] : [];
@@ -70,18 +83,26 @@ function withHome(code: string, home: string): string {
   if (!/expanduser|home|HOME/.test(code)) return code;
   const literal = JSON.stringify(home);
   return code
-    .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) => JSON.stringify(home + rest))
-    .replace(/(?:Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir)\(\)|process\.env\.HOME|Dir\.home|\$ENV\{HOME\}|(?:os\.environ|ENV|process\.env)\[["']HOME["']\]|(?:os\.)?getenv\(["']HOME["']\)/g, literal)
+    .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) =>
+      JSON.stringify(home + rest),
+    )
+    .replace(
+      /(?:(?:pathlib\.)?Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir)\(\)|process\.env\.HOME|Dir\.home|\$ENV\{HOME\}|(?:os\.environ|ENV|process\.env)\[["']HOME["']\]|(?:os\.)?getenv\(["']HOME["']\)/g,
+      literal,
+    )
     .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
 }
 
 /** The string literals a call is given, as long as there is nothing else between them. */
-function literalsAt(source: string, start: number): { readonly strings: readonly string[]; readonly isList: boolean } {
+function literalsAt(
+  source: string,
+  start: number,
+): { readonly strings: readonly string[]; readonly isList: boolean } {
   const strings: string[] = [];
   let isList = false;
   let at = start;
   while (strings.length < 32) {
-    const gap = /[\s,[(]*/y;
+    const gap = /(?:[\s,[(]|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
     gap.lastIndex = at;
     const between = gap.exec(source)?.[0] ?? "";
     if (between.includes("[")) isList = true;
@@ -96,10 +117,16 @@ function literalsAt(source: string, start: number): { readonly strings: readonly
 
 const LITERAL = /^[rbfu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`)/s;
 
-function forksForEver(code: string): boolean {
-  return /\bfork\b/.test(code) && /\b(while|until|loop|forever)\b|for\s*\(\s*;\s*;/.test(code);
+function forksForEver(code: string): CodeScan["forks"] {
+  if (!/\bfork\b/.test(code)) return null;
+  if (/\b(while|until|loop|forever)\b|for\s*\(\s*;\s*;/.test(code)) return "certain";
+  return /\bfor\b/.test(code) ? "maybe" : null;
 }
 
 function opensShell(code: string): boolean {
-  return /socket|fsockopen|net\.(connect|createConnection)|\/inet\/tcp/i.test(code) && /connect|TCPSocket|fsockopen|\/inet\/tcp/.test(code) && /dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(code);
+  return (
+    /socket|fsockopen|net\.(connect|createConnection)|\/inet\/tcp/i.test(code) &&
+    /connect|TCPSocket|fsockopen|\/inet\/tcp/.test(code) &&
+    /dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(code)
+  );
 }

@@ -1,6 +1,14 @@
 // The words of one simple command, evaluated: assignments, redirections and arguments, ready to run.
 
-import type { Assignment, Command, HereDoc, Redirected, Redirection as RedirectionNode, Word } from "unbash";
+import type {
+  Assignment,
+  Command,
+  HereDoc,
+  HereString,
+  Redirected,
+  Redirection as RedirectionNode,
+  Word,
+} from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import {
   type AssignedValue,
@@ -46,8 +54,17 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   const assignments = assigned.flatMap((assignment) => assignedValues(assignment, frame, watched));
   const argvs = evaluateArgvs(words, frame, watched);
   const { redirects, stdin } = evaluateRedirections(redirections, frame, watched);
-  if (argvs.every((argv) => argv.length === 0)) for (const node of assigned) assignTo(frame.scope, node, watched);
-  const around = { scope: frame.scope, stdin, via: frame.via, redirects, assignments, substituted: seen, span };
+  if (argvs.every((argv) => argv.length === 0))
+    for (const node of assigned) assignTo(frame.scope, node, watched);
+  const around = {
+    scope: frame.scope,
+    stdin,
+    via: frame.via,
+    redirects,
+    assignments,
+    substituted: seen,
+    span,
+  };
   return { argvs, around };
 }
 
@@ -78,15 +95,18 @@ export function writeFiles(flow: Flow, { redirects, scope }: Surroundings, where
 
 function appended(before: Flow, after: Flow): Flow {
   const text = before.text === null || after.text === null ? null : before.text + after.text;
-  return flowOf(text !== null && text.length > POLICY_FOLDED_MAX_CHARS ? null : text, joinOrigins(before.origins, after.origins));
+  return flowOf(
+    text !== null && text.length > POLICY_FOLDED_MAX_CHARS ? null : text,
+    joinOrigins(before.origins, after.origins),
+  );
 }
 
 /** Notes the origins of everything that is substituted. */
 function watching(context: WordContext, seen: Origin[]): WordContext {
   return {
     ...context,
-    substitute: (script) => {
-      const flow = context.substitute(script);
+    substitute: (part) => {
+      const flow = context.substitute(part);
       seen.push(...flow.origins);
       return flow;
     },
@@ -107,12 +127,23 @@ function sorted(node: Command) {
     else redirections.push(item);
   }
   if (swallowed) words.shift();
-  return { assigned, words, redirections: swallowed && node.name ? [...redirections, readFrom(node.name)] : redirections };
+  return {
+    assigned,
+    words,
+    redirections: swallowed && node.name ? [...redirections, readFrom(node.name)] : redirections,
+  };
 }
 
 /** Keeps a swallowed process substitution in the walk, as a file nobody reads. */
 function readFrom(target: Word): RedirectionNode {
-  return { type: "Redirect", pos: target.pos, end: target.end, operator: "<&", descriptor: undefined, target };
+  return {
+    type: "Redirect",
+    pos: target.pos,
+    end: target.end,
+    operator: "<&",
+    descriptor: undefined,
+    target,
+  };
 }
 
 function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, context: WordContext) {
@@ -134,7 +165,11 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-function fieldsOf(word: Word | Assignment, frame: Frame, context: WordContext): readonly (readonly Field[])[] {
+function fieldsOf(
+  word: Word | Assignment,
+  frame: Frame,
+  context: WordContext,
+): readonly (readonly Field[])[] {
   const span = frame.fixed ?? { start: word.pos, end: word.end };
   if (word.type === "Assignment") {
     assignTo(frame.scope.fork(), word, context);
@@ -164,8 +199,12 @@ function assignTo(scope: Scope, node: Assignment, context: WordContext): void {
     scope.assign(node.name, values, node.append ? [...(before?.elements ?? []), ...values] : values);
   } else if (node.append) {
     const heads = before?.values ?? [UNKNOWN];
-    scope.assign(node.name, heads.flatMap((head) => values.map((value) => head + value)));
-  } else if (node.index) scope.assign(node.name, [UNKNOWN, ...values], [...(before?.elements ?? []), ...values]);
+    scope.assign(
+      node.name,
+      heads.flatMap((head) => values.map((value) => head + value)),
+    );
+  } else if (node.index)
+    scope.assign(node.name, [UNKNOWN, ...values], [...(before?.elements ?? []), ...values]);
   else scope.assign(node.name, values);
 }
 
@@ -173,26 +212,29 @@ function evaluateRedirections(nodes: readonly RedirectionNode[], frame: Frame, c
   const redirects: Redirection[] = [];
   let stdin = frame.stdin;
   for (const node of nodes) {
-    const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
     if (node.type === "HereDoc") stdin = flowOf(bodyOf(node, context));
-    else if (node.type === "HereString") {
-      const values = node.target ? evaluateText(node.target, context) : [UNKNOWN];
-      stdin = flowOf(values.length === 1 ? `${values[0] ?? ""}\n` : values.join("\n"));
-    } else if (node.target) {
+    else if (node.type === "HereString") stdin = hereString(node, context);
+    else if (node.target) {
+      const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
       const fields = fieldsOf(node.target, frame, context).flat();
       redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
-      const [target] = fields;
-      if (target && (node.operator === "<" || node.operator === "<>")) stdin = readable(target, frame.scope);
+      if (node.operator === "<" || node.operator === "<>") stdin = readable(fields[0], frame.scope);
     }
   }
   return { redirects, stdin };
+}
+
+function hereString(node: HereString, context: WordContext): Flow {
+  const values = node.target ? evaluateText(node.target, context) : [UNKNOWN];
+  return flowOf(values.length === 1 ? `${values[0] ?? ""}\n` : values.join("\n"));
 }
 
 function bodyOf(node: HereDoc, context: WordContext): string {
   return node.body.parts ? evaluateQuoted(node.body.parts, context) : node.body.text;
 }
 
-function readable(target: Field, scope: Scope): Flow {
+function readable(target: Field | undefined, scope: Scope): Flow {
+  if (!target) return flowOf(null);
   if (target.flow) return target.flow;
   if (target.text === "/dev/null") return NO_FLOW;
   if (target.text.startsWith("/dev/tcp/")) return flowOf(null, ["network"]);

@@ -10,7 +10,11 @@ export interface RawFinding extends Omit<Finding, "liftedBy"> {
   readonly command: JudgedCommand | null;
 }
 
-export function decide(raw: readonly RawFinding[], commands: readonly JudgedCommand[], facts: PolicyFacts): Verdict {
+export function decide(
+  raw: readonly RawFinding[],
+  commands: readonly JudgedCommand[],
+  facts: PolicyFacts,
+): Verdict {
   const rules = rulesOf(facts);
   const own = rules.filter(({ verdict }) => verdict !== "allow").flatMap((rule) => said(rule, commands));
   const findings = [...raw, ...own].map((finding): Finding => {
@@ -33,17 +37,34 @@ export function decide(raw: readonly RawFinding[], commands: readonly JudgedComm
 
 /** The workspace's rules may tighten; what it would allow does not count. */
 function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
-  return rules.flatMap(({ source, rules: list }) => (source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow")));
+  return rules.flatMap(({ source, rules: list }) =>
+    source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow"),
+  );
 }
 
 function said(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawFinding[] {
   const command = commands.find((one) => fits(rule, one));
   if (!command || rule.verdict === "allow") return [];
   const { id, verdict, reason, alternative } = rule;
-  return [{ rule: id, verdict, severity: "high", reason: reason ?? `The rule ${id} says so.`, span: command.span, alternative, command }];
+  return [
+    {
+      rule: id,
+      verdict,
+      severity: "high",
+      reason: reason ?? `The rule ${id} says so.`,
+      span: command.span,
+      alternative,
+      command,
+    },
+  ];
 }
 
-function liftedBy(finding: RawFinding, commands: readonly JudgedCommand[], rules: readonly UserRule[], { profile }: PolicyFacts): string | null {
+function liftedBy(
+  finding: RawFinding,
+  commands: readonly JudgedCommand[],
+  rules: readonly UserRule[],
+  { profile }: PolicyFacts,
+): string | null {
   if (profile === "off") return "profile off";
   if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
   for (const rule of rules) {
@@ -52,10 +73,16 @@ function liftedBy(finding: RawFinding, commands: readonly JudgedCommand[], rules
     if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
     if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
     const { command } = finding;
-    if (command ? fits(rule, command) : rule.lifts.includes(finding.rule) && commands.some((one) => fits(rule, one))) return rule.id;
+    if (
+      command
+        ? fits(rule, command)
+        : rule.lifts.includes(finding.rule) && commands.some((one) => fits(rule, one))
+    )
+      return rule.id;
   }
   const light: readonly Severity[] = ["low", "medium"];
-  if (profile === "trusting" && finding.verdict === "ask" && light.includes(finding.severity)) return "profile trusting";
+  if (profile === "trusting" && finding.verdict === "ask" && light.includes(finding.severity))
+    return "profile trusting";
   return null;
 }
 

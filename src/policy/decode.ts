@@ -9,13 +9,29 @@ export function decodeEscapes(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(/\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|0?[0-7]{1,3}|.)/gs, (_whole, body: string) => {
     const [kind = ""] = body;
-    if (kind === "x" || kind === "u") return body.length > 1 ? unmarked(String.fromCharCode(Number.parseInt(body.slice(1), 16))) : `\\${body}`;
+    if (kind === "x" || kind === "u")
+      return body.length > 1
+        ? unmarked(String.fromCharCode(Number.parseInt(body.slice(1), 16)))
+        : `\\${body}`;
     if (/[0-7]/.test(kind)) return String.fromCharCode(Number.parseInt(body, 8) & 0xff);
     return ESCAPES[kind] ?? `\\${body}`;
   });
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", e: "\x1b", f: "\f", v: "\v", "\\": "\\", '"': '"', "'": "'", c: "" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  a: "\x07",
+  b: "\b",
+  e: "\x1b",
+  f: "\f",
+  v: "\v",
+  "\\": "\\",
+  '"': '"',
+  "'": "'",
+  c: "",
+};
 
 /** printf: the format is used again until all values are. */
 export function formatted(format: string, values: readonly string[]): string | null {
@@ -30,13 +46,20 @@ export function formatted(format: string, values: readonly string[]): string | n
 }
 
 function formatOnce(format: string, left: string[]): string {
-  return decodeEscapes(format).replace(/%(?:%|[-+ #0]*\d*(?:\.\d+)?([sbcqdiouxXfeEgG]))/g, (whole, kind: string | undefined) => {
-    if (kind === undefined) return whole === "%%" ? "%" : whole;
-    const value = left.shift() ?? "";
-    if (kind === "b") return decodeEscapes(value);
-    if (kind === "c") return value.slice(0, 1);
-    return kind === "s" || kind === "q" ? value : /^\d+$/.test(value) && whole.length === 2 ? value : SOMETHING;
-  });
+  return decodeEscapes(format).replace(
+    /%(?:%|[-+ #0]*\d*(?:\.\d+)?([sbcqdiouxXfeEgG]))/g,
+    (whole, kind: string | undefined) => {
+      if (kind === undefined) return whole === "%%" ? "%" : whole;
+      const value = left.shift() ?? "";
+      if (kind === "b") return decodeEscapes(value);
+      if (kind === "c") return value.slice(0, 1);
+      return kind === "s" || kind === "q"
+        ? value
+        : /^\d+$/.test(value) && whole.length === 2
+          ? value
+          : SOMETHING;
+    },
+  );
 }
 
 export function decodeBase64(text: string): string | null {
@@ -69,7 +92,9 @@ export function translated(text: string, from: string, to: string): string | nul
   if (/\[:/.test(from + to)) return null;
   const source = trSet(from);
   const target = trSet(to);
-  const table = new Map(source.map((char, i) => [char, target.length === 0 ? "" : (target[i] ?? target.at(-1) ?? "")]));
+  const table = new Map(
+    source.map((char, i) => [char, target.length === 0 ? "" : (target[i] ?? target.at(-1) ?? "")]),
+  );
   return [...text].map((char) => table.get(char) ?? char).join("");
 }
 

@@ -1,10 +1,23 @@
 // Texts that something else runs later: at, cron tables, recipes of a makefile from stdin.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 
 export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
-  const inside = { ...around, scope: around.scope.fork(), via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
+  const inside = {
+    ...around,
+    scope: around.scope.fork(),
+    via: [...around.via, command.program],
+    redirects: [],
+    stdin: NO_FLOW,
+  };
   const { text } = command.stdin;
   switch (command.program) {
     case "at":
@@ -26,14 +39,21 @@ export function runDeferred(command: EffectiveCommand, around: Surroundings, run
 }
 
 function runMake(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
-  const options = readOptions(command.args, { values: "fCIojlW", longValues: ["file", "makefile", "eval", "directory"] });
-  const reads = valuesOf(options, "f", "file", "makefile").some(({ text }) => text === "-" || text === "/dev/stdin");
+  const options = readOptions(command.args, {
+    values: "fCIojlW",
+    longValues: ["file", "makefile", "eval", "directory"],
+  });
+  const reads = valuesOf(options, "f", "file", "makefile").some(
+    ({ text }) => text === "-" || text === "/dev/stdin",
+  );
   const texts = valuesOf(options, "eval").map(({ text }) => text);
   if (reads && command.stdin.text !== null) texts.push(command.stdin.text);
   for (const text of texts) {
-    for (const [, recipe = ""] of text.matchAll(/(?:^|\n)\t[@-]?([^\n]+)|;\s*([^\n]+)/g)) runner.runText(recipe, around);
+    for (const [, recipe = ""] of text.matchAll(/(?:^|\n)\t[@-]?([^\n]+)|;\s*([^\n]+)/g))
+      runner.runText(recipe, around);
     for (const [, shell = ""] of text.matchAll(/\$\(shell ([^)\n]+)\)/g)) runner.runText(shell, around);
   }
-  if (reads && command.stdin.text === null) runner.sign("hidden-code", command.span, "make reads its rules from a pipe");
+  if (reads && command.stdin.text === null)
+    runner.sign("hidden-code", command.span, "make reads its rules from a pipe");
   return flowOf(null);
 }

@@ -1,7 +1,15 @@
 // Editors and viewers that run commands from inside: sed's e and w, vim's :!, ed's !, less's +!, .shell of sqlite3.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { sedActions } from "./sed.ts";
 
 export function runEditor(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
@@ -35,14 +43,25 @@ function textsOf(command: EffectiveCommand): readonly Field[] {
 }
 
 function runSed(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
-  const options = readOptions(command.args, { values: "efl", longValues: ["expression", "file", "line-length"] });
+  const options = readOptions(command.args, {
+    values: "efl",
+    longValues: ["expression", "file", "line-length"],
+  });
   const expressions = valuesOf(options, "e", "expression");
-  const scripts = expressions.length > 0 || options.flags.has("f") ? expressions : options.operands.slice(0, 1);
+  const scripts =
+    expressions.length > 0 || options.flags.has("f") ? expressions : options.operands.slice(0, 1);
   for (const { text, span } of scripts) {
     const { runs, executes, writes } = sedActions(text);
     if (executes) runner.sign("runs-program", span, "sed runs what its script or its input says");
     for (const shell of runs) runner.runText(shell, { ...around, span });
-    for (const path of writes) runner.runArgv([{ text: "tee", span }, { text: path, span }], around);
+    for (const path of writes)
+      runner.runArgv(
+        [
+          { text: "tee", span },
+          { text: path, span },
+        ],
+        around,
+      );
   }
   return flowOf(null, command.stdin.origins);
 }

@@ -1,24 +1,57 @@
 // Options through which a harmless-looking program runs another one. The value is read as the shell would read it.
 
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 
 interface ExecOptions extends OptionTable {
   readonly runs: readonly string[];
 }
 
 const TABLE: Readonly<Record<string, ExecOptions>> = {
-  tar: { values: "fCIFTXbgHKLNV", longValues: ["to-command", "use-compress-program", "checkpoint-action", "info-script", "new-volume-script", "rsh-command", "rmt-command"], runs: ["to-command", "use-compress-program", "checkpoint-action", "info-script", "new-volume-script", "rsh-command", "rmt-command", "I", "F"] },
+  tar: {
+    values: "fCIFTXbgHKLNV",
+    longValues: [
+      "to-command",
+      "use-compress-program",
+      "checkpoint-action",
+      "info-script",
+      "new-volume-script",
+      "rsh-command",
+      "rmt-command",
+    ],
+    runs: [
+      "to-command",
+      "use-compress-program",
+      "checkpoint-action",
+      "info-script",
+      "new-volume-script",
+      "rsh-command",
+      "rmt-command",
+      "I",
+      "F",
+    ],
+  },
   rsync: { values: "efT", longValues: ["rsh", "rsync-path"], runs: ["e", "rsh", "rsync-path"] },
   scp: { values: "cFiJloPS", runs: ["S"] },
-  rg: { values: "egtTfAmBCjMEr", longValues: ["pre", "hostname-bin", "pre-glob"], runs: ["pre", "hostname-bin"] },
+  rg: {
+    values: "egtTfAmBCjMEr",
+    longValues: ["pre", "hostname-bin", "pre-glob"],
+    runs: ["pre", "hostname-bin"],
+  },
   ag: { longValues: ["pager"], runs: ["pager"] },
   sort: { values: "koStT", longValues: ["compress-program"], runs: ["compress-program"] },
   split: { values: "blnaC", longValues: ["filter"], runs: ["filter"] },
   man: { values: "PHMSC", longValues: ["pager", "html"], runs: ["P", "pager", "H", "html"] },
   tcpdump: { values: "ziwrcsCGWZF", runs: ["z"] },
   go: { values: "", longValues: ["exec", "toolexec"], runs: ["exec", "toolexec"], singleDash: true },
-  zip: { values: "TT", longValues: ["unzip-command"], runs: ["unzip-command", "TT"] },
+  zip: { longValues: ["unzip-command"], runs: ["unzip-command"] },
   wget: { longValues: ["use-askpass"], runs: ["use-askpass"] },
   nmap: { longValues: ["script"], runs: [] },
   less: { values: "", runs: [] },
@@ -49,13 +82,18 @@ export function runExecOptions(command: EffectiveCommand, around: Surroundings, 
 
 function executed(command: EffectiveCommand): readonly Field[] {
   if (command.program === "git") return gitExecutes(command.args);
+  if (command.program === "zip" && command.args.some(({ text }) => text === "-TT")) {
+    const at = command.args.findIndex(({ text }) => text === "-TT");
+    return command.args.slice(at + 1, at + 2);
+  }
   const table = Object.hasOwn(TABLE, command.program) ? TABLE[command.program] : undefined;
   if (!table || table.runs.length === 0) return [];
   // Perl-style `tar czf` without a dash names no option that runs anything.
   return valuesOf(readOptions(command.args, table), ...table.runs);
 }
 
-const GIT_RUNS = /^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|alias\..+|pager\..+|diff\.external|diff\..+\.(command|textconv)|difftool\..+\.cmd|mergetool\..+\.cmd|merge\..+\.driver|filter\..+\.(clean|smudge|process)|credential\.(.+\.)?helper|gpg\.(.+\.)?program|sequence\.editor|uploadpack\.\w+|protocol\.ext\.allow|remote\..+\.(uploadpack|receivepack|vcs)|ssh\.variant|init\.templatedir|include\.path|includeif\..+)$/i;
+const GIT_RUNS =
+  /^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|alias\..+|pager\..+|diff\.external|diff\..+\.(command|textconv)|difftool\..+\.cmd|mergetool\..+\.cmd|merge\..+\.driver|filter\..+\.(clean|smudge|process)|credential\.(.+\.)?helper|gpg\.(.+\.)?program|sequence\.editor|uploadpack\.\w+|protocol\.ext\.allow|remote\..+\.(uploadpack|receivepack|vcs)|ssh\.variant|init\.templatedir|include\.path|includeif\..+)$/i;
 
 /** Whether a git setting names something that git runs. */
 export function isExecutedSetting(key: string): boolean {
@@ -69,14 +107,19 @@ function gitExecutes(args: readonly Field[]): readonly Field[] {
     const next = args[i + 1];
     if (text === "-c" && next) found.push(...setting(next));
     else if (text.startsWith("--config-env=")) found.push({ ...field, text: ":" });
-    else if (/^-O./.test(text) && args.some((arg) => arg.text === "grep")) found.push({ ...field, text: text.slice(2) });
+    else if (/^-O./.test(text) && args.some((arg) => arg.text === "grep"))
+      found.push({ ...field, text: text.slice(2) });
     else if (text.startsWith("--open-files-in-pager=")) found.push({ ...field, text: text.slice(22) });
-    else if (/^--(upload-pack|receive-pack|exec|extcmd)=/.test(text)) found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
-    else if (/^(--upload-pack|--receive-pack|--extcmd|--exec|-x)$/.test(text) && next && /^(fetch|clone|pull|push|rebase|difftool|ls-remote)$/.test(args[0]?.text ?? "")) found.push(next);
+    else if (/^--(upload-pack|receive-pack|exec|extcmd)=/.test(text))
+      found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
+    else if (
+      /^(--upload-pack|--receive-pack|--extcmd|--exec|-x)$/.test(text) &&
+      next &&
+      /^(fetch|clone|pull|push|rebase|difftool|ls-remote)$/.test(args[0]?.text ?? "")
+    )
+      found.push(next);
     else if (/^ext::/.test(text)) found.push({ ...field, text: text.slice(5) });
   }
-  const at = args.findIndex(({ text }) => text === "bisect");
-  if (at >= 0 && args[at + 1]?.text === "run") return found;
   return found;
 }
 

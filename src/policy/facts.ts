@@ -25,15 +25,23 @@ export interface JudgedCommand extends EffectiveCommand {
 export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCommand {
   const raw = [
     ...redirected(command),
-    ...(asksForHelp(command) ? [] : [...deletionsOf(command), ...changesOf(command), ...writesOf(command), ...permissionsOf(command)]),
+    ...(asksForHelp(command)
+      ? []
+      : [...deletionsOf(command), ...changesOf(command), ...writesOf(command), ...permissionsOf(command)]),
     ...readsOf(command),
   ];
   const effects = raw.flatMap((effect) => command.cwds.map((cwd) => resolved(effect, cwd, where)));
   return { ...command, effects };
 }
 
-function resolved({ kind, target, recursive = false, how = "" }: RawEffect, cwd: string, where: Where): Effect {
-  const place = locate(target.text, cwd, where);
+function resolved(
+  { kind, target, recursive = false, how = "" }: RawEffect,
+  cwd: string,
+  where: Where,
+): Effect {
+  // Some programs expand a tilde the shell has left alone.
+  const text = target.text.startsWith("~/") ? where.home + target.text.slice(1) : target.text;
+  const place = locate(text, cwd, where);
   return { kind, target, place, recursive: recursive || place.spread, how };
 }
 

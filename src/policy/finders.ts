@@ -1,7 +1,15 @@
 // find and fd: the roots are what -exec and -delete act on, unless a test narrows them down.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { DEEP, MANY, STAR } from "./marks.ts";
 
 export interface Search {
@@ -68,9 +76,13 @@ function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner
 function runFd(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
   const at = command.args.findIndex(({ text }) => /^(-x|-X|--exec|--exec-batch)$/.test(text));
   const own = at < 0 ? command.args : command.args.slice(0, at);
-  const options = readOptions(own, { values: "dtEecjS", longValues: ["max-depth", "type", "exclude", "extension", "base-directory"] });
+  const options = readOptions(own, {
+    values: "dtEecjS",
+    longValues: ["max-depth", "type", "exclude", "extension", "base-directory"],
+  });
   const [pattern, ...roots] = options.operands;
-  const narrowed = !/^[.*^$]*$/.test(pattern?.text ?? "") || valuesOf(options, "e", "extension", "S").length > 0;
+  const narrowed =
+    !/^[.*^$]*$/.test(pattern?.text ?? "") || valuesOf(options, "e", "extension", "S").length > 0;
   const search: Search = { roots: roots.length > 0 ? roots : [here(command.args)], narrowed, expression: [] };
   const paths = foundPaths(search);
   if (at >= 0) runOnPaths(command.args.slice(at + 1), paths, inside(command, around), runner, true);
@@ -97,5 +109,11 @@ function runOnPaths(
 }
 
 function inside(command: EffectiveCommand, around: Surroundings): Surroundings {
-  return { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW, scope: around.scope.fork() };
+  return {
+    ...around,
+    via: [...around.via, command.program],
+    redirects: [],
+    stdin: NO_FLOW,
+    scope: around.scope.fork(),
+  };
 }

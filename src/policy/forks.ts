@@ -1,7 +1,13 @@
 // Fork bombs by their shape, whatever they are called: functions that start themselves beside themselves, and endless
 // loops that never wait for what they start.
 
-import { type CompoundList, forEachChild, type Function as FunctionNode, type SyntaxNode, type While } from "unbash";
+import {
+  type CompoundList,
+  type Function as FunctionNode,
+  forEachChild,
+  type SyntaxNode,
+  type While,
+} from "unbash";
 import type { Budget } from "./budget.ts";
 
 export interface ForkingFunction {
@@ -38,11 +44,12 @@ export function forkingFunctions(
 /** Whether a script starts itself beside itself: `$0 & $0 &`. */
 export function startsItself(script: SyntaxNode): boolean {
   let found = false;
-  visit(script, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
+  visit(script, (node, place) => {
     if (node.type !== "Command" || !(place.background || place.piped)) return;
     const [first] = node.args;
     const words = [node.name?.text ?? "", first?.text ?? ""];
-    if (SELF.test(words[0] ?? "") || (/^(ba|da|z)?sh$/.test(words[0] ?? "") && SELF.test(words[1] ?? ""))) found = true;
+    if (SELF.test(words[0] ?? "") || (/^(ba|da|z)?sh$/.test(words[0] ?? "") && SELF.test(words[1] ?? "")))
+      found = true;
   });
   return found;
 }
@@ -54,7 +61,7 @@ export function endlessForks(body: CompoundList, loop?: While): boolean {
   if (loop && !isEndless(loop)) return false;
   let starts = false;
   let waits = false;
-  visit(body, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
+  visit(body, (node, place) => {
     if (node.type === "Statement" && node.background) starts = true;
     if (node.type === "Command" && WAITING.test(node.name?.value ?? "") && !place.background) waits = true;
   });
@@ -69,8 +76,13 @@ function isEndless({ clause, kind }: While): boolean {
   const { command } = only;
   if (command.type === "ArithmeticCommand") return /^\s*1\s*$/.test(command.body) === (kind === "while");
   if (command.type !== "Command") return false;
-  const words = [command.name?.value ?? "", ...command.args.map((arg) => (arg.type === "Word" ? arg.value : ""))];
-  return kind === "while" ? /^(:|true|\/bin\/true|\[ 1 \]|test 1|\[ true \])$/.test(words.join(" ")) : words[0] === "false";
+  const words = [
+    command.name?.value ?? "",
+    ...command.args.map((arg) => (arg.type === "Word" ? arg.value : "")),
+  ];
+  return kind === "while"
+    ? /^(:|true|\/bin\/true|\[ 1 \]|test 1|\[ true \])$/.test(words.join(" "))
+    : words[0] === "false";
 }
 
 function reaches(from: string, goal: string, calls: ReadonlyMap<string, readonly Call[]>): boolean {
@@ -87,29 +99,49 @@ function reaches(from: string, goal: string, calls: ReadonlyMap<string, readonly
 
 function callsIn(body: SyntaxNode, functions: ReadonlyMap<string, unknown>, budget: Budget): readonly Call[] {
   const calls: Call[] = [];
-  visit(body, { background: false, piped: false, inner: false, conditional: false }, (node, place) => {
-    budget.spend();
-    const callee = node.type === "Command" ? (node.name?.value ?? "") : "";
-    if (functions.has(callee)) calls.push({ callee, ...place });
-  });
+  visit(
+    body,
+    (node, place) => {
+      budget.spend();
+      const callee = node.type === "Command" ? (node.name?.value ?? "") : "";
+      if (functions.has(callee)) calls.push({ callee, ...place });
+    },
+    budget,
+  );
   return calls;
 }
 
 type Place = Omit<Call, "callee">;
 
-function visit(root: SyntaxNode, start: Place, look: (node: SyntaxNode, place: Place) => void): void {
-  const stack: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: start }];
+function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Place) => void, budget?: Budget): void {
+  const stack: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: AT_FIRST }];
   for (let item = stack.pop(); item; item = stack.pop()) {
     const { node, place } = item;
     look(node, place);
+    if (!isEntered(node, budget)) continue;
     if (node.type === "AndOr") {
-      node.commands.forEach((child, i) => stack.push({ node: child, place: i === 0 ? place : { ...place, conditional: true } }));
+      for (const [i, child] of node.commands.entries()) {
+        stack.push({ node: child, place: i === 0 ? place : { ...place, conditional: true } });
+      }
       continue;
     }
     const inner = placeInside(node, place);
-    forEachChild(node, (child) => stack.push({ node: child, place: inner }));
+    forEachChild(node, (child) => {
+      stack.push({ node: child, place: inner });
+    });
   }
 }
+
+/** Words are looked into only where somebody pays for it: unbash parses what is in them on the way. */
+function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
+  if (node.type === "Word" || node.type === "Assignment" || node.type === "HereDocBody")
+    return budget !== undefined;
+  if (node.type === "CommandExpansion" || node.type === "ProcessSubstitution")
+    budget?.spend(node.text.length / 2);
+  return true;
+}
+
+const AT_FIRST: Place = { background: false, piped: false, inner: false, conditional: false };
 
 function placeInside(node: SyntaxNode, place: Place): Place {
   switch (node.type) {

@@ -5,7 +5,8 @@ import type { EffectiveCommand } from "./command.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { isWrapper } from "./wrappers.ts";
 
-const DESTRUCTIVE = /^(.*\/)?(rm|dd|mv|chmod|chown|chgrp|shred|mkfs(\..+)?|wipefs|kill|reboot|shutdown|halt|poweroff|tee|truncate|find|(ba|da|z)?sh)$/;
+const DESTRUCTIVE =
+  /^(.*\/)?(rm|dd|mv|chmod|chown|chgrp|shred|mkfs(\..+)?|wipefs|kill|reboot|shutdown|halt|poweroff|tee|truncate|find|(ba|da|z)?sh)$/;
 
 /** The command an unknown program may hand on, or null. */
 export function forwardedCommand(command: EffectiveCommand): EffectiveCommand | null {
@@ -14,5 +15,12 @@ export function forwardedCommand(command: EffectiveCommand): EffectiveCommand | 
   const program = command.args[at];
   if (at < 0 || !program || at === command.args.length - 1) return null;
   const name = program.text.slice(program.text.lastIndexOf("/") + 1);
-  return { ...command, program: name, called: program.text, args: command.args.slice(at + 1), redirects: [], assignments: [] };
+  return {
+    ...command,
+    program: name,
+    called: program.text,
+    args: command.args.slice(at + 1),
+    redirects: [],
+    assignments: [],
+  };
 }

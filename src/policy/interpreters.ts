@@ -4,7 +4,15 @@
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
 import { scanAwk } from "./awk.ts";
 import { scanCode } from "./code.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
 
@@ -19,7 +27,14 @@ const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
   [/^(python|pypy)[\d.]*$/, { code: ["c"], values: "cmWX" }],
   [/^perl[\d.]*$/, { code: ["e", "E"], values: "eEIMm" }],
   [/^j?ruby[\d.]*$/, { code: ["e"], values: "eICErF" }],
-  [/^(node|nodejs)$/, { code: ["e", "p", "eval", "print", "pe"], values: "eprC", longValues: ["eval", "print", "require", "import"] }],
+  [
+    /^(node|nodejs)$/,
+    {
+      code: ["e", "p", "eval", "print", "pe"],
+      values: "eprC",
+      longValues: ["eval", "print", "require", "import"],
+    },
+  ],
   [/^(bun|tsx|ts-node)$/, { code: ["e", "eval", "p", "print"], values: "ep", longValues: ["eval", "print"] }],
   [/^deno$/, { code: ["e"], values: "", verb: "eval" }],
   [/^php[\d.]*$/, { code: ["r", "B", "R", "E"], values: "rBREdcfStz" }],
@@ -33,8 +48,13 @@ interface CodeRunner extends Runner {
   readonly where: Where;
 }
 
-export function runInterpreter(command: EffectiveCommand, around: Surroundings, runner: CodeRunner): Flow | null {
-  if (/^([gmn]?awk|busybox-awk)$/.test(command.program)) return scanAwk(command, inside(command, around), runner);
+export function runInterpreter(
+  command: EffectiveCommand,
+  around: Surroundings,
+  runner: CodeRunner,
+): Flow | null {
+  if (/^([gmn]?awk|busybox-awk)$/.test(command.program))
+    return scanAwk(command, inside(command, around), runner);
   const interpreter = INTERPRETERS.find(([name]) => name.test(command.program))?.[1];
   if (!interpreter) return null;
   const options = readOptions(command.args, { ...interpreter, stopAtOperand: true });
@@ -42,12 +62,17 @@ export function runInterpreter(command: EffectiveCommand, around: Surroundings, 
   const [first, second] = options.operands;
   if (interpreter.verb !== undefined && first?.text === interpreter.verb && second) texts.push(second);
   if (texts.length === 0 && !options.flags.has("m")) texts.push(...scriptOf(first, command, around));
-  for (const { text, span, flow } of texts) runCode(text, { ...inside(command, around), span }, flow ?? null, command, runner);
+  for (const { text, span, flow } of texts)
+    runCode(text, { ...inside(command, around), span }, flow ?? null, command, runner);
   return flowOf(null);
 }
 
 /** The program text when it is read from a file the command wrote, from stdin or from a substitution. */
-function scriptOf(first: Field | undefined, command: EffectiveCommand, around: Surroundings): readonly Field[] {
+function scriptOf(
+  first: Field | undefined,
+  command: EffectiveCommand,
+  around: Surroundings,
+): readonly Field[] {
   const { span, stdin } = command;
   if (first?.flow) return [{ text: first.flow.text ?? UNKNOWN, span, flow: first.flow }];
   if (!first || first.text === "-" || first.text === "/dev/stdin") {
@@ -58,7 +83,13 @@ function scriptOf(first: Field | undefined, command: EffectiveCommand, around: S
   return flow ? [{ text: flow.text ?? UNKNOWN, span: first.span, flow }] : [];
 }
 
-function runCode(code: string, around: Surroundings, flow: Flow | null, command: EffectiveCommand, runner: CodeRunner): void {
+function runCode(
+  code: string,
+  around: Surroundings,
+  flow: Flow | null,
+  command: EffectiveCommand,
+  runner: CodeRunner,
+): void {
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
@@ -66,11 +97,28 @@ function runCode(code: string, around: Surroundings, flow: Flow | null, command:
   }
   const scan = scanCode(code, runner.where.home);
   for (const text of scan.texts) runner.runText(text, around);
-  for (const argv of scan.argvs) runner.runArgv(argv.map((text) => ({ text, span: around.span })), around);
-  if (scan.forks) runner.sign("fork-bomb", around.span, `${command.program} forks without end`);
-  if (scan.reverseShell) runner.sign("reverse-shell", around.span, `${command.program} connects a shell to a socket`);
+  for (const argv of scan.argvs)
+    runner.runArgv(
+      argv.map((text) => ({ text, span: around.span })),
+      around,
+    );
+  if (scan.forks)
+    runner.sign(
+      scan.forks === "certain" ? "fork-bomb" : "fork-maybe",
+      around.span,
+      `${command.program} forks without end`,
+    );
+  if (scan.reverseShell)
+    runner.sign("reverse-shell", around.span, `${command.program} connects a shell to a socket`);
 }
 
 function inside(command: EffectiveCommand, around: Surroundings): Surroundings {
-  return { ...around, scope: around.scope.fork(), via: [...around.via, command.program], redirects: [], assignments: [], stdin: NO_FLOW };
+  return {
+    ...around,
+    scope: around.scope.fork(),
+    via: [...around.via, command.program],
+    redirects: [],
+    assignments: [],
+    stdin: NO_FLOW,
+  };
 }

@@ -2,7 +2,15 @@
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { UNKNOWN } from "./marks.ts";
 import { quoted } from "./wrappers.ts";
 
@@ -23,7 +31,9 @@ function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runne
   }
   const [placeholder] = valuesOf(options, "I", "replace");
   const place = placeholder?.text ?? (hasFlag(options, "i", "replace") ? "{}" : null);
-  const items = hasFlag(options, "a", "arg-file") ? [UNKNOWN] : itemsOf(command.stdin, place !== null || hasFlag(options, "0", "null", "d"));
+  const items = hasFlag(options, "a", "arg-file")
+    ? [UNKNOWN]
+    : itemsOf(command.stdin, place !== null || hasFlag(options, "0", "null", "d"));
   const [program] = options.operands;
   if (!program) return null;
   const around_ = { ...around, via: [...around.via, "xargs"], redirects: [], stdin: NO_FLOW };
@@ -32,7 +42,10 @@ function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runne
     return runner.runArgv([...options.operands, ...added], around_);
   }
   for (const item of items) {
-    runner.runArgv(options.operands.map((field) => ({ ...field, text: field.text.replaceAll(place, item) })), around_);
+    runner.runArgv(
+      options.operands.map((field) => ({ ...field, text: field.text.replaceAll(place, item) })),
+      around_,
+    );
   }
   return flowOf(null);
 }
@@ -41,14 +54,26 @@ function itemsOf(stdin: Flow, wholeLines: boolean): readonly string[] {
   if (stdin.text === null) return [UNKNOWN];
   const items = stdin.text.split(wholeLines ? /[\n\0]/ : /[\s\0]/).filter((item) => item !== "");
   const unquoted = items.map((item) => item.replace(/^(['"])(.*)\1$/, "$2"));
-  return unquoted.length > POLICY_ALTERNATIVES_MAX_COUNT ? [...unquoted.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN] : unquoted;
+  return unquoted.length > POLICY_ALTERNATIVES_MAX_COUNT
+    ? [...unquoted.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN]
+    : unquoted;
 }
 
 function runParallel(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
   const at = command.args.findIndex(({ text }) => /^:::[:+]?$/.test(text));
   const own = at < 0 ? command.args : command.args.slice(0, at);
-  const { operands } = readOptions(own, { values: "jNnLIdaCE", longValues: ["jobs", "delay", "retries", "timeout", "colsep", "joblog", "arg-file"], stopAtOperand: true });
-  const given = at < 0 ? itemsOf(command.stdin, true) : command.args.slice(at + 1).map(({ text }) => text).filter((text) => !text.startsWith(":::"));
+  const { operands } = readOptions(own, {
+    values: "jNnLIdaCE",
+    longValues: ["jobs", "delay", "retries", "timeout", "colsep", "joblog", "arg-file"],
+    stopAtOperand: true,
+  });
+  const given =
+    at < 0
+      ? itemsOf(command.stdin, true)
+      : command.args
+          .slice(at + 1)
+          .map(({ text }) => text)
+          .filter((text) => !text.startsWith(":::"));
   const template = operands.map(({ text }) => text).join(" ");
   const inside = { ...around, via: [...around.via, "parallel"], redirects: [], stdin: NO_FLOW };
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {

@@ -2,8 +2,9 @@
 // goes wrong on the way is a reason to ask.
 
 import { messageOf } from "../support/errors.ts";
-import { POLICY_FINDINGS_MAX_COUNT } from "../support/limits.ts";
+import { POLICY_COMMANDS_MAX_COUNT, POLICY_FINDINGS_MAX_COUNT } from "../support/limits.ts";
 import { Budget, BudgetSpent } from "./budget.ts";
+import type { EffectiveCommand } from "./command.ts";
 import { decide, type RawFinding } from "./decide.ts";
 import { type JudgedCommand, judgedCommand } from "./facts.ts";
 import { forwardedCommand } from "./forwarded.ts";
@@ -12,53 +13,105 @@ import { hiddenCharacters, isPackedForkBomb } from "./parse.ts";
 import { describeWhere, type Where } from "./paths.ts";
 import type { CommandRule } from "./rule.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
+import { fits, type UserRule } from "./user-rule.ts";
 import type { ExplainedCommand, Explanation, PolicyFacts, Span, Verdict } from "./verdict.ts";
 import { Walk } from "./walk.ts";
 
 /** What policy says about a command. */
 export function judge(command: string, facts: PolicyFacts): Verdict {
-  return examine(command, facts).verdict;
+  return new Examination(command, facts, false).verdict();
 }
 
 /** The same with the whole way there. */
 export function explain(command: string, facts: PolicyFacts): Explanation {
-  const { walk, judged, findings, verdict } = examine(command, facts);
-  const problems = walk.signs.filter(({ kind }) => kind === "unparsed").map(({ detail }) => detail);
-  const commands = judged.map((one): ExplainedCommand => {
-    const rules = findings.filter(({ command: of }) => of === one).map(({ rule }) => rule);
+  const examination = new Examination(command, facts, true);
+  const verdict = examination.verdict();
+  const problems = examination.walk.signs
+    .filter(({ kind }) => kind === "unparsed")
+    .map(({ detail }) => detail);
+  const commands = examination.judged.map((one): ExplainedCommand => {
+    const rules = examination.findings.filter(({ command: of }) => of === one).map(({ rule }) => rule);
     return explained(one, rules);
   });
   return { command, parse: { ok: problems.length === 0, problems }, commands, verdict };
 }
 
-interface Examination {
-  readonly walk: Walk;
-  readonly judged: readonly JudgedCommand[];
-  readonly findings: readonly RawFinding[];
-  readonly verdict: Verdict;
+/** Whether a rule of a person is about any part of a command. Examples are read as at HOME=/home/dev in ~/proj. */
+export function explainsRule(rule: UserRule, command: string): boolean {
+  const examination = new Examination(command, { home: "/home/dev", cwd: "/home/dev/proj" }, true);
+  examination.verdict();
+  return examination.judged.some((one) => fits(rule, one));
 }
 
-function examine(command: string, facts: PolicyFacts): Examination {
-  const where = describeWhere(facts.home, facts.workspace ?? facts.cwd, facts.isRoot ?? false);
-  const walk = new Walk(where, new Budget());
-  const all: Span = { start: 0, end: command.length };
-  const hidden = hiddenCharacters(command);
-  if (hidden) walk.sign("hidden-characters", hidden.span, hidden.code);
-  attempt(walk, all, () => walk.start(command, facts.cwd));
-  if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(command)) {
-    walk.sign("fork-bomb", all, "a function starts itself twice, again and again");
+class Examination {
+  readonly walk: Walk;
+  readonly judged: JudgedCommand[] = [];
+  readonly findings: RawFinding[] = [];
+  readonly #command: string;
+  readonly #facts: PolicyFacts;
+  readonly #where: Where;
+  readonly #rules: readonly CommandRule[];
+  /** Whether every command is kept, and not only those that something was found about. */
+  readonly #keeps: boolean;
+  #denied = 0;
+
+  constructor(command: string, facts: PolicyFacts, keeps: boolean) {
+    this.#command = command;
+    this.#facts = facts;
+    this.#keeps = keeps || (facts.rules?.length ?? 0) > 0;
+    this.#where = describeWhere(facts.home, facts.workspace ?? facts.cwd, facts.isRoot ?? false);
+    const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
+    this.#rules = cautious ? COMMAND_RULES : STANDARD_RULES;
+    this.walk = new Walk(this.#where, new Budget(), (effective) => this.#judge(effective));
   }
-  const judged: JudgedCommand[] = [];
-  const findings: RawFinding[] = [];
-  const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
-  const rules = COMMAND_RULES.filter(({ profile }) => profile === undefined || cautious);
-  attempt(walk, all, () => judgeCommands(walk, where, rules, { judged, findings }));
-  for (const { kind, span, detail } of walk.signs) {
-    const rule = SIGN_RULES.get(kind);
-    if (rule) add(findings, { rule: rule.id, verdict: rule.verdict, severity: rule.severity, reason: rule.reason(shown(detail)), span, alternative: rule.alternative, command: null });
+
+  verdict(): Verdict {
+    const { walk } = this;
+    const all: Span = { start: 0, end: this.#command.length };
+    const hidden = hiddenCharacters(this.#command);
+    if (hidden) walk.sign("hidden-characters", hidden.span, hidden.code);
+    attempt(walk, all, () => walk.start(this.#command, this.#facts.cwd));
+    if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
+      walk.sign("fork-bomb", all, "a function starts itself twice, again and again");
+    }
+    for (const { kind, span, detail } of walk.signs) {
+      const rule = SIGN_RULES.get(kind);
+      if (!rule) continue;
+      const { id, verdict, severity, alternative } = rule;
+      add(this.findings, {
+        rule: id,
+        verdict,
+        severity,
+        reason: rule.reason(shown(detail)),
+        span,
+        alternative,
+        command: null,
+      });
+    }
+    return decide(this.findings, this.judged, this.#facts);
   }
-  return { walk, judged, findings, verdict: decide(findings, judged, facts) };
+
+  #judge(effective: EffectiveCommand): void {
+    // More of the same would not change the answer.
+    if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
+    const command = judgedCommand(effective, this.#where);
+    const before = this.findings.length;
+    for (const rule of this.#rules) {
+      const finding = applied(rule, command);
+      if (!finding) continue;
+      add(this.findings, finding);
+      if (finding.verdict === "deny") this.#denied += 1;
+    }
+    const forwarded = forwardedCommand(effective);
+    if (forwarded) addForwarded(judgedCommand(forwarded, this.#where), command, this.#rules, this.findings);
+    if (!this.#keeps && this.findings.length === before) return;
+    if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
+    // A rule of a person must not be missed because a script is long.
+    else if (this.#keeps) throw new BudgetSpent("too many commands");
+  }
 }
+
+const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefined);
 
 /** The one place where a failure becomes a finding. */
 function attempt(walk: Walk, span: Span, work: () => void): void {
@@ -70,38 +123,28 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
   }
 }
 
-interface Judgement {
-  readonly judged: JudgedCommand[];
-  readonly findings: RawFinding[];
-}
-
-function judgeCommands(walk: Walk, where: Where, rules: readonly CommandRule[], { judged, findings }: Judgement): void {
-  let denied = 0;
-  for (const effective of walk.commands) {
-    const command = judgedCommand(effective, where);
-    judged.push(command);
-    for (const rule of rules) {
-      const finding = applied(rule, command);
-      if (!finding) continue;
-      add(findings, finding);
-      if (finding.verdict === "deny") denied += 1;
-    }
-    const forwarded = forwardedCommand(effective);
-    if (forwarded) addForwarded(judgedCommand(forwarded, where), command, rules, findings);
-    // More of the same would not change the answer.
-    if (denied >= POLICY_FINDINGS_MAX_COUNT) return;
-  }
-}
-
 function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
   if (rule.programs && !rule.programs.test(command.program)) return null;
   const hit = rule.check(command);
   if (!hit) return null;
   const { id, verdict, severity, alternative } = rule;
-  return { rule: id, verdict, severity, reason: hit.reason, span: hit.span ?? command.span, alternative, command };
+  return {
+    rule: id,
+    verdict,
+    severity,
+    reason: hit.reason,
+    span: hit.span ?? command.span,
+    alternative,
+    command,
+  };
 }
 
-function addForwarded(tail: JudgedCommand, command: JudgedCommand, rules: readonly CommandRule[], findings: RawFinding[]): void {
+function addForwarded(
+  tail: JudgedCommand,
+  command: JudgedCommand,
+  rules: readonly CommandRule[],
+  findings: RawFinding[],
+): void {
   const own = rules.find(({ id }) => id === "forwarded-danger");
   const worst = rules.map((rule) => applied(rule, tail)).find((finding) => finding?.verdict === "deny");
   if (!own || !worst) return;
@@ -114,7 +157,8 @@ function addForwarded(tail: JudgedCommand, command: JudgedCommand, rules: readon
 function add(findings: RawFinding[], finding: RawFinding): void {
   if (findings.length >= POLICY_FINDINGS_MAX_COUNT && finding.verdict !== "deny") return;
   const known = findings.some(
-    ({ rule, span }) => rule === finding.rule && span.start === finding.span.start && span.end === finding.span.end,
+    ({ rule, span }) =>
+      rule === finding.rule && span.start === finding.span.start && span.end === finding.span.end,
   );
   if (!known) findings.push(finding);
 }
@@ -126,7 +170,12 @@ function explained(command: JudgedCommand, rules: readonly string[]): ExplainedC
     via: command.via,
     cwd: command.cwds.map(shown),
     span: command.span,
-    paths: command.effects.map(({ kind, place, recursive }) => ({ effect: kind, path: shown(place.path), class: place.class, recursive })),
+    paths: command.effects.map(({ kind, place, recursive }) => ({
+      effect: kind,
+      path: shown(place.path),
+      class: place.class,
+      recursive,
+    })),
     rules: [...new Set(rules)],
   };
 }

@@ -12,6 +12,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const fold = Object.hasOwn(FOLDS, command.program) ? FOLDS[command.program] : undefined;
   const text = fold ? fold(command, scope, where) : null;
   rememberFetched(command, scope);
+  if (command.program === "tee") rememberCopies(command, scope);
   return flowOf(text, joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where)));
 }
 
@@ -22,20 +23,29 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     let at = 0;
     let flags = "";
     for (; /^-[neE]+$/.test(args[at]?.text ?? ""); at++) flags += args[at]?.text ?? "";
-    const text = args.slice(at).map((arg) => arg.text).join(" ");
+    const text = args
+      .slice(at)
+      .map((arg) => arg.text)
+      .join(" ");
     return (flags.includes("e") ? decodeEscapes(text) : text) + (flags.includes("n") ? "" : "\n");
   },
   printf: ({ args }) => {
     const [format, ...values] = args[0]?.text === "--" ? args.slice(1) : args;
     if (!format || format.text.startsWith("-v")) return "";
-    return formatted(format.text, values.map(({ text }) => text));
+    return formatted(
+      format.text,
+      values.map(({ text }) => text),
+    );
   },
   cat: ({ args, stdin, cwds }, scope) => {
     const files = args.filter(({ text }) => !/^-./.test(text));
     if (files.length === 0) return stdin.text;
     let all = "";
     for (const file of files) {
-      const flow = file.text === "-" ? stdin : (file.flow ?? scope.files.get(changeDirectory(file.text, cwds[0] ?? UNKNOWN)));
+      const flow =
+        file.text === "-"
+          ? stdin
+          : (file.flow ?? scope.files.get(changeDirectory(file.text, cwds[0] ?? UNKNOWN)));
       if (flow === undefined || flow.text === null) return null;
       all += flow.text;
     }
@@ -44,13 +54,20 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   tee: ({ stdin }) => stdin.text,
   base64: (command) => decoding(command, /^(-d|-D|--d\w*|-di|-id)$/, decodeBase64),
   base32: () => null,
-  xxd: (command) => (command.args.some(({ text }) => /^-\w*r/.test(text)) ? decoding(command, /^-\w*p/, decodeHex) : null),
+  xxd: (command) =>
+    command.args.some(({ text }) => /^-\w*r/.test(text)) ? decoding(command, /^-\w*p/, decodeHex) : null,
   openssl: (command) => decoding(command, /^-d$/, decodeBase64),
-  rev: ({ stdin }) => stdin.text?.split("\n").map((line) => [...line].reverse().join("")).join("\n") ?? null,
+  rev: ({ stdin }) =>
+    stdin.text
+      ?.split("\n")
+      .map((line) => [...line].reverse().join(""))
+      .join("\n") ?? null,
   tr: ({ args, stdin }) => {
     const [from, to] = args.filter(({ text }) => !/^-./.test(text));
     const deletes = args.some(({ text }) => /^-\w*d/.test(text));
-    return stdin.text === null || !from ? null : translated(stdin.text, from.text, deletes ? "" : (to?.text ?? ""));
+    return stdin.text === null || !from
+      ? null
+      : translated(stdin.text, from.text, deletes ? "" : (to?.text ?? ""));
   },
   pwd: ({ cwds }) => `${cwds.length === 1 ? cwds[0] : UNKNOWN}\n`,
   mktemp: (command) => {
@@ -59,7 +76,9 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     const [template] = options.operands;
     const name = template?.text.replace(/X{3,}/, SOMETHING) ?? SOMETHING;
     if (name.includes("/")) return `${name}\n`;
-    return template && !directory && !options.flags.has("t") && !options.flags.has("tmpdir") ? `${name}\n` : `${directory?.text ?? "/tmp"}/${name}\n`;
+    return template && !directory && !options.flags.has("t") && !options.flags.has("tmpdir")
+      ? `${name}\n`
+      : `${directory?.text ?? "/tmp"}/${name}\n`;
   },
   which: named,
   command: (command) => (/^-[vp]*v/.test(command.args[0]?.text ?? "") ? named(command) : null),
@@ -68,10 +87,14 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     if (!isCertain(path)) return null;
     return `${path.includes("/") ? path.replace(/\/+[^/]*\/*$/, "") || "/" : "."}\n`;
   },
-  basename: ({ args }) => (args.length === 1 && isCertain(args[0]?.text ?? "") ? `${args[0]?.text.split("/").filter(Boolean).at(-1) ?? "/"}\n` : null),
+  basename: ({ args }) =>
+    args.length === 1 && isCertain(args[0]?.text ?? "")
+      ? `${args[0]?.text.split("/").filter(Boolean).at(-1) ?? "/"}\n`
+      : null,
   realpath: resolved,
   readlink: resolved,
-  git: ({ args }, _scope, where) => (args.map(({ text }) => text).join(" ") === "rev-parse --show-toplevel" ? `${where.workspace}\n` : null),
+  git: ({ args }, _scope, where) =>
+    args.map(({ text }) => text).join(" ") === "rev-parse --show-toplevel" ? `${where.workspace}\n` : null,
   whoami: (_command, _scope, where) => `${where.isRoot ? "root" : (where.home.split("/").at(-1) ?? "")}\n`,
   date: () => `${SOMETHING}\n`,
   nproc: () => `${SOMETHING}\n`,
@@ -92,34 +115,64 @@ function resolved({ args, cwds }: EffectiveCommand): string | null {
   return path && cwds.length === 1 ? `${changeDirectory(path.text, cwds[0] ?? UNKNOWN)}\n` : null;
 }
 
-function decoding({ args, stdin }: EffectiveCommand, flag: RegExp, decode: (text: string) => string | null): string | null {
-  if (!args.some(({ text }) => flag.test(text)) || !stdin.connected || stdin.text === null || !isCertain(stdin.text)) return null;
+function decoding(
+  { args, stdin }: EffectiveCommand,
+  flag: RegExp,
+  decode: (text: string) => string | null,
+): string | null {
+  if (
+    !args.some(({ text }) => flag.test(text)) ||
+    !stdin.connected ||
+    stdin.text === null ||
+    !isCertain(stdin.text)
+  )
+    return null;
   return decode(stdin.text);
 }
 
-const FETCHERS = /^(curl|wget|http|https|xh|aria2c|fetch|lynx|w3m|nc|ncat|netcat|socat|ssh|ftp)$/;
+const FETCHERS = /^(curl|wget|http|https|xh|aria2c|fetch|lynx|w3m|ssh|ftp)$/;
+const SOCKETS = /^(nc|ncat|netcat|socat|telnet)$/;
 const DECODERS = /^(base64|base32|xxd|openssl|gunzip|zcat|gpg|uudecode)$/;
 
 function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] {
   if (FETCHERS.test(command.program)) return ["network"];
+  if (SOCKETS.test(command.program)) return ["network", "socket"];
   if (command.program === "yes") return ["endless"];
   const origins: Origin[] = DECODERS.test(command.program) ? ["decoded"] : [];
-  const files = [...command.args, ...command.redirects.filter(({ operator }) => operator === "<").map(({ target }) => target)];
+  const files = [
+    ...command.args,
+    ...command.redirects.filter(({ operator }) => operator === "<").map(({ target }) => target),
+  ];
   for (const { text } of files) {
     if (text.startsWith("-") || !/[./]/.test(text)) continue;
     if (command.cwds.some((cwd) => locate(text, cwd, where).class === "secret")) origins.push("secret");
   }
-  return command.program === "gpg" && command.args.some(({ text }) => text.includes("secret")) ? [...origins, "secret"] : origins;
+  return command.program === "gpg" && command.args.some(({ text }) => text.includes("secret"))
+    ? [...origins, "secret"]
+    : origins;
+}
+
+function rememberCopies({ args, stdin, cwds }: EffectiveCommand, scope: Scope): void {
+  for (const { text } of readOptions(args).operands)
+    scope.files.set(changeDirectory(text, cwds[0] ?? UNKNOWN), stdin);
 }
 
 /** A fetched file is remote code for whoever runs it later. */
 function rememberFetched(command: EffectiveCommand, scope: Scope): void {
   if (command.program !== "curl" && command.program !== "wget") return;
-  const options = readOptions(command.args, { values: command.program === "curl" ? "oHXduAeTFb" : "OoPUqt", longValues: ["output", "output-document"] });
-  const urls = options.operands.map(({ text }) => text.split(/[?#]/)[0]?.split("/").at(-1) ?? "").filter((name) => name !== "");
+  const options = readOptions(command.args, {
+    values: command.program === "curl" ? "oHXduAeTFb" : "OoPUqt",
+    longValues: ["output", "output-document"],
+  });
+  const urls = options.operands
+    .map(({ text }) => text.split(/[?#]/)[0]?.split("/").at(-1) ?? "")
+    .filter((name) => name !== "");
   const saves = command.program === "wget" || options.flags.has("O") || options.flags.has("remote-name");
-  const targets = valuesOf(options, command.program === "curl" ? "o" : "O", "output", "output-document").map(({ text }) => text);
+  const targets = valuesOf(options, command.program === "curl" ? "o" : "O", "output", "output-document").map(
+    ({ text }) => text,
+  );
   for (const name of targets.length > 0 ? targets : saves ? urls : []) {
-    if (name !== "-") scope.files.set(changeDirectory(name, command.cwds[0] ?? UNKNOWN), flowOf(null, ["network"]));
+    if (name !== "-")
+      scope.files.set(changeDirectory(name, command.cwds[0] ?? UNKNOWN), flowOf(null, ["network"]));
   }
 }

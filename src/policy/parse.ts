@@ -16,9 +16,13 @@ export function hiddenCharacters(text: string): { readonly span: Span; readonly 
   return { span: { start: found.index, end: found.index + found[0].length }, code: `U+${code}` };
 }
 
-// A joiner is at home between emoji only. A carriage return is an ordinary character to bash, a line end to the eye.
-const HIDDEN =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufdd0-\ufdef\ufffe\uffff\u{e0000}-\u{e007f}]|\p{Cs}|(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d/u;
+const CONTROL = String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\xad]`;
+const ZERO_WIDTH = String.raw`[\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]`;
+const NO_CHARACTER = String.raw`[\ufdd0-\ufdef\ufffe\uffff\u{e0000}-\u{e007f}]|\p{Cs}`;
+// A joiner is at home between emoji only.
+const LONE_JOINER = String.raw`(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d`;
+// A carriage return is among them: an ordinary character to bash, a line end to the eye.
+const HIDDEN = new RegExp([CONTROL, ZERO_WIDTH, NO_CHARACTER, LONE_JOINER].join("|"), "u");
 
 /**
  * A fork bomb that bash itself refuses for a missing blank: `:(){:|:&};:`. It is what people write when they mean one,

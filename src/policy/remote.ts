@@ -1,7 +1,14 @@
 // ssh: the options that run something here, and the command that runs there.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export function runRemote(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
@@ -19,6 +26,11 @@ export function runRemote(command: EffectiveCommand, around: Surroundings, runne
   if (!first) return flowOf(null);
   const scope = around.scope.fork();
   scope.cwds = [UNKNOWN];
-  runner.runText(there.map(({ text }) => text).join(" "), { ...inside, scope, stdin: around.stdin, span: first.span });
+  runner.runText(there.map(({ text }) => text).join(" "), {
+    ...inside,
+    scope,
+    stdin: around.stdin,
+    span: first.span,
+  });
   return flowOf(null);
 }

@@ -51,7 +51,12 @@ interface EffectPattern {
 }
 
 /** A check that fires on the first effect of the given kinds on the given classes. */
-export function onEffect({ kinds, classes, when, says }: EffectPattern): (command: JudgedCommand) => Hit | null {
+export function onEffect({
+  kinds,
+  classes,
+  when,
+  says,
+}: EffectPattern): (command: JudgedCommand) => Hit | null {
   const wanted = new Set<EffectKind>(kinds);
   const places = new Set<PathClass>(classes);
   return (command) => {
@@ -73,5 +78,7 @@ export function onArgs(test: (args: readonly string[], command: JudgedCommand) =
 }
 
 function filled(says: string, path: string, command: JudgedCommand): string {
-  return says.replace("{path}", () => path).replace("{program}", () => shown(command.program) || "a redirection");
+  return says
+    .replace("{path}", () => path)
+    .replace("{program}", () => shown(command.program) || "a redirection");
 }

@@ -38,7 +38,9 @@ export const RULES: readonly Rule[] = [
   ...signRules,
 ];
 
-export const COMMAND_RULES: readonly CommandRule[] = RULES.filter((rule): rule is CommandRule => "check" in rule);
+export const COMMAND_RULES: readonly CommandRule[] = RULES.filter(
+  (rule): rule is CommandRule => "check" in rule,
+);
 
 export const SIGN_RULES: ReadonlyMap<SignKind, SignRule> = new Map(
   RULES.filter((rule): rule is SignRule => "sign" in rule).map((rule) => [rule.sign, rule]),

@@ -3,6 +3,8 @@
 import { runBuiltin } from "./builtins.ts";
 import type { EffectiveCommand, Field, Flow, Runner, Surroundings } from "./command.ts";
 import { flowOf, joinOrigins, NO_FLOW } from "./command.ts";
+import { runDeferred } from "./deferred.ts";
+import { runEditor } from "./editors.ts";
 import { runExecOptions } from "./exec-options.ts";
 import { runFinder } from "./finders.ts";
 import { couldMatch } from "./glob.ts";
@@ -12,8 +14,6 @@ import { hasGlob, isUnresolved } from "./marks.ts";
 import { foldOutput } from "./output.ts";
 import type { Where } from "./paths.ts";
 import { changeDirectory } from "./paths.ts";
-import { runDeferred } from "./deferred.ts";
-import { runEditor } from "./editors.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
 import { runVariables } from "./variables.ts";
@@ -32,12 +32,17 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
   const [first] = argv;
   runVariables(command, around, runner);
   if (!first) return flowOf("");
-  if (isUnresolved(command.called) || hasGlob(command.called)) return runUnknown(command, first, around, runner);
+  if (isUnresolved(command.called) || hasGlob(command.called))
+    return runUnknown(command, first, around, runner);
   const alias = around.scope.alias(command.called);
   if (alias !== undefined && around.via.length < 8) {
     runner.runText(alias, { ...inner(around, "alias"), stdin: around.stdin });
   }
-  const called = runner.callFunction(command.called, argv.slice(1).map(({ text }) => text), around);
+  const called = runner.callFunction(
+    command.called,
+    argv.slice(1).map(({ text }) => text),
+    around,
+  );
   if (called) return called;
   const ran = runInside(command, around, runner);
   const printed = foldOutput(command, around.scope, runner.where);
@@ -75,7 +80,12 @@ function runPeeled(command: EffectiveCommand, around: Surroundings, runner: Comm
 }
 
 /** A glob may well name the one program it must not. */
-function runUnknown(command: EffectiveCommand, first: Field, around: Surroundings, runner: CommandRunner): Flow {
+function runUnknown(
+  command: EffectiveCommand,
+  first: Field,
+  around: Surroundings,
+  runner: CommandRunner,
+): Flow {
   runner.sign("unknown-program", first.span, command.called);
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {

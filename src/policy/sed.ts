@@ -8,31 +8,45 @@ export interface SedActions {
 }
 
 export function sedActions(script: string): SedActions {
-  const runs: string[] = [];
-  const writes: string[] = [];
-  let executes = false;
+  const actions = { executes: false, runs: [] as string[], writes: [] as string[] };
   let at = 0;
   while (at < script.length) {
     at = afterAddress(script, at);
     const command = script[at] ?? "";
-    const rest = restOfLine(script, at + 1);
-    if (command === "s" || command === "y") {
-      const { flags, end } = substitution(script, at + 1);
-      if (/^\w*e/.test(flags)) executes = true;
-      const written = /w\s*(\S[^\n]*)/.exec(flags)?.[1];
-      if (written !== undefined) writes.push(written);
-      at = end;
-      continue;
-    }
-    if (command === "e") {
-      executes = true;
-      if (rest.trim() !== "") runs.push(rest.trim());
-    }
-    if (command === "w" || command === "W") writes.push(rest.trim());
-    const toLineEnd = /[eaicrRwW]/.test(command);
-    at = toLineEnd ? at + 1 + rest.length : nextCommand(script, at + 1);
+    at =
+      command === "s" || command === "y"
+        ? readSubstitution(script, at, actions)
+        : readCommand(script, at, actions);
   }
-  return { executes, runs, writes };
+  return actions;
+}
+
+interface Collected {
+  executes: boolean;
+  readonly runs: string[];
+  readonly writes: string[];
+}
+
+function readSubstitution(script: string, at: number, actions: Collected): number {
+  const { flags, replacement, end } = substitution(script, at + 1);
+  if (script[at] === "s" && /^\w*e/.test(flags)) {
+    actions.executes = true;
+    actions.runs.push(replacement.replace(/\\(.)/g, "$1"));
+  }
+  const written = /w\s*(\S[^\n]*)/.exec(flags)?.[1];
+  if (written !== undefined) actions.writes.push(written);
+  return end;
+}
+
+function readCommand(script: string, at: number, actions: Collected): number {
+  const command = script[at] ?? "";
+  const rest = restOfLine(script, at + 1);
+  if (command === "e") {
+    actions.executes = true;
+    if (rest.trim() !== "") actions.runs.push(rest.trim());
+  }
+  if (command === "w" || command === "W") actions.writes.push(rest.trim());
+  return /[eaicrRwW]/.test(command) ? at + 1 + rest.length : nextCommand(script, at + 1);
 }
 
 /** Skips separators and an address: numbers, `$`, `/regex/`, ranges. */
@@ -56,12 +70,15 @@ function afterDelimited(script: string, start: number, delimiter: string): numbe
   return script.length;
 }
 
-function substitution(script: string, start: number): { readonly flags: string; readonly end: number } {
+function substitution(
+  script: string,
+  start: number,
+): { readonly flags: string; readonly replacement: string; readonly end: number } {
   const delimiter = script[start] ?? "";
   const second = afterDelimited(script, start + 1, delimiter);
   const third = afterDelimited(script, second, delimiter);
   const flags = /^[^;}\n]*/.exec(script.slice(third))?.[0] ?? "";
-  return { flags, end: third + flags.length };
+  return { flags, replacement: script.slice(second, Math.max(second, third - 1)), end: third + flags.length };
 }
 
 function restOfLine(script: string, start: number): string {

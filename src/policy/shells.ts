@@ -1,12 +1,33 @@
 // Shells and what feeds them: -c texts, scripts on stdin, sourced files, and files the same command wrote before.
 
 import { type OptionTable, readOptions } from "./argv.ts";
-import { type EffectiveCommand, type Field, type Flow, flowOf, NO_FLOW, type Runner, type Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Field,
+  type Flow,
+  flowOf,
+  NO_FLOW,
+  type Runner,
+  type Surroundings,
+} from "./command.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory } from "./paths.ts";
 import type { Span } from "./verdict.ts";
 
-const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash"]);
+const SHELLS = new Set([
+  "sh",
+  "bash",
+  "dash",
+  "zsh",
+  "ksh",
+  "mksh",
+  "ash",
+  "rbash",
+  "fish",
+  "csh",
+  "tcsh",
+  "yash",
+]);
 
 const SHELL_OPTIONS: OptionTable = { values: "oO", longValues: ["rcfile", "init-file"], stopAtOperand: true };
 
@@ -44,17 +65,31 @@ export function runFile(command: EffectiveCommand, around: Surroundings, runner:
 /** Runs what a shell would read; says so where nobody can read it before. */
 export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
   if (flow.text === null || isUnresolved(flow.text)) {
-    const remote = flow.origins.includes("network");
-    runner.sign(remote ? "remote-code" : "hidden-code", span, "a shell runs a text that is made at run time");
+    const kind = flow.origins.includes("socket")
+      ? "reverse-shell"
+      : flow.origins.includes("network")
+        ? "remote-code"
+        : "hidden-code";
+    runner.sign(kind, span, "a shell runs a text that is made at run time");
   }
   if (flow.text === null) return flowOf(null, ["shell"]);
   return runner.runText(flow.text, around);
 }
 
-function runTextOf(text: Field, args: readonly Field[], command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runTextOf(
+  text: Field,
+  args: readonly Field[],
+  command: EffectiveCommand,
+  around: Surroundings,
+  runner: Runner,
+): Flow {
   if (isUnresolved(text.text)) {
     const remote = command.substituted.includes("network");
-    runner.sign(remote ? "remote-code" : "hidden-code", text.span, "a shell runs a text that is made at run time");
+    runner.sign(
+      remote ? "remote-code" : "hidden-code",
+      text.span,
+      "a shell runs a text that is made at run time",
+    );
   }
   const flow = runner.runText(text.text, { ...inShell(command, around, args), stdin: around.stdin });
   return { ...flow, origins: [...flow.origins, "shell"] };
@@ -68,10 +103,12 @@ function readStdin(command: EffectiveCommand, around: Surroundings, runner: Runn
 
 function readScript(file: Field, command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
   if (file.flow) return runFlow(file.flow, file.span, around, runner);
-  if (/^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(file.text)) return readStdin(command, around, runner);
+  if (/^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(file.text))
+    return readStdin(command, around, runner);
   const known = knownFile(file.text, around);
   if (known) return runFlow(known, file.span, around, runner);
-  if (file.text === UNKNOWN) runner.sign("hidden-code", file.span, "a shell runs a file that is named at run time");
+  if (file.text === UNKNOWN)
+    runner.sign("hidden-code", file.span, "a shell runs a file that is named at run time");
   return flowOf(null, ["shell"]);
 }
 
@@ -80,7 +117,11 @@ function knownFile(text: string, { scope }: Surroundings): Flow | undefined {
   return scope.files.size > 0 ? scope.files.get(changeDirectory(text, cwd)) : undefined;
 }
 
-function inShell(command: EffectiveCommand, around: Surroundings, args: readonly Field[] | null): Surroundings {
+function inShell(
+  command: EffectiveCommand,
+  around: Surroundings,
+  args: readonly Field[] | null,
+): Surroundings {
   const scope = around.scope.fork();
   scope.positional = args?.map(({ text }) => text) ?? null;
   const via = [...around.via, command.program];

@@ -34,13 +34,15 @@ export interface UserRuleSet {
 
 export function fits(rule: UserRule, command: JudgedCommand): boolean {
   if (command.program === "" && rule.program.length > 0) return false;
-  if (rule.program.length > 0 && !rule.program.some((name) => matchesPattern(name, command.program))) return false;
+  if (rule.program.length > 0 && !rule.program.some((name) => matchesPattern(name, command.program)))
+    return false;
   const args = command.args.map(({ text }) => text);
   if (!rule.args.every((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
   if (rule.without.some((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
   if (rule.effects.length === 0 && rule.paths.length === 0) return true;
   return command.effects.some(
     ({ kind, place }) =>
-      (rule.effects.length === 0 || rule.effects.includes(kind)) && (rule.paths.length === 0 || rule.paths.includes(place.class)),
+      (rule.effects.length === 0 || rule.effects.includes(kind)) &&
+      (rule.paths.length === 0 || rule.paths.includes(place.class)),
   );
 }

@@ -4,13 +4,16 @@ import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { NO_FLOW } from "./command.ts";
 import { isShell } from "./shells.ts";
 
-const LOADS = /^(LD_\w+|DYLD_\w+|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|BASH_LOADABLES_PATH|GCONV_PATH|GIT_EXEC_PATH|GIT_CONFIG\w*|GIT_TEMPLATE_DIR|GIT_PROXY_COMMAND|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|LUA_INIT|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS|MAKEFLAGS|NPM_CONFIG_SCRIPT_SHELL|npm_config_script_shell|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER)$/;
+const LOADS =
+  /^(LD_\w+|DYLD_\w+|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|BASH_LOADABLES_PATH|GCONV_PATH|GIT_EXEC_PATH|GIT_CONFIG\w*|GIT_TEMPLATE_DIR|GIT_PROXY_COMMAND|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|LUA_INIT|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS|MAKEFLAGS|NPM_CONFIG_SCRIPT_SHELL|npm_config_script_shell|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER)$/;
 
 /** Their value is a command line. */
-const COMMANDS = /^(PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|FCEDIT)$/;
+const COMMANDS =
+  /^(PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|FCEDIT)$/;
 
 /** What people ordinarily set these to. */
-const ORDINARY = /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i( -e)? '?s[^;&|`$()]*|firefox|google-chrome|delta|bat)$/;
+const ORDINARY =
+  /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i( -e)? '?s[^;&|`$()]*|firefox|google-chrome|delta|bat)$/;
 
 export interface InjectedVariable {
   readonly name: string;
@@ -25,9 +28,17 @@ export function injectedVariable(command: EffectiveCommand): InjectedVariable | 
 /** Walks the values that are command lines. */
 export function runVariables(command: EffectiveCommand, around: Surroundings, runner: Runner): void {
   for (const { name, value } of assignedBy(command)) {
-    if (!COMMANDS.test(name) || ORDINARY.test(value)) continue;
-    const inside = { ...around, scope: around.scope.fork(), via: [...around.via, name], redirects: [], assignments: [], stdin: NO_FLOW };
-    runner.runText(value, inside);
+    const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
+    if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
+    const inside = {
+      ...around,
+      scope: around.scope.fork(),
+      via: [...around.via, name],
+      redirects: [],
+      assignments: [],
+      stdin: NO_FLOW,
+    };
+    runner.runText(isPrompt ? `: "${value.replaceAll('"', '\\"')}"` : value, inside);
   }
 }
 
@@ -35,8 +46,10 @@ function injects({ name, value }: InjectedVariable, command: EffectiveCommand): 
   if (name === "ENV") return isShell(command.program);
   if (name === "PS4" || name === "PS1") return /\$\(|`/.test(value);
   if (name === "MAKEFLAGS") return !/^(-?-?j(obs=)?\d*|-\w+)?$/.test(value);
-  if (name === "NODE_OPTIONS") return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
-  if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS") return /-(javaagent|agentlib|agentpath)/.test(value);
+  if (name === "NODE_OPTIONS")
+    return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
+  if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS")
+    return /-(javaagent|agentlib|agentpath)/.test(value);
   if (COMMANDS.test(name)) return !ORDINARY.test(value);
   return LOADS.test(name);
 }

@@ -1,16 +1,11 @@
 // What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
 
+import type { Span } from "./span.ts";
 import type { UserRuleSet } from "./user-rule.ts";
 
 export type Decision = "allow" | "ask" | "deny";
 export type Severity = "none" | "low" | "medium" | "high" | "critical";
 export type Profile = "trusting" | "standard" | "cautious" | "off";
-
-/** UTF-16 offsets into the command, end exclusive. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Where a command would run. Nothing is looked up: what is not said here is not known. */
 export interface PolicyFacts {

@@ -8,8 +8,8 @@ import {
   type CompoundList,
   type Coproc,
   type For,
-  forEachChild,
   type Function as FunctionNode,
+  forEachChild,
   type If,
   type ParsedScript,
   type Pipeline,
@@ -20,24 +20,30 @@ import {
   type While,
 } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import { checkArithmetic } from "./arithmetic.ts";
+import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
-import { type EffectiveCommand, type Flow, flowOf, joinOrigins, NO_FLOW, type Sign, type SignKind } from "./command.ts";
-import type { Runner, Surroundings } from "./command.ts";
+import type { Field, Runner, Surroundings } from "./command.ts";
+import {
+  type EffectiveCommand,
+  type Flow,
+  flowOf,
+  joinOrigins,
+  NO_FLOW,
+  type Sign,
+  type SignKind,
+} from "./command.ts";
 import { evaluateCommand, type Frame, readRedirections, writeFiles } from "./command-words.ts";
 import { endlessForks, forkingFunctions, startsItself } from "./forks.ts";
 import { UNKNOWN } from "./marks.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
 import { runCommand } from "./run-command.ts";
-import type { Field } from "./command.ts";
 import { Scope } from "./scope.ts";
 import type { Span } from "./verdict.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, evaluateWord } from "./words.ts";
 
 export class Walk implements Runner {
-  readonly commands: EffectiveCommand[] = [];
   readonly signs: Sign[] = [];
   readonly where: Where;
   readonly budget: Budget;
@@ -45,9 +51,13 @@ export class Walk implements Runner {
   readonly #calls = new Set<string>();
   readonly #active = new Set<string>();
 
-  constructor(where: Where, budget: Budget) {
+  readonly #found: (command: EffectiveCommand) => void;
+
+  /** Every effective command is handed to `found` at once: a long script leaves nothing behind in memory. */
+  constructor(where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.budget = budget;
+    this.#found = found;
   }
 
   /** Walks the whole text. */
@@ -55,7 +65,7 @@ export class Walk implements Runner {
     const script = parseText(text);
     const scope = new Scope([cwd], new Map(), this.budget);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
-    if (text.includes("$") && startsItself(script)) this.#bomb({ start: 0, end: text.length });
+    if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb({ start: 0, end: text.length });
     this.#script(script, frame);
     for (const [name, { node, frame: defined }] of this.#functions) {
       // A function that is only defined may be called by a later command of the session.
@@ -75,10 +85,10 @@ export class Walk implements Runner {
   }
 
   runText(text: string, around: Surroundings): Flow {
-    this.budget.spend(1 + text.length / 64);
+    this.budget.spend(1 + text.length / 4);
     return this.budget.deeper(() => {
       const script = parseText(text);
-      if (text.includes("$") && startsItself(script)) this.#bomb(around.span);
+      if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb(around.span);
       const frame: Frame = { scope: around.scope, stdin: around.stdin, via: around.via, fixed: around.span };
       return this.#script(script, frame);
     });
@@ -99,7 +109,7 @@ export class Walk implements Runner {
   }
 
   emit(command: EffectiveCommand): void {
-    this.commands.push(command);
+    this.#found(command);
   }
 
   sign(kind: SignKind, span: Span, detail: string): void {
@@ -139,7 +149,10 @@ export class Walk implements Runner {
   }
 
   #statement(statement: Statement, frame: Frame): Flow {
-    return this.#node(statement.command, statement.background ? { ...frame, scope: frame.scope.fork() } : frame);
+    return this.#node(
+      statement.command,
+      statement.background ? { ...frame, scope: frame.scope.fork() } : frame,
+    );
   }
 
   #node(node: SyntaxNode, frame: Frame): Flow {
@@ -212,7 +225,8 @@ export class Walk implements Runner {
     const [only] = node.commands;
     if (node.commands.length === 1 && only) return this.#node(only, frame);
     let flow = frame.stdin;
-    for (const command of node.commands) flow = this.#node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
+    for (const command of node.commands)
+      flow = this.#node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
     return flow;
   }
 
@@ -308,37 +322,62 @@ export class Walk implements Runner {
     const stack: SyntaxNode[] = [root];
     for (let node = stack.pop(); node; node = stack.pop()) {
       this.budget.spend();
+      checkTest(node, (detail) => context.evaluated(detail));
       if (node.type === "Word") evaluateText(node, context);
       else if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion") {
-        context.substitute(node.script);
+        this.#substitute(node, frame, frame.stdin);
       } else if (node.type === "ParameterExpansion") evaluateText(wordAround(node), context);
       else forEachChild(node, (child) => stack.push(child));
     }
     checkArithmetic(root, frame.scope, (detail) => context.evaluated(detail));
   }
 
-  #context(frame: Frame): WordContext {
-    const substitute = (script: ParsedScript | undefined, stdin: Flow): Flow => {
-      const inner = { ...frame, scope: frame.scope.fork(), stdin };
-      if (script?.source !== undefined) inner.fixed ??= frame.around ?? { start: 0, end: 0 };
-      if (script) return this.budget.deeper(() => this.#script(script, inner));
-      this.sign("unparsed", frame.fixed ?? frame.around ?? { start: 0, end: 0 }, "a substitution cannot be read");
+  #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
+    // unbash parses a substitution when it is looked at, with everything nested in it: paid for beforehand.
+    this.budget.spend(1 + part.text.length / 2);
+    const { script } = part;
+    const around = frame.fixed ?? frame.around ?? { start: part.pos, end: part.end };
+    if (!script) {
+      this.sign("unparsed", around, "a substitution cannot be read");
       return flowOf(null);
-    };
+    }
+    // The positions in a text that was unescaped first are of no use outside.
+    const fixed = script.source === undefined ? frame.fixed : around;
+    return this.budget.deeper(() =>
+      this.#script(script, { ...frame, scope: frame.scope.fork(), stdin, fixed }),
+    );
+  }
+
+  #context(frame: Frame): WordContext {
     return {
       scope: frame.scope,
       where: this.where,
       budget: this.budget,
-      substitute: (script) => substitute(script, frame.stdin),
-      connect: (script) => substitute(script, flowOf(null)),
+      substitute: (part) => this.#substitute(part, frame, frame.stdin),
+      connect: (part) => this.#substitute(part, frame, flowOf(null)),
       arithmetic: (part) => this.#inside(part, frame),
-      evaluated: (detail) => this.sign("evaluated-data", frame.fixed ?? frame.around ?? { start: 0, end: 0 }, detail),
+      evaluated: (detail) =>
+        this.sign("evaluated-data", frame.fixed ?? frame.around ?? { start: 0, end: 0 }, detail),
     };
   }
 }
 
+const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;
+
+type Substitution = Extract<
+  SyntaxNode,
+  { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }
+>;
+
 function wordAround(part: Extract<SyntaxNode, { type: "ParameterExpansion" }>) {
-  return { type: "Word", text: part.text, value: part.text, pos: part.pos, end: part.end, parts: [part] } as const;
+  return {
+    type: "Word",
+    text: part.text,
+    value: part.text,
+    pos: part.pos,
+    end: part.end,
+    parts: [part],
+  } as const;
 }
 
 function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {

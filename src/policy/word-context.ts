@@ -1,6 +1,6 @@
 // What the evaluation of words needs from the walk around it.
 
-import type { ArithmeticExpansionPart, ParsedScript } from "unbash";
+import type { ArithmeticExpansionPart, CommandExpansionPart, ProcessSubstitutionPart } from "unbash";
 import type { Budget } from "./budget.ts";
 import type { Flow } from "./command.ts";
 import type { Where } from "./paths.ts";
@@ -11,9 +11,9 @@ export interface WordContext {
   readonly where: Where;
   readonly budget: Budget;
   /** Walks a substitution; answers what it prints. */
-  substitute(script: ParsedScript | undefined): Flow;
+  substitute(part: CommandExpansionPart): Flow;
   /** Walks a process substitution; answers what can be read from it. */
-  connect(script: ParsedScript | undefined): Flow;
+  connect(part: ProcessSubstitutionPart): Flow;
   /** Walks an arithmetic expression for what it runs. */
   arithmetic(part: ArithmeticExpansionPart): void;
   /** Notes that data is evaluated as code. */

@@ -74,7 +74,7 @@ class Evaluation {
   combinations(word: Word): readonly Ways[] {
     let lists: WordPart[][] = [[]];
     for (const part of word.parts ?? [literal(word)]) {
-      const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : [[part]];
+      const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : this.#elements(part);
       this.#context.budget.spend(lists.length * choices.length);
       lists = lists.flatMap((list) => choices.map((choice) => [...list, ...choice]));
       if (lists.length > POLICY_ALTERNATIVES_MAX_COUNT * 4) lists = [[UNKNOWN_PART]];
@@ -90,6 +90,16 @@ class Evaluation {
       if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
     }
     return ways;
+  }
+
+  /** A list expands to a field for each element: `"$@"`, `"${a[@]}"`. */
+  #elements(part: WordPart): WordPart[][] {
+    const inner = part.type === "DoubleQuoted" && part.parts.length === 1 ? part.parts[0] : part;
+    const elements = inner ? listElements(inner, this.#context.scope) : null;
+    if (elements === null) return [[part]];
+    return elements.map((value) => [
+      { type: "SingleQuoted", pos: part.pos, end: part.end, text: value, value },
+    ]);
   }
 
   #braces(text: string): WordPart[][] {
@@ -121,12 +131,12 @@ class Evaluation {
       case "ParameterExpansion":
         return this.#expansion(expandParameter(part, this.#context, evaluateText), quoted);
       case "CommandExpansion":
-        return this.#expansion([printed(this.#context.substitute(part.script))], quoted);
+        return this.#expansion([printed(this.#context.substitute(part))], quoted);
       case "ArithmeticExpansion":
         this.#context.arithmetic(part);
         return [[{ text: SOMETHING, kind: fixed }]];
       case "ProcessSubstitution":
-        this.flow = this.#context.connect(part.script);
+        this.flow = this.#context.connect(part);
         return [[{ text: `/dev/fd/${SOMETHING}`, kind: "quoted" }]];
       case "Glob":
         return [[{ text: GLOBS[part.kind], kind: "literal" }]];
@@ -142,6 +152,15 @@ class Evaluation {
       quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" },
     ]);
   }
+}
+
+function listElements(part: WordPart, scope: Scope): readonly string[] | null {
+  if (part.type === "SimpleExpansion")
+    return part.text === "$@" || part.text === "$*" ? scope.positional : null;
+  if (part.type !== "ParameterExpansion" || part.operation || part.prefix) return null;
+  if (part.parameter === "@" || part.parameter === "*") return scope.positional;
+  const isList = part.index?.text === "@" || part.index?.text === "*";
+  return isList ? (scope.variable(part.parameter)?.elements ?? null) : null;
 }
 
 const UNKNOWN_PART: WordPart = { type: "SimpleExpansion", pos: 0, end: 0, text: "$_" };

@@ -96,7 +96,6 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   strace: { values: "oepsaEuPbIOSX" },
   ltrace: { values: "oepsaulnAFxD" },
   valgrind: PLAIN,
-  gdb: { asks: ["v", "version"] },
   perf: { verb: ["stat", "record", "trace"], values: "eopCFcdD" },
   watch: { values: "nq", longValues: ["interval", "equexit"], joins: "blanks" },
   flock: {
@@ -183,8 +182,10 @@ export function isWrapper(program: string): boolean {
 export function peel(command: EffectiveCommand): Peeled | null {
   const wrapper = Object.hasOwn(WRAPPERS, command.program) ? WRAPPERS[command.program] : undefined;
   if (!wrapper) return null;
-  const args = afterVerb(command.args, wrapper);
-  if (args === null) return null;
+  const verbless = afterVerb(command.args, wrapper);
+  if (verbless === null) return null;
+  // `env -` is `env -i`.
+  const args = verbless[0]?.text === "-" ? verbless.slice(1) : verbless;
   const options = readOptions(args, { ...wrapper, stopAtOperand: true });
   if (wrapper.asks && hasFlag(options, ...wrapper.asks)) return null;
   const [directory = null] = wrapper.directory ? valuesOf(options, ...wrapper.directory) : [];
@@ -214,7 +215,10 @@ function takeAssignments(rest: readonly Field[], { assigns }: Wrapper) {
 function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Field[]): Field | null {
   if (wrapper.text) {
     const isEnv = command.program === "env";
-    const [first] = valuesOf(readOptions(command.args, { ...wrapper, stopAtOperand: isEnv }), ...wrapper.text);
+    const [first] = valuesOf(
+      readOptions(command.args, { ...wrapper, stopAtOperand: isEnv }),
+      ...wrapper.text,
+    );
     if (!first) return null;
     // `env -S` splits its value and then goes on with the arguments behind it.
     const tail = isEnv ? rest.map(({ text }) => ` ${quoted(text)}`).join("") : "";

@@ -1,7 +1,7 @@
 // Live output of one shell: what is there, then what comes, until it ends.
 import { Cursor } from "../spool/cursor.ts";
 import type { ShellFiles } from "../spool/layout.ts";
-import { READ_CHUNK_BYTES } from "../support/limits.ts";
+import { READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
 import { OutputWatch } from "./output-watch.ts";
 
@@ -28,6 +28,7 @@ export async function* followOutput(
   }));
   const watch = new OutputWatch(files.dir);
   void ended.then(() => watch.nudge());
+  let turns = 0;
   try {
     for (;;) {
       // Asked before reading: what is printed up to the end is on disk when the end is known.
@@ -40,7 +41,11 @@ export async function* followOutput(
         const text = decoder.push(bytes) + (last && bytes.length === 0 ? decoder.end() : "");
         if (text !== "") yield { stream, text };
       }
-      if (!quiet) continue;
+      if (!quiet) {
+        // A backlog of gigabytes must not keep others waiting.
+        if (++turns % READ_TURN_CHUNKS_COUNT === 0) await new Promise((resolve) => setImmediate(resolve));
+        continue;
+      }
       if (last) return;
       await watch.next();
     }

@@ -1,7 +1,7 @@
 // Finds a line in growing output. Looks at each byte once, also at a last line without its newline
 // (a prompt waits there), and never holds more than a bounded part of one line.
 import { Cursor } from "../spool/cursor.ts";
-import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../support/limits.ts";
+import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
 
 export interface LineMatcher {
@@ -19,18 +19,30 @@ export class LineSearch {
     this.#matcher = matcher;
   }
 
-  /** The first matching line among what is new, read to the end of what is there now. */
-  advance(): string | undefined {
-    for (;;) {
+  /** The first matching line among what is new; "more" where there is more to read, "dry" where not. */
+  advance(): { readonly line: string } | "more" | "dry" {
+    for (let chunks = 0; chunks < READ_TURN_CHUNKS_COUNT; chunks++) {
       const bytes = this.#cursor.peek(READ_CHUNK_BYTES);
-      if (bytes.length === 0) return undefined;
+      if (bytes.length === 0) return "dry";
       this.#cursor.advance(bytes.length);
-      const lines = (this.#rest + this.#decoder.push(bytes)).split("\n");
-      this.#rest = (lines.pop() ?? "").slice(-MATCH_LINE_MAX_CHARS);
-      // A rest that is empty is no line: nothing was printed behind the last newline.
-      const last = this.#rest === "" ? [] : [this.#rest];
-      const found = [...lines, ...last].find((line) => this.#matcher.matches(line));
+      const line = this.#match(this.#rest + this.#decoder.push(bytes));
+      if (line !== undefined) return { line };
+    }
+    return "more";
+  }
+
+  #match(text: string): string | undefined {
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) {
+      const found = text
+        .slice(0, end - 1)
+        .split("\n")
+        .find((line) => this.#matcher.matches(line));
       if (found !== undefined) return found;
     }
+    const last = text.slice(end);
+    this.#rest = last.slice(-MATCH_LINE_MAX_CHARS);
+    // An empty rest is no line: nothing was printed behind the last newline.
+    return last !== "" && this.#matcher.matches(last) ? last : undefined;
   }
 }

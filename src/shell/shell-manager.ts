@@ -7,6 +7,7 @@ import { environmentTooLarge } from "../environment/environment-size.ts";
 import type { Containment, Host, StartedShell } from "../hosts/host.ts";
 import { LocalHost } from "../hosts/local.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
+import { giveUp } from "../spool/lease.ts";
 import { removeShell, sweep } from "../spool/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
@@ -212,6 +213,10 @@ export class ShellManager {
       "the end of its host",
     );
     await this.#host.dispose();
+    // This process may live on without us; whoever comes next may have them.
+    for (const { started, durable } of this.listRunning()) {
+      if (durable) giveUp(started.files, started.meta, this.#host.identity);
+    }
     await Promise.all(waiting);
   }
 

@@ -58,14 +58,18 @@ async function lookForLine(
     for (;;) {
       // Asked before looking: a line printed just before the end must win.
       const { outcome } = life;
+      let more = false;
       for (const { stream, search } of searches) {
-        const line = search.advance();
-        if (line !== undefined) return { kind: "matched", stream, line };
+        const found = search.advance();
+        if (typeof found === "object") return { kind: "matched", stream, line: found.line };
+        if (found === "more") more = true;
       }
-      if (outcome) return { kind: "ended", outcome };
+      if (outcome && !more) return { kind: "ended", outcome };
       const left = deadline - monotonicMs();
       if (left <= 0 || signal?.aborted) return { kind: "expired" };
-      await watch.next(left);
+      // A command that never stops printing must not keep others from running, or the deadline from coming.
+      if (more) await new Promise((resolve) => setImmediate(resolve));
+      else await watch.next(left);
     }
   } finally {
     signal?.removeEventListener("abort", nudge);

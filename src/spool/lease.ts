@@ -1,7 +1,8 @@
 // Who answers for a shell: the host that started it, and when that is dead, the one that takes it over.
-// Each takeover is a new file with the next number, made whole and then linked: of several that try, one
-// succeeds. A holder that is dead holds nothing.
-import { linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+// Each takeover is a link with the next number whose text names the holder: made in one step, so that of several
+// that try one succeeds, and without a block of its own, so that it works on a full disk. A holder that is dead
+// holds nothing.
+import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ShellFiles } from "./layout.ts";
 import type { ShellMeta } from "./meta.ts";
@@ -12,48 +13,52 @@ export interface Holder {
   readonly startTime: string;
 }
 
-export type IsAlive = (holder: Holder) => boolean;
-
-export function holderOf(files: ShellFiles, meta: ShellMeta): Holder {
-  const number = lastTakeover(files);
-  return (number > 0 ? readTakeover(files, number) : undefined) ?? meta.host;
+export interface Lease {
+  /** How often it was taken over or given up. */
+  readonly number: number;
+  /** undefined where it was given up. */
+  readonly holder: Holder | undefined;
+  /** Taken over when it had ended: nobody needs to do so again. */
+  readonly over: boolean;
 }
 
-/** Takes over from a holder that is dead; false if it lives, or another was faster. */
-export function takeOver(files: ShellFiles, meta: ShellMeta, me: Holder, isAlive: IsAlive): boolean {
-  const number = lastTakeover(files);
-  const holder = (number > 0 ? readTakeover(files, number) : undefined) ?? meta.host;
-  if (isAlive(holder)) return false;
-  const draft = join(files.dir, `owner.draft-${me.pid}`);
+const NOBODY = "nobody";
+
+/** Throws where the shell's directory is gone. */
+export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
+  const numbers = readdirSync(files.dir).map((name) => Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0));
+  const number = Math.max(0, ...numbers);
+  if (number === 0) return { number, holder: meta.host, over: false };
+  const match = /^(\d+) (\d+)( over)?$/.exec(readlinkSync(ownerLink(files, number)));
+  if (!match) return { number, holder: undefined, over: false };
+  const [, pid, startTime = "", over] = match;
+  return { number, holder: { pid: Number(pid), startTime }, over: over !== undefined };
+}
+
+/** Takes over from a holder that was seen dead; false if another was faster, or it cannot be written down. */
+export function takeOver(files: ShellFiles, seen: Lease, me: Holder, over: boolean): boolean {
+  return link(files, seen.number + 1, `${me.pid} ${me.startTime}${over ? " over" : ""}`);
+}
+
+/** Gives up what one holds, so that another host can take it over although this process lives on. */
+export function giveUp(files: ShellFiles, meta: ShellMeta, me: Holder): void {
   try {
-    writeFileSync(draft, `${me.pid} ${me.startTime}\n`, { mode: 0o600 });
-    linkSync(draft, takeoverFile(files, number + 1));
+    const { number, holder } = readLease(files, meta);
+    if (holder?.pid === me.pid && holder.startTime === me.startTime) link(files, number + 1, NOBODY);
+  } catch {
+    // Its directory is gone, and with it whatever could be held.
+  }
+}
+
+function link(files: ShellFiles, number: number, text: string): boolean {
+  try {
+    symlinkSync(text, ownerLink(files, number));
     return true;
   } catch {
     return false;
-  } finally {
-    unlinkQuietly(draft);
   }
 }
 
-function lastTakeover(files: ShellFiles): number {
-  const numbers = readdirSync(files.dir).map((name) => Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0));
-  return Math.max(0, ...numbers);
-}
-
-function readTakeover(files: ShellFiles, number: number): Holder | undefined {
-  const match = /^(\d+) (\d+)\n$/.exec(readFileSync(takeoverFile(files, number), "latin1"));
-  return match ? { pid: Number(match[1]), startTime: match[2] ?? "" } : undefined;
-}
-
-function takeoverFile(files: ShellFiles, number: number): string {
+function ownerLink(files: ShellFiles, number: number): string {
   return join(files.dir, `owner.${number}`);
-}
-
-function unlinkQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It was never made.
-  }
 }

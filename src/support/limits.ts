@@ -71,6 +71,11 @@ export const OPENING_SLOTS_MAX_COUNT = 16;
 /** hosts/: processes looked at before a scan of /proc lets others run. */
 export const SCAN_CHUNK_COUNT = 200;
 
+/** hosts/: so few pids are looked at one by one; of more, only those that a listing shows. */
+export const FEW_PIDS_COUNT = 64;
+/** hosts/: between two attempts to write to a fifo that is full. */
+export const SCRIPT_RETRY_MS = 1;
+
 /** shell/: disk cap of one output stream. */
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** shell/: between TERM and KILL. */
@@ -92,8 +97,10 @@ export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
 /** shell/: output is followed and searched in pieces of this size. */
 export const READ_CHUNK_BYTES = 64 * 1024;
-/** shell/: how much of one line a search looks at. */
-export const MATCH_LINE_MAX_CHARS = 64 * 1024;
+/** shell/: and after so many of them others get to run. */
+export const READ_TURN_CHUNKS_COUNT = 16;
+/** shell/: how much of the beginning of an unfinished line a search carries over to its next piece. */
+export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 /** shell/: the largest output that is handed out as one string. */
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 /** shell/: how often a running manager sweeps finished shells. */
@@ -102,13 +109,17 @@ export const SWEEP_INTERVAL_MS = 60_000;
 export const SWEEP_DELAY_MS = 1_000;
 /** shell/: what looking after the shells of dead hosts may take at the start. */
 export const ADOPT_MAX_MS = 2_000;
+/** shell/: shells looked at before others get to run. */
+export const ADOPT_CHUNK_COUNT = 50;
+/** shell/: how long a bash may take from its start to waiting for its job. */
+export const ADOPT_UNCLEAR_MAX_MS = 250;
 /** shell/: how long a durable shell lives, if nothing else is said. */
 export const DURABLE_DEADLINE_MS = 86_400_000;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 600_000;
+/** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB with ordinary lines stays below it. */
+export const POLICY_STEPS_MAX_COUNT = 500_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */
@@ -119,6 +130,8 @@ export const POLICY_VARIABLES_MAX_COUNT = 256;
 export const POLICY_BRACES_MAX_COUNT = 64;
 /** policy/: text that is folded through echo, printf and the like, and re-read as a script. */
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
+/** policy/: effective commands of one judgement that are kept for its explanation and for the rules of people. */
+export const POLICY_COMMANDS_MAX_COUNT = 10_000;
 /** policy/: findings of one judgement that are kept. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
 

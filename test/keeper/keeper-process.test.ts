@@ -138,7 +138,7 @@ describe("a keeper that does not start", () => {
 
   test("is not misled by lines before its greeting", async () => {
     const answers: Answer[] = [];
-    const noise = speaker("garbage", "exit", "hello 1 77 1 none b 0 5.2", "ready 1 2 3 4");
+    const noise = speaker("garbage", "exit", "hello 1 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
     const keeper = await start({ bashPath: noise, onAnswer: (answer) => answers.push(answer) });
     await eventually(() => expect(answers.map(({ kind }) => kind)).toEqual(["unknown", "unknown", "ready"]));
     await keeper.end();

@@ -20,13 +20,18 @@ test("every answer is read into its parts", () => {
     kind: "fatal",
     reason: "cannot write to /a b",
   });
-  expect(parseAnswer("ready 7 21 22 999")).toEqual({
+  expect(parseAnswer("ready 7 21 22 999 23 24")).toEqual({
     kind: "ready",
     generation: "7",
     shimPid: 21,
     commandPid: 22,
     commandStart: "999",
+    outLogger: 23,
+    errLogger: 24,
   });
+  expect(parseAnswer("fifo re1")).toEqual({ kind: "fifo", name: "re1" });
+  expect(parseAnswer("logging lo1 25")).toEqual({ kind: "logging", name: "lo1", pid: 25 });
+  expect(parseAnswer("no lo1")).toEqual({ kind: "no", name: "lo1" });
   expect(parseAnswer("failed 7")).toEqual({ kind: "failed", generation: "7" });
   expect(parseAnswer("exit 7 3 - 10 20 1.50")).toMatchObject({
     kind: "exit",

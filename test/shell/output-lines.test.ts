@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineSearch } from "../../src/shell/output-lines.ts";
 import { joinStreams } from "../../src/shell/output-text.ts";
-import { MATCH_LINE_MAX_CHARS } from "../../src/support/limits.ts";
+import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../../src/support/limits.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
@@ -22,8 +22,8 @@ test("a line is found however the file grew", () => {
       for (const size of [...cuts, bytes.length]) {
         appendFileSync(path, bytes.subarray(at, at + size));
         at += size;
-        const line = search.advance();
-        if (line !== undefined) found.push(line);
+        const result = search.advance();
+        if (typeof result === "object") found.push(result.line);
       }
       expect(found[0]).toBe("b€ needle c");
     }),
@@ -34,17 +34,31 @@ test("a line is found however the file grew", () => {
 test("a file that is missing has no line yet", () => {
   const path = join(directory(), "out");
   const search = new LineSearch(path, 0, containing("x"));
-  expect(search.advance()).toBeUndefined();
+  expect(search.advance()).toBe("dry");
   writeFileSync(path, "x");
-  expect(search.advance()).toBe("x");
+  expect(search.advance()).toEqual({ line: "x" });
 });
 
-test("of one endless line only the last part is looked at, and no more is kept", () => {
+test("of one endless line each piece is looked at, with the end of the one before, and no more is kept", () => {
   const path = join(directory(), "out");
-  writeFileSync(path, `${"a".repeat(3 * MATCH_LINE_MAX_CHARS)}needle`);
-  const line = new LineSearch(path, 0, containing("needle")).advance();
-  expect(line?.endsWith("aneedle")).toBe(true);
-  expect(line?.length).toBeLessThanOrEqual(MATCH_LINE_MAX_CHARS);
+  const longest = READ_CHUNK_BYTES + MATCH_LINE_MAX_CHARS;
+  writeFileSync(path, `${"a".repeat(READ_CHUNK_BYTES - 3)}needle${"b".repeat(3 * READ_CHUNK_BYTES)}`);
+  const lengths: number[] = [];
+  const search = new LineSearch(path, 0, {
+    matches: (line) => {
+      lengths.push(line.length);
+      return line.includes("needle");
+    },
+  });
+  expect(search.advance()).toEqual({ line: expect.stringContaining("aneedleb") });
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(longest);
+});
+
+test("a backlog is looked at in turns, so that others get to run", () => {
+  const path = join(directory(), "out");
+  writeFileSync(path, "a".repeat(READ_CHUNK_BYTES * READ_TURN_CHUNKS_COUNT + 1));
+  const search = new LineSearch(path, 0, containing("b"));
+  expect([search.advance(), search.advance()]).toEqual(["more", "dry"]);
 });
 
 test.each([

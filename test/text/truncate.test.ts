@@ -85,6 +85,35 @@ describe("ends of a text that was not read whole", () => {
   });
 });
 
+describe("a heading inside the text", () => {
+  const cut = (before: number, after: number) => {
+    const last = "b\n".repeat(after);
+    const whole = `${"a\n".repeat(before)}[head]\n${last}`;
+    const heading = { line: "[head]\n", charsFromEnd: last.length };
+    return { whole, ...truncateText(whole, { limitChars: 600, heading }) };
+  };
+
+  test.each([
+    [500, 500],
+    [500, 120],
+    [10, 1_000],
+    [1_000, 10],
+    ...Array.from({ length: 12 }, (_, i) => [500, 100 + i]),
+  ])("stands once before what it heads, with %d lines before and %d after it", (before = 0, after = 0) => {
+    const { whole, text, omitted } = cut(before, after);
+    const shown = text.split("\n").filter((line) => !line.startsWith("[Output") && line !== "");
+    expect(shown.join("")).toMatch(/^a+\[head\]b+$/);
+    expect(text.length).toBeLessThanOrEqual(600);
+    const notice = text.split("\n").find((line) => line.startsWith("[Output")) ?? "";
+    expect(text.length - notice.length - 1 + omitted.characters).toBe(whole.length);
+  });
+
+  test("is not said where there is no room for an account", () => {
+    const heading = { line: "[head]\n", charsFromEnd: 50 };
+    expect(truncateText("a".repeat(100), { limitChars: 10, heading }).text).toBe("a".repeat(10));
+  });
+});
+
 describe("for every text and limit", () => {
   const text = fc
     .array(

@@ -1,27 +1,30 @@
-// `nacre run`: one command in the foreground. Its streams and its exit code pass through; remarks go to stderr.
+// `nacre run`: one command, in one of three forms: streamed through, as a JSON result, or in the background.
 import { resolve } from "node:path";
-import { ShellManager } from "../../shell/shell-manager.ts";
 import type { CliIo } from "../cli-io.ts";
+import type { Policy } from "../option.ts";
+import { refusal } from "../permission.ts";
+import { runInBackground } from "./run-background.ts";
+import { runForJson } from "./run-json.ts";
+import type { RunPlan } from "./run-plan.ts";
+import { runThrough } from "./run-through.ts";
 
 export interface RunOptions {
   readonly command: string;
-  readonly workingDir: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly policy: Policy;
+  readonly timeout?: number;
+  readonly json?: boolean;
+  readonly background?: boolean;
 }
 
-/** When no exit code is known: the shell was lost. */
-const UNKNOWN_EXIT_CODE = 1;
-
 export async function runCommand(io: CliIo, options: RunOptions): Promise<number> {
-  await using manager = new ShellManager({ poolSize: 0 });
-  const shell = await manager.createShell({
-    command: options.command,
-    workingDir: resolve(io.cwd, options.workingDir),
-    background: false,
-  });
-  for await (const { stream, text } of shell.output()) io[stream].write(text);
-  for (const remark of shell.remarks) io.stderr.write(`nacre: ${remark}\n`);
-  for (const { pid, command } of await shell.leftovers()) {
-    io.stderr.write(`nacre: left running, ends now: ${command} (pid ${pid})\n`);
-  }
-  return shell.exitCode ?? UNKNOWN_EXIT_CODE;
+  const { command, env, policy, timeout, json = false, background = false } = options;
+  const workingDir = resolve(io.cwd, options.cwd);
+  const plan: RunPlan = { command, workingDir, env, policy, timeoutMs: timeout, json };
+  // The tool behind it asks for itself, and puts a refusal into its result.
+  if (json && !background) return await runForJson(io, plan);
+  const refused = await refusal(io, plan);
+  if (refused !== undefined) return refused;
+  return background ? await runInBackground(io, plan) : await runThrough(io, plan);
 }

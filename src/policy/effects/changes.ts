@@ -6,18 +6,28 @@ import type { RawEffect } from "./effect.ts";
 
 type Change = (command: EffectiveCommand) => readonly RawEffect[];
 
-const COPY: OptionTable = { values: "tS", longValues: ["target-directory", "suffix"], long: ["recursive", "archive", "force", "no-target-directory"] };
+const COPY: OptionTable = {
+  values: "tS",
+  longValues: ["target-directory", "suffix"],
+  long: ["recursive", "archive", "force", "no-target-directory"],
+};
 const INSTALL: OptionTable = { values: "tSmog", longValues: ["target-directory", "mode", "owner", "group"] };
 
 const CHANGES: Readonly<Record<string, Change>> = {
   mv: (command) => {
     const { sources, target } = transfer(command, COPY);
-    return [...sources.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })), ...written(target, false)];
+    return [
+      ...sources.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })),
+      ...written(target, false),
+    ];
   },
   cp: (command) => {
     const { sources, target, options } = transfer(command, COPY);
     const recursive = hasFlag(options, "r", "R", "a", "recursive", "archive");
-    return [...sources.map((source): RawEffect => ({ kind: "read", target: source })), ...written(target, recursive)];
+    return [
+      ...sources.map((source): RawEffect => ({ kind: "read", target: source })),
+      ...written(target, recursive),
+    ];
   },
   ln: (command) => {
     const { sources, target, options } = transfer(command, COPY);
@@ -25,11 +35,15 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   install: (command) => {
     const { sources, target, options } = transfer(command, INSTALL);
-    if (hasFlag(options, "d", "directory")) return sources.map((source): RawEffect => ({ kind: "append", target: source }));
+    if (hasFlag(options, "d", "directory"))
+      return sources.map((source): RawEffect => ({ kind: "append", target: source }));
     return written(target, false);
   },
   rsync: ({ args }) => {
-    const { operands } = readOptions(args, { values: "efT", longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"] });
+    const { operands } = readOptions(args, {
+      values: "efT",
+      longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"],
+    });
     const target = operands.length > 1 ? operands.at(-1) : undefined;
     return target && !isRemote(target.text) ? written(target, true) : [];
   },
@@ -68,8 +82,17 @@ function written(target: Field | undefined, recursive: boolean): readonly RawEff
 
 function unpackedTar({ args }: EffectiveCommand): readonly RawEffect[] {
   const [first] = args;
-  const bundled = first && !first.text.startsWith("-") ? [{ ...first, text: `-${first.text}` }, ...args.slice(1)] : args;
-  const options = readOptions(bundled, { values: "fCIFTXbgHKLNV", longValues: ["directory", "file", "exclude"] });
+  const bundled =
+    first && !first.text.startsWith("-") ? [{ ...first, text: `-${first.text}` }, ...args.slice(1)] : args;
+  const options = readOptions(bundled, {
+    values: "fCIFTXbgHKLNV",
+    longValues: ["directory", "file", "exclude"],
+  });
   if (!hasFlag(options, "x", "extract", "get")) return [];
-  return valuesOf(options, "C", "directory").map((target) => ({ kind: "write", target, recursive: true, how: "extract" }));
+  return valuesOf(options, "C", "directory").map((target) => ({
+    kind: "write",
+    target,
+    recursive: true,
+    how: "extract",
+  }));
 }

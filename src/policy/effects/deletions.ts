@@ -2,13 +2,22 @@
 
 import { hasFlag, readOptions } from "../argv.ts";
 import type { EffectiveCommand } from "../command.ts";
-import type { RawEffect } from "./effect.ts";
 import { foundPaths, readFind } from "../finders.ts";
+import type { RawEffect } from "./effect.ts";
 
 type Deletion = (command: EffectiveCommand) => readonly RawEffect[];
 
 const RM = {
-  long: ["recursive", "force", "interactive", "verbose", "dir", "no-preserve-root", "preserve-root", "one-file-system"],
+  long: [
+    "recursive",
+    "force",
+    "interactive",
+    "verbose",
+    "dir",
+    "no-preserve-root",
+    "preserve-root",
+    "one-file-system",
+  ],
 };
 
 const DELETIONS: Readonly<Record<string, Deletion>> = {
@@ -18,17 +27,30 @@ const DELETIONS: Readonly<Record<string, Deletion>> = {
     return options.operands.map((target) => ({ kind: "delete", target, recursive }));
   },
   grm: (command) => DELETIONS["rm"]?.(command) ?? [],
-  rimraf: ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true })),
-  "trash-put": ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true, how: "trash" })),
+  rimraf: ({ args }) =>
+    readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true })),
+  "trash-put": ({ args }) =>
+    readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true, how: "trash" })),
   unlink: ({ args }) => args.map((target) => ({ kind: "delete", target })),
   rmdir: ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, how: "empty" })),
   shred: shredded,
   wipe: shredded,
   srm: shredded,
+  tar: ({ args }) => {
+    if (!args.some(({ text }) => text === "--remove-files")) return [];
+    const { operands } = readOptions(args, {
+      values: "fCIFTXbgHKLNV",
+      longValues: ["file", "directory", "exclude"],
+    });
+    return operands.map((target) => ({ kind: "delete", target, recursive: true }));
+  },
   find: found,
   gfind: found,
   rsync: ({ args }) => {
-    const options = readOptions(args, { values: "efT", longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"] });
+    const options = readOptions(args, {
+      values: "efT",
+      longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"],
+    });
     const target = options.operands.at(-1);
     if (!target || ![...options.flags].some((flag) => /^(del|delete)/.test(flag))) return [];
     return /^[\w.@-]+:/.test(target.text) ? [] : [{ kind: "delete", target, recursive: true, how: "sync" }];
@@ -40,7 +62,11 @@ export function deletionsOf(command: EffectiveCommand): readonly RawEffect[] {
 }
 
 function shredded({ args }: EffectiveCommand): readonly RawEffect[] {
-  const { operands } = readOptions(args, { values: "nsi", longValues: ["iterations", "size", "random-source"], long: ["remove", "zero", "force", "verbose", "exact"] });
+  const { operands } = readOptions(args, {
+    values: "nsi",
+    longValues: ["iterations", "size", "random-source"],
+    long: ["remove", "zero", "force", "verbose", "exact"],
+  });
   return operands.map((target) => ({ kind: "delete", target, how: "shred" }));
 }
 
@@ -49,5 +75,10 @@ function found({ args }: EffectiveCommand): readonly RawEffect[] {
   if (!search.expression.some(({ text }) => text === "-delete")) return [];
   const [first] = search.roots;
   if (!first) return [];
-  return foundPaths(search).map((text, i) => ({ kind: "delete", target: { ...(search.roots[i] ?? first), text }, recursive: true, how: "find" }));
+  return foundPaths(search).map((text, i) => ({
+    kind: "delete",
+    target: { ...(search.roots[i] ?? first), text },
+    recursive: true,
+    how: "find",
+  }));
 }

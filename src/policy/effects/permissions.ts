@@ -4,27 +4,51 @@ import { hasFlag, type OptionTable, readOptions } from "../argv.ts";
 import type { EffectiveCommand } from "../command.ts";
 import type { EffectKind, RawEffect } from "./effect.ts";
 
-const LONG = ["recursive", "changes", "silent", "quiet", "verbose", "dereference", "no-dereference", "preserve-root", "no-preserve-root"];
+const LONG = [
+  "recursive",
+  "changes",
+  "silent",
+  "quiet",
+  "verbose",
+  "dereference",
+  "no-dereference",
+  "preserve-root",
+  "no-preserve-root",
+];
 const TABLE: OptionTable = { long: LONG, longValues: ["reference", "from"] };
 const ACL: OptionTable = { values: "mMxXbn", longValues: ["modify", "remove", "set", "restore"], long: LONG };
 
-const KINDS: Readonly<Record<string, EffectKind>> = { chmod: "mode", chown: "owner", chgrp: "owner", setfacl: "mode", chattr: "mode", setcap: "mode" };
+const KINDS: Readonly<Record<string, EffectKind>> = {
+  chmod: "mode",
+  chown: "owner",
+  chgrp: "owner",
+  setfacl: "mode",
+  chattr: "mode",
+  setcap: "mode",
+};
 
 export function permissionsOf(command: EffectiveCommand): readonly RawEffect[] {
   const kind = Object.hasOwn(KINDS, command.program) ? KINDS[command.program] : undefined;
   if (kind === undefined) return [];
   // `chmod -x file` and `chmod u-x` are modes, not options.
-  const args = command.program === "chmod" ? command.args.map((arg) => (/^-[rwxXst]+$/.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg)) : command.args;
+  const args =
+    command.program === "chmod"
+      ? command.args.map((arg) => (/^-[rwxXst]+$/.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg))
+      : command.args;
   const options = readOptions(args, command.program === "setfacl" ? ACL : TABLE);
   const takesMode = !options.flags.has("reference") && command.program !== "setfacl";
   const mode = takesMode ? (options.operands[0]?.text ?? "") : "";
   const recursive = hasFlag(options, "R", "recursive");
-  return options.operands.slice(takesMode ? 1 : 0).map((target) => ({ kind, target, recursive, how: meaning(mode, command.program) }));
+  return options.operands
+    .slice(takesMode ? 1 : 0)
+    .map((target) => ({ kind, target, recursive, how: meaning(mode, command.program) }));
 }
 
 function meaning(mode: string, program: string): string {
   if (program === "setcap") return "setuid";
   if (program !== "chmod") return program;
   if (/[ug]*[+=][rwxXt]*s/.test(mode) || /^[2467][0-7]{3}$/.test(mode)) return "setuid";
-  return /^0?[0-7]?[0-7][2367]$|(^|,)[ugo]*[ao]?[+=]\w*w/.test(mode) && !/^[ug]+[+=]/.test(mode) ? "open" : "mode";
+  return /^0?[0-7]?[0-7][2367]$|(^|,)[ugo]*[ao]?[+=]\w*w/.test(mode) && !/^[ug]+[+=]/.test(mode)
+    ? "open"
+    : "mode";
 }

@@ -7,7 +7,8 @@ const READERS =
   /^(cat|tac|head|tail|less|more|most|bat|batcat|nl|od|xxd|hexdump|strings|base64|base32|cut|sort|uniq|grep|[efr]grep|rg|ag|awk|gawk|mawk|sed|jq|yq|tar|bsdtar|zip|7z|gzip|xz|bzip2|zstd|openssl|diff|cmp|paste|tee|rev|fold|fmt|column|view|vi|vim|nano|emacs|split|dd|scp|rsync|curl|wget|nc|ncat|socat|source|\.|mail|mailx|mutt|xclip|pbcopy|wl-copy|code|pandoc|python3?|node|perl|ruby|gpg)$/;
 
 /** Options whose value is a file to send: `-d @file`, `-F f=@file`, `-T file`, `if=file`. */
-const FILE_IN_VALUE = /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
+const FILE_IN_VALUE =
+  /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
 
 export function readsOf(command: EffectiveCommand): readonly RawEffect[] {
   if (!READERS.test(command.program)) return [];

@@ -6,7 +6,8 @@ import type { RawEffect } from "./effect.ts";
 
 type Write = (command: EffectiveCommand) => readonly RawEffect[];
 
-const writing = (targets: readonly Field[], how = ""): readonly RawEffect[] => targets.map((target) => ({ kind: "write", target, how }));
+const writing = (targets: readonly Field[], how = ""): readonly RawEffect[] =>
+  targets.map((target) => ({ kind: "write", target, how }));
 
 const WRITES: Readonly<Record<string, Write>> = {
   tee: ({ args }) => {
@@ -14,33 +15,64 @@ const WRITES: Readonly<Record<string, Write>> = {
     const kind = hasFlag(options, "a", "append") ? "append" : "write";
     return options.operands.map((target) => ({ kind, target }));
   },
+  mount: ({ args }) => {
+    const binds = args.some(({ text }) => /^(--r?bind|-B|--move|-M)$|(^|,)r?bind(,|$)/.test(text));
+    return binds ? writing(readOptions(args, { values: "ot" }).operands.slice(-1), "mount") : [];
+  },
   sponge: ({ args }) => writing(readOptions(args).operands),
-  dd: ({ args }) => writing(args.filter(({ text }) => text.startsWith("of=")).map((arg) => ({ ...arg, text: arg.text.slice(3) })), "dd"),
+  dd: ({ args }) =>
+    writing(
+      args.filter(({ text }) => text.startsWith("of=")).map((arg) => ({ ...arg, text: arg.text.slice(3) })),
+      "dd",
+    ),
   truncate: ({ args }) => {
     const options = readOptions(args, { values: "sro", longValues: ["size", "reference"] });
     const empties = valuesOf(options, "s", "size").some(({ text }) => /^0\w*$/.test(text));
     return writing(options.operands, empties ? "truncate" : "resize");
   },
   sed: ({ args }) => {
-    const options = readOptions(args, { values: "efl", longValues: ["expression", "file", "line-length"], long: ["in-place"] });
+    const options = readOptions(args, {
+      values: "efl",
+      longValues: ["expression", "file", "line-length"],
+      long: ["in-place"],
+    });
     if (![...options.flags].some((flag) => flag === "i" || flag === "in-place")) return [];
     const hasScript = hasFlag(options, "e", "f", "expression", "file");
     return writing(options.operands.slice(hasScript ? 0 : 1), "edit");
   },
   perl: inPlace,
   ruby: inPlace,
-  curl: ({ args }) => writing(valuesOf(readOptions(args, { values: "oHXduAeTFbcxCKmr", longValues: ["output"] }), "o", "output")),
-  wget: ({ args }) => writing(valuesOf(readOptions(args, { values: "OoPUqt", longValues: ["output-document"] }), "O", "output-document")),
-  sort: ({ args }) => writing(valuesOf(readOptions(args, { values: "koStT", longValues: ["output"] }), "o", "output")),
-  find: ({ args }) => args.flatMap(({ text }, i) => (/^-f(print0?|printf|ls)$/.test(text) ? writing(args.slice(i + 1, i + 2)) : [])),
-  mkfifo: ({ args }) => readOptions(args, { values: "m" }).operands.map((target) => ({ kind: "append", target })),
-  mkdir: ({ args }) => readOptions(args, { values: "m" }).operands.map((target) => ({ kind: "append", target, how: "mkdir" })),
-  touch: ({ args }) => readOptions(args, { values: "drt" }).operands.map((target) => ({ kind: "append", target, how: "touch" })),
+  curl: ({ args }) =>
+    writing(
+      valuesOf(readOptions(args, { values: "oHXduAeTFbcxCKmr", longValues: ["output"] }), "o", "output"),
+    ),
+  wget: ({ args }) =>
+    writing(
+      valuesOf(
+        readOptions(args, { values: "OoPUqt", longValues: ["output-document"] }),
+        "O",
+        "output-document",
+      ),
+    ),
+  sort: ({ args }) =>
+    writing(valuesOf(readOptions(args, { values: "koStT", longValues: ["output"] }), "o", "output")),
+  find: ({ args }) =>
+    args.flatMap(({ text }, i) =>
+      /^-f(print0?|printf|ls)$/.test(text) ? writing(args.slice(i + 1, i + 2)) : [],
+    ),
+  mkfifo: ({ args }) =>
+    readOptions(args, { values: "m" }).operands.map((target) => ({ kind: "append", target })),
+  mkdir: ({ args }) =>
+    readOptions(args, { values: "m" }).operands.map((target) => ({ kind: "append", target, how: "mkdir" })),
+  touch: ({ args }) =>
+    readOptions(args, { values: "drt" }).operands.map((target) => ({ kind: "append", target, how: "touch" })),
   patch: ({ args }) => writing(readOptions(args, { values: "piodrDVzBF" }).operands.slice(0, 1), "edit"),
-  visudo: ({ args }) => valuesOf(readOptions(args, { values: "f" }), "f").map((target) => ({ kind: "write", target })),
+  visudo: ({ args }) =>
+    valuesOf(readOptions(args, { values: "f" }), "f").map((target) => ({ kind: "write", target })),
   ex: editsFile,
   ed: editsFile,
-  pv: ({ args }) => writing(valuesOf(readOptions(args, { values: "ioLBsDN", longValues: ["output"] }), "o", "output")),
+  pv: ({ args }) =>
+    writing(valuesOf(readOptions(args, { values: "ioLBsDN", longValues: ["output"] }), "o", "output")),
 };
 
 export function writesOf(command: EffectiveCommand): readonly RawEffect[] {

@@ -6,11 +6,15 @@ import { type Hit, onEffect, type Rule } from "../rule.ts";
 
 const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F disk.img";
 
-const FORMATTERS = /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs)$/;
+const FORMATTERS =
+  /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs)$/;
 
 /** What of a tool only looks. */
 const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/, /(^| )(-l|--list|-p|--print|print|-d|--dump|-J|--json|-i|--info)( |$)/],
+  [
+    /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,
+    /(^| )(-l|--list|-p|--print|print|-d|--dump|-J|--json|-i|--info)( |$)/,
+  ],
   [/^parted$/, /^(?!.*\b(mk|rm|resize|set|name|rescue|disk_set|toggle)).*$/],
   [/^nvme$/, /^(list|id-|smart-log|get-|show-|error-log|fw-log|version|help)/],
   [/^hdparm$/, /^(-[IigtTCvV]+( |$)|--Istdout)/],
@@ -28,7 +32,14 @@ const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
 
 /** A number of tools take the device's short name or a pool: with these there is no image to mean. */
 const NAMES_ONLY = /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs)$/;
-const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|losetup|swapoff|dmsetup|debugfs|btrfs|zfs)/;
+const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|losetup|swapoff|dmsetup|debugfs)/;
+
+/** Of tools that also create and mount, only some verbs destroy. */
+function onlyChanges({ program, args }: JudgedCommand): boolean {
+  if (GROWS.test(program)) return true;
+  const line = args.map(({ text }) => text).join(" ");
+  return /^(btrfs|zfs)$/.test(program) && !/(^| )(destroy|rollback|delete|labelclear)( |$)/.test(line);
+}
 
 function changesDisk(command: JudgedCommand): "device" | "unknown" | "name" | null {
   if (asksForHelp(command) || command.args.length === 0) return null;
@@ -40,7 +51,9 @@ function changesDisk(command: JudgedCommand): "device" | "unknown" | "name" | nu
   return /[\uFDD0\uFDD1]/.test(line) ? "unknown" : null;
 }
 
-const says = (command: JudgedCommand, what: string): Hit => ({ reason: `${shown(command.program)} would ${what}.` });
+const says = (command: JudgedCommand, what: string): Hit => ({
+  reason: `${shown(command.program)} would ${what}.`,
+});
 
 export const diskRules: readonly Rule[] = [
   {
@@ -48,8 +61,22 @@ export const diskRules: readonly Rule[] = [
     verdict: "deny",
     severity: "critical",
     alternative: IMAGES,
-    matches: ["dd if=/dev/zero of=/dev/sda", "echo x > /dev/sda", "cp disk.img /dev/sda", "cat img >| /dev/xvda", "shred -n 1 /dev/sda", "D=/dev/sda; dd if=/dev/zero of=$D", "dd if=/dev/zero of=/dev/mem"],
-    misses: ["dd if=/dev/urandom of=key.bin bs=32 count=1", "ls > /dev/null", "echo err > /dev/stderr", "dd --help", "test -e /dev/sda"],
+    matches: [
+      "dd if=/dev/zero of=/dev/sda",
+      "echo x > /dev/sda",
+      "cp disk.img /dev/sda",
+      "cat img >| /dev/xvda",
+      "shred -n 1 /dev/sda",
+      "D=/dev/sda; dd if=/dev/zero of=$D",
+      "dd if=/dev/zero of=/dev/mem",
+    ],
+    misses: [
+      "dd if=/dev/urandom of=key.bin bs=32 count=1",
+      "ls > /dev/null",
+      "echo err > /dev/stderr",
+      "dd --help",
+      "test -e /dev/sda",
+    ],
     check: onEffect({
       kinds: ["write", "append", "delete", "move"],
       classes: ["device"],
@@ -63,11 +90,25 @@ export const diskRules: readonly Rule[] = [
     severity: "critical",
     alternative: IMAGES,
     programs: FORMATTERS,
-    matches: ["mkfs.ext4 /dev/sda1", "/sbin/mkfs.xfs -f /dev/nvme0n1p1", "wipefs -a /dev/sda", "parted -s /dev/sda mklabel gpt", "zpool destroy -f tank", "mdadm --zero-superblock /dev/sda1"],
-    misses: ["mkfs.ext4 -F disk.img", "mkfs.vfat ./boot.img", "mkfs.ext4 -V", "fdisk -l /dev/sda", "man mkfs.ext4", "zpool status"],
+    matches: [
+      "mkfs.ext4 /dev/sda1",
+      "/sbin/mkfs.xfs -f /dev/nvme0n1p1",
+      "wipefs -a /dev/sda",
+      "parted -s /dev/sda mklabel gpt",
+      "zpool destroy -f tank",
+      "mdadm --zero-superblock /dev/sda1",
+    ],
+    misses: [
+      "mkfs.ext4 -F disk.img",
+      "mkfs.vfat ./boot.img",
+      "mkfs.ext4 -V",
+      "fdisk -l /dev/sda",
+      "man mkfs.ext4",
+      "zpool status",
+    ],
     check: (command) => {
       const changes = changesDisk(command);
-      if (changes === null || changes === "unknown" || GROWS.test(command.program)) return null;
+      if (changes === null || changes === "unknown" || onlyChanges(command)) return null;
       return says(command, "destroy what is on a disk or a volume");
     },
   },
@@ -81,7 +122,7 @@ export const diskRules: readonly Rule[] = [
     misses: ["mkfs.ext4 -F disk.img", "losetup -l"],
     check: (command) => {
       const changes = changesDisk(command);
-      if (changes === null || (changes !== "unknown" && !GROWS.test(command.program))) return null;
+      if (changes === null || (changes !== "unknown" && !onlyChanges(command))) return null;
       return says(command, "change a disk or a volume");
     },
   },

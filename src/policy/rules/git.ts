@@ -13,7 +13,10 @@ interface GitCall {
 /** The subcommand behind git's own options. */
 export function readGit(args: readonly Field[]): GitCall {
   let at = 0;
-  while (args[at]?.text.startsWith("-")) at += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env)$/.test(args[at]?.text ?? "") ? 2 : 1;
+  while (args[at]?.text.startsWith("-"))
+    at += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env)$/.test(args[at]?.text ?? "")
+      ? 2
+      : 1;
   return { verb: args[at]?.text ?? "", args: args.slice(at + 1).map(({ text }) => text) };
 }
 
@@ -23,13 +26,26 @@ const force = /^(-\w*f\w*|--force)$/;
 /** What each subcommand would lose, or null. */
 const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null>> = {
   reset: (args) => (has(args, /^--(hard|merge|keep)$/) ? "throw away changes that are not committed" : null),
-  clean: (args) => (has(args, force) && !has(args, /^(-\w*n\w*|--dry-run)$/) ? "delete files git does not know" : null),
+  clean: (args) =>
+    has(args, force) && !has(args, /^(-\w*n\w*|--dry-run)$/) ? "delete files git does not know" : null,
   checkout: (args) =>
-    has(args, /^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/) && !has(args, /^(-b|--orphan)$/) ? "overwrite changes that are not committed" : null,
-  restore: (args) => (has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/) ? null : args.length > 0 ? "overwrite changes that are not committed" : null),
-  switch: (args) => (has(args, /^(-f|--force|--discard-changes|-C|--force-create)$/) ? "overwrite changes that are not committed" : null),
+    has(args, /^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/) && !has(args, /^(-b|--orphan)$/)
+      ? "overwrite changes that are not committed"
+      : null,
+  restore: (args) =>
+    has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/)
+      ? null
+      : args.length > 0
+        ? "overwrite changes that are not committed"
+        : null,
+  switch: (args) =>
+    has(args, /^(-f|--force|--discard-changes|-C|--force-create)$/)
+      ? "overwrite changes that are not committed"
+      : null,
   push: (args) =>
-    has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./) ? "rewrite or delete history that others share" : null,
+    has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./)
+      ? "rewrite or delete history that others share"
+      : null,
   branch: (args) => (has(args, /^(-D|-M|-C|--force|-\w*f\w*)$/) ? "drop commits of a branch" : null),
   tag: (args) => (has(args, /^(-d|--delete|-f|--force)$/) ? "drop a tag" : null),
   stash: (args) => (/^(drop|clear)$/.test(args[0] ?? "") ? "drop stashed work" : null),
@@ -40,11 +56,26 @@ const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null
   "filter-repo": () => "rewrite the whole history",
   gc: (args) => (has(args, /^--prune(=(now|all))?$/) ? "delete unreachable commits" : null),
   prune: (args) => (has(args, /^(-n|--dry-run)$/) ? null : "delete unreachable commits"),
-  rebase: (args) => (has(args, /^(--root|-x|--exec(=.*)?)$/) ? "rewrite the whole history or run a command on every commit" : null),
-  worktree: (args) => (args[0] === "remove" && has(args, force) ? "delete a worktree with its changes" : null),
-  submodule: (args) => (args[0] === "deinit" || args[0] === "foreach" ? (args[0] === "deinit" && has(args, force) ? "delete a submodule's changes" : null) : null),
-  rm: (args) => (has(args, /^(-\w*r\w*|--force|-\w*f\w*)$/) && !has(args, /^(--cached|-n|--dry-run)$/) && has(args, /^(\.|\*|:\/|\uFDD2)$/) ? "delete every tracked file" : null),
-  remote: (args) => (/^(set-url|remove|rm)$/.test(args[0] ?? "") ? "point the repository somewhere else" : null),
+  rebase: (args) =>
+    has(args, /^(--root|-x|--exec(=.*)?)$/)
+      ? "rewrite the whole history or run a command on every commit"
+      : null,
+  worktree: (args) =>
+    args[0] === "remove" && has(args, force) ? "delete a worktree with its changes" : null,
+  submodule: (args) =>
+    args[0] === "deinit" || args[0] === "foreach"
+      ? args[0] === "deinit" && has(args, force)
+        ? "delete a submodule's changes"
+        : null
+      : null,
+  rm: (args) =>
+    has(args, /^(-\w*r\w*|--force|-\w*f\w*)$/) &&
+    !has(args, /^(--cached|-n|--dry-run)$/) &&
+    has(args, /^(\.|\*|:\/|\uFDD2)$/)
+      ? "delete every tracked file"
+      : null,
+  remote: (args) =>
+    /^(set-url|remove|rm)$/.test(args[0] ?? "") ? "point the repository somewhere else" : null,
   replace: (args) => (args.length > 0 && !has(args, /^(-l|--list)$/) ? "replace commits" : null),
 };
 
@@ -59,7 +90,8 @@ function configures(command: JudgedCommand): Hit | null {
   if (verb !== "config" || has(args, /^(--get.*|-l|--list|--unset.*|get|list|unset)$/)) return null;
   const at = args.findIndex((arg) => isExecutedSetting(arg));
   const value = args[at + 1] ?? "";
-  if (at < 0 || value === "" || /^(cat|less|true|vim|vi|nano|store|cache|osxkeychain|manager)$/.test(value)) return null;
+  if (at < 0 || value === "" || /^(cat|less|true|vim|vi|nano|store|cache|osxkeychain|manager)$/.test(value))
+    return null;
   if (/^alias\./i.test(args[at] ?? "") && !value.startsWith("!")) return null;
   return { reason: `git would run ${value} from now on (${args[at]}).` };
 }
@@ -71,8 +103,29 @@ export const gitRules: readonly Rule[] = [
     severity: "medium",
     alternative: "Keep a way back first: git stash, or a branch that points at what would go.",
     programs: /^git$/,
-    matches: ["git reset --hard", "git clean -fdx", "git push --force", "git push origin :main", "git -C x branch -D f", "git stash drop", "git checkout .", "git reflog expire --expire=now --all", "git rebase -i --root"],
-    misses: ["git status", "git push", "git push -u origin main", "git reset HEAD~1", "git clean -nfd", "git checkout -b x", "git branch -d merged", "git stash pop", "git restore --staged a", "git commit -m 'reset --hard'"],
+    matches: [
+      "git reset --hard",
+      "git clean -fdx",
+      "git push --force",
+      "git push origin :main",
+      "git -C x branch -D f",
+      "git stash drop",
+      "git checkout .",
+      "git reflog expire --expire=now --all",
+      "git rebase -i --root",
+    ],
+    misses: [
+      "git status",
+      "git push",
+      "git push -u origin main",
+      "git reset HEAD~1",
+      "git clean -nfd",
+      "git checkout -b x",
+      "git branch -d merged",
+      "git stash pop",
+      "git restore --staged a",
+      "git commit -m 'reset --hard'",
+    ],
     check: loses,
   },
   {
@@ -81,8 +134,17 @@ export const gitRules: readonly Rule[] = [
     severity: "high",
     alternative: "Leave settings that name programs to the person.",
     programs: /^git$/,
-    matches: ["git config --global core.hooksPath /tmp/h", "git config alias.x '!sh'", "git config core.sshCommand ./x"],
-    misses: ["git config user.name dev", "git config --global core.pager cat", "git config --get core.editor", "git config alias.st status"],
+    matches: [
+      "git config --global core.hooksPath /tmp/h",
+      "git config alias.x '!sh'",
+      "git config core.sshCommand ./x",
+    ],
+    misses: [
+      "git config user.name dev",
+      "git config --global core.pager cat",
+      "git config --get core.editor",
+      "git config alias.st status",
+    ],
     check: configures,
   },
 ];

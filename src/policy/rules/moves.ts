@@ -10,7 +10,11 @@ export const moveRules: readonly Rule[] = [
     alternative: "Copy what you need into the workspace instead.",
     matches: ["mv / /tmp", "mv /* /tmp/x", "mv /etc/passwd /tmp/", "mv /usr /usr.bak"],
     misses: ["mv etc/app.conf /tmp/", "mv /tmp/a /tmp/b"],
-    check: onEffect({ kinds: ["move"], classes: ["root", "system", "kernel", "device"], says: "{program} would move a part of the system away ({path})." }),
+    check: onEffect({
+      kinds: ["move"],
+      classes: ["root", "system", "kernel", "device"],
+      says: "{program} would move a part of the system away ({path}).",
+    }),
   },
   {
     id: "move-home",
@@ -19,7 +23,11 @@ export const moveRules: readonly Rule[] = [
     alternative: "Move single files of the home by name.",
     matches: ["mv ~ /tmp/x", "mv ~/* /tmp/x", "mv /home /x"],
     misses: ["mv ~/proj/a ~/proj/b"],
-    check: onEffect({ kinds: ["move"], classes: ["home", "above-workspace"], says: "{program} would move a home directory away ({path})." }),
+    check: onEffect({
+      kinds: ["move"],
+      classes: ["home", "above-workspace"],
+      says: "{program} would move a home directory away ({path}).",
+    }),
   },
   {
     id: "move-outside",
@@ -28,6 +36,10 @@ export const moveRules: readonly Rule[] = [
     alternative: "Copy instead of moving, or work inside the workspace.",
     matches: ["mv ~/Documents /tmp/x", "mv /srv/data ."],
     misses: ["mv a b", "mv /tmp/a src/a"],
-    check: onEffect({ kinds: ["move"], classes: ["inside-home", "outside", "system-config", "workspace"], says: "{program} would move {path} away, which lies outside the workspace." }),
+    check: onEffect({
+      kinds: ["move"],
+      classes: ["inside-home", "outside", "system-config", "workspace"],
+      says: "{program} would move {path} away, which lies outside the workspace.",
+    }),
   },
 ];

@@ -8,7 +8,15 @@ export const permissionRules: readonly Rule[] = [
     verdict: "deny",
     severity: "critical",
     alternative: "Change single files of the workspace: chmod u+x ./script.sh",
-    matches: ["chmod -R 777 /", "chown -R dev /", "sudo chmod -R 777 /usr", "cd / && chmod -R 777 .", "chmod u+s /bin/bash", "chattr -R +i /", "find / -exec chown nobody {} \\;"],
+    matches: [
+      "chmod -R 777 /",
+      "chown -R dev /",
+      "sudo chmod -R 777 /usr",
+      "cd / && chmod -R 777 .",
+      "chmod u+s /bin/bash",
+      "chattr -R +i /",
+      "find / -exec chown nobody {} \\;",
+    ],
     misses: ["chmod +x scripts/a.sh", "chmod -R 755 dist", "echo 'chown -R root /'"],
     check: onEffect({
       kinds: ["mode", "owner"],

@@ -1,8 +1,8 @@
 // What would still be there, and run, after the command is done.
 
-import { type Hit, onEffect, type Rule } from "../rule.ts";
 import type { JudgedCommand } from "../facts.ts";
 import { asksForHelp } from "../facts.ts";
+import { type Hit, onEffect, type Rule } from "../rule.ts";
 
 const KEYS = /\/\.ssh\/authorized_keys2?$/;
 
@@ -28,16 +28,32 @@ export const persistenceRules: readonly Rule[] = [
     alternative: "Leave keys and credentials to the person.",
     matches: ["echo key >> ~/.ssh/authorized_keys", "echo x > ~/.npmrc", "tee ~/.aws/credentials < x"],
     misses: ["echo x > .npmrc", "echo h >> ~/.ssh/known_hosts"],
-    check: onEffect({ kinds: ["write", "append"], classes: ["secret"], when: ({ how }) => how !== "mkdir", says: "{program} would change {path}." }),
+    check: onEffect({
+      kinds: ["write", "append"],
+      classes: ["secret"],
+      when: ({ how }) => how !== "mkdir",
+      says: "{program} would change {path}.",
+    }),
   },
   {
     id: "write-startup",
     verdict: "ask",
     severity: "medium",
     alternative: "Set it for this one command, or write a file that the person can source.",
-    matches: ["echo 'export X=1' >> ~/.bashrc", "> ~/.bashrc", "find . -fprint /home/dev/.bashrc", "cp x ~/.config/autostart/", "sed -i s/a/b/ ~/.profile"],
+    matches: [
+      "echo 'export X=1' >> ~/.bashrc",
+      "> ~/.bashrc",
+      "find . -fprint /home/dev/.bashrc",
+      "cp x ~/.config/autostart/",
+      "sed -i s/a/b/ ~/.profile",
+    ],
     misses: ["cat ~/.bashrc", "echo x > .bashrc.example", "source ~/.bashrc"],
-    check: onEffect({ kinds: ["write", "append"], classes: ["startup"], when: ({ how }) => how !== "mkdir", says: "{program} would change {path}, which runs at every login." }),
+    check: onEffect({
+      kinds: ["write", "append"],
+      classes: ["startup"],
+      when: ({ how }) => how !== "mkdir",
+      says: "{program} would change {path}, which runs at every login.",
+    }),
   },
   {
     id: "write-hooks",
@@ -46,7 +62,11 @@ export const persistenceRules: readonly Rule[] = [
     alternative: "Use the project's own hook tool, or let the person install hooks.",
     matches: ["echo x > .git/hooks/pre-commit", "cp hook .git/hooks/post-merge", "tee -a .git/config < x"],
     misses: ["ls .git/hooks", "cat .git/config", "rm .git/index.lock"],
-    check: onEffect({ kinds: ["write", "append", "move"], classes: ["hooks"], says: "{program} would change {path}, which git runs or obeys." }),
+    check: onEffect({
+      kinds: ["write", "append", "move"],
+      classes: ["hooks"],
+      says: "{program} would change {path}, which git runs or obeys.",
+    }),
   },
   {
     id: "schedule",
@@ -54,7 +74,12 @@ export const persistenceRules: readonly Rule[] = [
     severity: "high",
     alternative: "Run it now, in the background; let the person schedule what should stay.",
     programs: /^(crontab|at|batch|anacron|atrm|systemd-run|schtasks|launchctl)$/,
-    matches: ["crontab new.cron", "crontab -r", "echo ls | at now", "(crontab -l; echo '* * * * * x') | crontab -"],
+    matches: [
+      "crontab new.cron",
+      "crontab -r",
+      "echo ls | at now",
+      "(crontab -l; echo '* * * * * x') | crontab -",
+    ],
     misses: ["crontab -l", "at -l", "atq"],
     check: (command: JudgedCommand): Hit | null => {
       const [first] = command.args;

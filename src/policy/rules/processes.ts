@@ -9,7 +9,11 @@ const OWN = "End your own processes by their id, or with pkill -f and a pattern 
 function killsEverything({ program, args }: JudgedCommand): boolean {
   if (program === "killall5") return true;
   if (program === "kill") return killTargets(args.map(({ text }) => text)).some((pid) => /^-?1$/.test(pid));
-  if (program === "fuser") return args.some(({ text }) => /^-\w*k/.test(text)) && args.some(({ text }) => /^\/(|usr|home|etc|var|bin)\/?$/.test(text));
+  if (program === "fuser")
+    return (
+      args.some(({ text }) => /^-\w*k/.test(text)) &&
+      args.some(({ text }) => /^\/(|usr|home|etc|var|bin)\/?$/.test(text))
+    );
   if (program === "loginctl") return /^(terminate|kill)-(user|seat|session)$/.test(args[0]?.text ?? "");
   return killsByPattern(program, args);
 }
@@ -18,12 +22,17 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
   if (program !== "pkill" && program !== "killall" && program !== "skill" && program !== "slay") return false;
   const options = readOptions(
     args.filter(({ text }) => !/^-(\d+|SIG[A-Z]+|[A-Z]{3,})$/.test(text)),
-    { values: program === "pkill" ? "uUgGPstF" : "uosyZn", longValues: ["signal", "euid", "uid", "user", "group", "parent", "session"] },
+    {
+      values: program === "pkill" ? "uUgGPstF" : "uosyZn",
+      longValues: ["signal", "euid", "uid", "user", "group", "parent", "session"],
+    },
   );
   const [pattern] = options.operands;
   if (hasFlag(options, "u", "U", "euid", "uid", "user") && !pattern) return true;
   if (valuesOf(options, "P", "parent").some(({ text }) => text === "1")) return true;
-  return /^([.^$*]|\.\*|\.\+|\[.{1,6}\]\*?|init|systemd|launchd)*$/.test(pattern?.text.replace(/[\uFDD2-\uFDD4]/g, "*") ?? "x");
+  return /^([.^$*]|\.\*|\.\+|\[.{1,6}\]\*?|init|systemd|launchd)*$/.test(
+    pattern?.text.replace(/[\uFDD2-\uFDD4]/g, "*") ?? "x",
+  );
 }
 
 /** The process ids of a kill: after the signal, which looks like one itself. */
@@ -40,7 +49,8 @@ function killTargets(args: readonly string[]): readonly string[] {
   return rest.filter((text) => text !== "--" && text !== "-q");
 }
 
-const STOPS = /^(shutdown|reboot|halt|poweroff|systemctl|init|telinit|kexec|pm-suspend|pm-hibernate|rtcwake|osascript)$/;
+const STOPS =
+  /^(shutdown|reboot|halt|poweroff|systemctl|init|telinit|kexec|pm-suspend|pm-hibernate|rtcwake|osascript|dbus-send|busctl|gdbus)$/;
 
 function stopsMachine(args: readonly string[], command: JudgedCommand): boolean {
   if (asksForHelp(command)) return false;
@@ -53,14 +63,22 @@ function stopsMachine(args: readonly string[], command: JudgedCommand): boolean 
     case "poweroff":
       return !args.includes("-w") && !args.includes("--wtmp-only");
     case "systemctl":
-      return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|isolate|switch-root)$/.test(words[0] ?? "");
+      return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|isolate|switch-root)$/.test(
+        words[0] ?? "",
+      );
     case "init":
     case "telinit":
       return /^[0-6sS]$/.test(words[0] ?? "");
     case "kexec":
       return args.some((text) => /^(-e|--exec|-l|-p|--load)/.test(text));
     case "osascript":
-      return args.some((text) => /\b(shut down|restart|sleep)\b/.test(text) && /System Events|Finder|loginwindow/.test(text));
+      return args.some(
+        (text) => /\b(shut down|restart|sleep)\b/.test(text) && /System Events|Finder|loginwindow/.test(text),
+      );
+    case "dbus-send":
+    case "busctl":
+    case "gdbus":
+      return args.some((text) => /^(.*\.)?(Reboot|PowerOff|Halt|Suspend|Hibernate)(WithFlags)?$/.test(text));
     default:
       return true;
   }
@@ -73,9 +91,28 @@ export const processRules: readonly Rule[] = [
     severity: "critical",
     alternative: OWN,
     programs: /^(kill|pkill|killall|killall5|skill|slay|fuser|loginctl)$/,
-    matches: ["kill -9 -1", "kill -s 9 -- -1", "kill -KILL -- -1", "kill -9 1", "pkill -9 -u root", "pkill -9 .", "killall5 -9"],
-    misses: ["kill %1", "kill 1234", "kill -9 1234", "kill -0 1", "pkill -f 'vite --port 5173'", "killall node", "kill -1 1234"],
-    check: onArgs((_args, command) => !asksForHelp(command) && killsEverything(command), "{program} would end every process, the ones that run this machine included."),
+    matches: [
+      "kill -9 -1",
+      "kill -s 9 -- -1",
+      "kill -KILL -- -1",
+      "kill -9 1",
+      "pkill -9 -u root",
+      "pkill -9 .",
+      "killall5 -9",
+    ],
+    misses: [
+      "kill %1",
+      "kill 1234",
+      "kill -9 1234",
+      "kill -0 1",
+      "pkill -f 'vite --port 5173'",
+      "killall node",
+      "kill -1 1234",
+    ],
+    check: onArgs(
+      (_args, command) => !asksForHelp(command) && killsEverything(command),
+      "{program} would end every process, the ones that run this machine included.",
+    ),
   },
   {
     id: "stop-machine",
@@ -83,8 +120,22 @@ export const processRules: readonly Rule[] = [
     severity: "critical",
     alternative: "Ask the person to restart the machine.",
     programs: STOPS,
-    matches: ["reboot", "shutdown -r +0", "sudo reboot -f", "init 0", "systemctl reboot --force", "halt -p", "telinit 6"],
-    misses: ["shutdown --help", "shutdown -c", "systemctl status nginx", "node scripts/reboot.js", "npm init -y"],
+    matches: [
+      "reboot",
+      "shutdown -r +0",
+      "sudo reboot -f",
+      "init 0",
+      "systemctl reboot --force",
+      "halt -p",
+      "telinit 6",
+    ],
+    misses: [
+      "shutdown --help",
+      "shutdown -c",
+      "systemctl status nginx",
+      "node scripts/reboot.js",
+      "npm init -y",
+    ],
     check: onArgs(stopsMachine, "{program} would stop or restart the machine."),
   },
 ];

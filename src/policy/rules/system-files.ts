@@ -6,7 +6,8 @@ import { onEffect, type Rule } from "../rule.ts";
 const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract";
 
 /** Files of /etc where even one more line decides who gets in or what starts. */
-const CRITICAL = /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
+const CRITICAL =
+  /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
 
 export const systemFileRules: readonly Rule[] = [
   {
@@ -14,8 +15,23 @@ export const systemFileRules: readonly Rule[] = [
     verdict: "deny",
     severity: "critical",
     alternative: "Write to a file in the workspace and let the person install it.",
-    matches: ["> /etc/passwd", ": > /etc/shadow", "tee /etc/passwd < x", "sed -i.bak '/^root/d' /etc/shadow", "ln -sf /dev/null /etc/passwd", "echo 'x ALL=NOPASSWD:ALL' | sudo tee /etc/sudoers.d/x", "python3 -c \"open('/etc/passwd','w')\"", "cp -r evil/* /"],
-    misses: ["cat /etc/passwd", "echo hi > out.txt", "sudo cp app.service /etc/systemd/system/", "cp /etc/hosts .", "echo x >> /etc/motd"],
+    matches: [
+      "> /etc/passwd",
+      ": > /etc/shadow",
+      "tee /etc/passwd < x",
+      "sed -i.bak '/^root/d' /etc/shadow",
+      "ln -sf /dev/null /etc/passwd",
+      "echo 'x ALL=NOPASSWD:ALL' | sudo tee /etc/sudoers.d/x",
+      "python3 -c \"open('/etc/passwd','w')\"",
+      "cp -r evil/* /",
+    ],
+    misses: [
+      "cat /etc/passwd",
+      "echo hi > out.txt",
+      "sudo cp app.service /etc/systemd/system/",
+      "cp /etc/hosts .",
+      "echo x >> /etc/motd",
+    ],
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["root", "system"],
@@ -28,14 +44,25 @@ export const systemFileRules: readonly Rule[] = [
     verdict: "ask",
     severity: "high",
     alternative: "Write to a file in the workspace and let the person install it.",
-    matches: ["sudo cp app.service /etc/systemd/system/", "sudo tar -xf x.tar -C /", "echo x >> /etc/motd", "cp tool /usr/local/bin/tool", "mkdir /opt/x"],
+    matches: [
+      "sudo cp app.service /etc/systemd/system/",
+      "sudo tar -xf x.tar -C /",
+      "echo x >> /etc/motd",
+      "cp tool /usr/local/bin/tool",
+      "mkdir /opt/x",
+    ],
     misses: ["cp a b", "tar -xzf a.tgz -C ./vendor", "> /etc/passwd"],
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["system-config", "root", "system", "outside"],
       when: (effect) => {
-        if (effect.place.class === "outside") return /^\/(opt|srv|mnt|media|run|snap|nix)\//.test(effect.place.path);
-        return effect.place.class === "system-config" || !(replaces(effect) || CRITICAL.test(effect.place.path)) || effect.how === "extract";
+        if (effect.place.class === "outside")
+          return /^\/(opt|srv|mnt|media|run|snap|nix)\//.test(effect.place.path);
+        return (
+          effect.place.class === "system-config" ||
+          !(replaces(effect) || CRITICAL.test(effect.place.path)) ||
+          effect.how === "extract"
+        );
       },
       says: "{program} would change files of the machine ({path}).",
     }),
@@ -47,7 +74,11 @@ export const systemFileRules: readonly Rule[] = [
     alternative: "Ask the person to change kernel settings.",
     matches: ["echo 1 > /proc/sys/vm/drop_caches", "echo 0 > /sys/class/leds/x/brightness"],
     misses: ["cat /proc/cpuinfo", "echo 1 > /proc/self/oom_score_adj"],
-    check: onEffect({ kinds: ["write", "append"], classes: ["kernel"], says: "{program} would change a setting of the running kernel ({path})." }),
+    check: onEffect({
+      kinds: ["write", "append"],
+      classes: ["kernel"],
+      says: "{program} would change a setting of the running kernel ({path}).",
+    }),
   },
   {
     id: "sysrq",
@@ -59,7 +90,10 @@ export const systemFileRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["kernel"],
-      when: ({ place }) => /^\/proc\/sysrq-trigger$|^\/sys\/power\/|^\/proc\/sys\/kernel\/(panic|sysrq|core_pattern|modprobe)/.test(place.path),
+      when: ({ place }) =>
+        /^\/proc\/sysrq-trigger$|^\/sys\/power\/|^\/proc\/sys\/kernel\/(panic|sysrq|core_pattern|modprobe)/.test(
+          place.path,
+        ),
       says: "{program} would crash or stop the machine through the kernel ({path}).",
     }),
   },

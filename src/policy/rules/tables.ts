@@ -30,5 +30,8 @@ export function onRows(rows: readonly Row[]): (command: JudgedCommand) => Hit | 
 const LINE_MAX_CHARS = 8_192;
 
 function lineOf({ args }: JudgedCommand): string {
-  return args.map(({ text }) => text).join(" ").slice(0, LINE_MAX_CHARS);
+  return args
+    .map(({ text }) => text)
+    .join(" ")
+    .slice(0, LINE_MAX_CHARS);
 }

@@ -21,7 +21,9 @@ export const unfamiliarRules: readonly Rule[] = [
     check: (command) => {
       const unknown = !isKnownProgram(command.program) && !isWrapper(command.program);
       const path = command.called.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(command.called);
-      const runsFile = (RUNS_FILES.test(command.program) || isShell(command.program)) && /^[^-]/.test(command.args[0]?.text ?? "-");
+      const runsFile =
+        (RUNS_FILES.test(command.program) || isShell(command.program)) &&
+        /^[^-]/.test(command.args[0]?.text ?? "-");
       if (asksForHelp(command) || !(unknown || path || runsFile)) return null;
       return { reason: `${shown(command.called)} is not a program policy knows.` };
     },

@@ -1,0 +1,21 @@
+// Asks the person at the terminal whether a command may run. Anything but yes is no.
+import { createInterface } from "node:readline";
+import type { ApprovalRequest } from "../tool/context.ts";
+import type { CliIo } from "./cli-io.ts";
+import { printable } from "./printable.ts";
+
+export async function askPerson(io: CliIo, request: ApprovalRequest): Promise<boolean> {
+  const { command, rule, reason, alternative } = request;
+  const instead = alternative === undefined ? "" : `Instead: ${alternative}\n`;
+  const question = `${printable(command)}\n${reason} (rule ${rule})\n${instead}Run it? [y/N] `;
+  const lines = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    return await new Promise<boolean>((resolve) => {
+      // End-of-file and Ctrl-C close it without an answer.
+      lines.once("close", () => resolve(false));
+      lines.question(question, (answer) => resolve(/^y(es)?$/i.test(answer.trim())));
+    });
+  } finally {
+    lines.close();
+  }
+}

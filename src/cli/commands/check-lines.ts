@@ -1,0 +1,43 @@
+// `nacre check --jsonl`: a verdict for each line of stdin, in order. A line that is no command gets an error
+// object in its place, so that the lines of both sides keep matching.
+import { createInterface } from "node:readline";
+import { judge } from "../../policy/judge.ts";
+import type { PolicyFacts } from "../../policy/verdict.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import { type CheckOptions, factsOf, verdictWire } from "./check.ts";
+
+export async function checkLines(
+  io: CliIo,
+  options: Pick<CheckOptions, "cwd" | "home" | "policy">,
+): Promise<number> {
+  const facts = factsOf(io, options);
+  let exitCode: number = EXIT.ok;
+  for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() === "") continue;
+    const answer = answerTo(line, facts);
+    if ("error" in answer) exitCode = EXIT.failed;
+    io.stdout.write(`${JSON.stringify(answer)}\n`);
+  }
+  return exitCode;
+}
+
+function answerTo(
+  line: string,
+  facts: PolicyFacts,
+): ReturnType<typeof verdictWire> | { readonly error: string } {
+  const command = commandOf(line);
+  if (command === undefined) return { error: 'Not a line like {"command": "ls"}' };
+  return verdictWire(judge(command, facts));
+}
+
+function commandOf(line: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || !("command" in value)) return undefined;
+  return typeof value.command === "string" ? value.command : undefined;
+}

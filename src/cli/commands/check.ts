@@ -1,0 +1,72 @@
+// `nacre check`: what the policy thinks of a command. Nothing is run, nothing on disk is looked at.
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { explain, judge } from "../../policy/judge.ts";
+import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import type { Policy } from "../option.ts";
+import { printable } from "../printable.ts";
+
+export interface CheckOptions {
+  readonly command: string;
+  readonly cwd: string;
+  readonly policy: Policy;
+  readonly home?: string;
+  readonly json?: boolean;
+  readonly explain?: boolean;
+  readonly jsonl?: boolean;
+}
+
+export function checkCommand(io: CliIo, options: CheckOptions): number {
+  const { command, json = false, explain: whole = false } = options;
+  const facts = factsOf(io, options);
+  if (whole) {
+    const explanation = explain(command, facts);
+    io.stdout.write(json ? `${JSON.stringify(explanation)}\n` : wordsForWay(explanation));
+    return EXIT_CODES[explanation.verdict.verdict];
+  }
+  const verdict = judge(command, facts);
+  io.stdout.write(json ? `${JSON.stringify(verdictWire(verdict))}\n` : wordsFor(verdict));
+  return EXIT_CODES[verdict.verdict];
+}
+
+const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny };
+
+/** Who names a home asks about somebody else's account, and that is not root's. */
+export function factsOf(
+  io: CliIo,
+  { cwd, home, policy }: Pick<CheckOptions, "cwd" | "home" | "policy">,
+): PolicyFacts {
+  return {
+    home: home ?? homedir(),
+    cwd: resolve(io.cwd, cwd),
+    isRoot: home === undefined && process.getuid?.() === 0,
+    profile: policy,
+  };
+}
+
+/** What a program needs to know, and no more. */
+export function verdictWire({ verdict, rule, reason, span, alternative }: Verdict) {
+  return { verdict, rule, reason, span, alternative };
+}
+
+function wordsFor({ verdict, rule, reason, alternative }: Verdict): string {
+  if (rule === null) return `${verdict}\n`;
+  const instead = alternative === null ? "" : `instead: ${printable(alternative)}\n`;
+  return `${verdict}: ${printable(reason ?? "")} (rule ${rule})\n${instead}`;
+}
+
+function wordsForWay({ parse, commands, verdict }: Explanation): string {
+  const problems = parse.problems.map((problem) => `not understood: ${printable(problem)}\n`);
+  const steps = commands.map(({ program, args, via, cwd, paths, rules }) => {
+    const wrappers = via.length === 0 ? "" : ` (through ${via.join(", ")})`;
+    const touches = paths.map(({ effect, path, class: kind, recursive }) => {
+      return `  ${effect}${recursive ? " recursively" : ""}: ${path} (${kind})\n`;
+    });
+    const found = rules.map((rule) => `  rule ${rule}\n`);
+    const line = `${[program, ...args].join(" ")}${wrappers} in ${cwd.join(" or ")}\n`;
+    return printable([line, ...touches, ...found].join(""));
+  });
+  return [...problems, ...steps, wordsFor(verdict)].join("");
+}

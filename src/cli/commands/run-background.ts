@@ -1,0 +1,32 @@
+// `nacre run -b`: starts a shell that outlives this program, and prints its id.
+import { ShellManager } from "../../shell/shell-manager.ts";
+import { ToolResult } from "../../tool/result.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import type { RunPlan } from "./run-plan.ts";
+
+export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number> {
+  const { command, workingDir, env, timeoutMs, json } = plan;
+  await using manager = new ShellManager({ poolSize: 0 });
+  const shell = await manager.createShell({
+    command,
+    workingDir,
+    env,
+    durable: true,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const words = [
+    `Started background shell: ${shell.id}`,
+    `Command: ${command}`,
+    `Read it with \`nacre output ${shell.id}\`, end it with \`nacre kill ${shell.id}\`.`,
+  ].join("\n");
+  if (json) {
+    const { containment } = manager;
+    const result = ToolResult.ok(words, { command, bash_id: shell.id, containment });
+    io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
+  } else {
+    io.stdout.write(`${shell.id}\n`);
+    io.stderr.write(`${words}\n`);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,32 @@
+// `nacre run --json`: the result of the Bash tool as one flat JSON object; the exit code is the command's.
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../support/limits.ts";
+import type { ToolResult } from "../../tool/result.ts";
+import { createToolkit } from "../../toolkit.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import { approverFor, flagHint, refusalExitCode } from "../permission.ts";
+import type { RunPlan } from "./run-plan.ts";
+
+export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
+  const { command, workingDir, env, policy, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
+  await using kit = await createToolkit({
+    workingDir,
+    policy,
+    poolSize: 0,
+    defaultTimeoutMs: timeoutMs,
+    maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
+    ...approverFor(io),
+  });
+  const result = await kit.call("Bash", { command }, { env });
+  const hint = result.code === "approval_refused" ? flagHint(io, plan) : undefined;
+  const told = hint === undefined ? result : result.withNotes(hint);
+  io.stdout.write(`${JSON.stringify(told.toWire())}\n`);
+  return exitCodeOf(result);
+}
+
+function exitCodeOf({ success, code, metadata }: ToolResult): number {
+  if (success) return EXIT.ok;
+  if (code === "timed_out") return EXIT.timedOut;
+  const own = metadata["exit_code"];
+  return refusalExitCode(code) ?? (typeof own === "number" ? own : EXIT.failed);
+}

@@ -1,0 +1,17 @@
+// What the exit codes of the CLI mean, besides those of commands that pass through.
+
+export const EXIT = {
+  ok: 0,
+  /** nacre itself could not do it; the reason is on stderr. */
+  failed: 1,
+  /** The words on the command line make no sense. */
+  usage: 2,
+  /** The policy wants a person to be asked, and nobody said yes. */
+  ask: 3,
+  /** The policy says no. */
+  deny: 4,
+  /** The command's time was over; as timeout(1) says it. */
+  timedOut: 124,
+  /** Whoever was to read the output has gone away. */
+  brokenPipe: 141,
+} as const;

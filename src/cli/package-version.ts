@@ -1,0 +1,8 @@
+// The version of this package, as package.json says it.
+import { readFileSync } from "node:fs";
+
+export function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const parsed: { version?: string } = JSON.parse(text);
+  return parsed.version ?? "unknown";
+}

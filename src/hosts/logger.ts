@@ -1,0 +1,95 @@
+// One logger of a session, looked at from outside: how much it has written, and whether anything is still on
+// its way. Its files in /proc are kept open: a look costs microseconds.
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { systemCode } from "../support/system-error.ts";
+
+/** `idle`: it has taken everything there was. `hidden`: this system does not let us look. */
+export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
+
+export class Logger {
+  readonly pid: number;
+  /** What it writes to. */
+  readonly file: string;
+  /** What it reads from, where that has a name. */
+  readonly fifo: string | undefined;
+  readonly #output: number;
+  readonly #stat: number | undefined;
+  readonly #syscall: number | undefined;
+  #hold: number | undefined;
+  #closed = false;
+
+  constructor(pid: number, file: string, fifo?: string) {
+    this.pid = pid;
+    this.file = file;
+    this.fifo = fifo;
+    this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
+    this.#stat = openQuietly(`/proc/${pid}/stat`);
+    this.#syscall = openQuietly(`/proc/${pid}/syscall`);
+    if (fifo !== undefined) this.#begin(fifo);
+  }
+
+  /** Bytes on disk. */
+  get size(): number {
+    return fstatSync(this.#output).size;
+  }
+
+  get state(): LoggerState {
+    const stat = readQuietly(this.#stat);
+    if (stat === undefined) return "gone";
+    const state = stat[stat.lastIndexOf(")") + 2] ?? "X";
+    if (state === "Z" || state === "X") return "gone";
+    if (state === "T" || state === "t") return "stopped";
+    if (state !== "S") return "busy";
+    const call = readQuietly(this.#syscall);
+    if (call === undefined) return "hidden";
+    // Asleep in a read of its stdin: the pipe was empty. Asleep alone does not say so, a slow file system
+    // sleeps in write, too. (x86-64 and arm64)
+    return call.startsWith("0 0x0 ") || call.startsWith("63 0x0 ") ? "idle" : "busy";
+  }
+
+  /** bash holds it open now; until then it would have ended. */
+  letGo(): void {
+    if (this.#hold === undefined || this.fifo === undefined) return;
+    closeSync(this.#hold);
+    this.#hold = undefined;
+    try {
+      unlinkSync(this.fifo);
+    } catch {
+      // The keeper is gone, and everything of it.
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.letGo();
+    for (const fd of [this.#output, this.#stat, this.#syscall]) if (fd !== undefined) closeSync(fd);
+  }
+
+  /** It waits for an empty line: from then on somebody has the fifo open for writing. */
+  #begin(fifo: string): void {
+    this.#hold = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(this.#hold, "\n");
+  }
+}
+
+const scratch = Buffer.alloc(512);
+
+function readQuietly(fd: number | undefined): string | undefined {
+  if (fd === undefined) return undefined;
+  try {
+    return scratch.latin1Slice(0, readSync(fd, scratch, 0, scratch.length, 0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Being out of descriptors is not the same as there being nothing to see. */
+function openQuietly(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if (["EMFILE", "ENFILE"].includes(systemCode(error) ?? "")) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+// The fifo a session's bash reads its script from. It is the one its job came through, which nobody else
+// gets while that bash lives; this process holds it open, so that it does not end between two commands.
+import { closeSync, constants, openSync, unlinkSync, writeSync } from "node:fs";
+import { SCRIPT_RETRY_MS } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
+
+export class ScriptChannel {
+  readonly path: string;
+  readonly #fd: number;
+  #pending: Buffer[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #ending = false;
+  #closed = false;
+
+  constructor(path: string) {
+    this.path = path;
+    // For reading, too: between the job and the script nobody else may have it open.
+    this.#fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  }
+
+  /** What the bash of the slot is to run: it becomes one that reads from here. */
+  program(bashPath: string): string {
+    return `exec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
+  }
+
+  /** Whether all that was sent is in the fifo. */
+  get isFlushed(): boolean {
+    return this.#pending.length === 0;
+  }
+
+  send(bytes: Buffer): void {
+    if (this.#closed) return;
+    this.#pending.push(bytes);
+    if (this.#pending.length === 1) this.#flush();
+  }
+
+  /** The end of the script, once everything sent has been taken. */
+  end(): void {
+    this.#ending = true;
+    if (this.isFlushed) this.close();
+  }
+
+  /** What bash has not read is lost with it. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#pending = [];
+    // Whatever the bash forked may hold it open for long: the next slot of this number needs a new one.
+    try {
+      unlinkSync(this.path);
+    } catch {
+      // The keeper is gone, and everything of it.
+    }
+    closeSync(this.#fd);
+  }
+
+  /** A fifo takes 64 KiB at a time at most. */
+  #flush(): void {
+    for (let next = this.#pending[0]; next; next = this.#pending[0]) {
+      const written = this.#write(next);
+      if (written < next.length) {
+        this.#pending[0] = next.subarray(written);
+        this.#timer = setTimeout(() => this.#flush(), SCRIPT_RETRY_MS);
+        return;
+      }
+      this.#pending.shift();
+    }
+    if (this.#ending) this.close();
+  }
+
+  #write(bytes: Buffer): number {
+    try {
+      return writeSync(this.#fd, bytes);
+    } catch (error) {
+      if (systemCode(error) === "EAGAIN") return 0;
+      throw error;
+    }
+  }
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,80 @@
+// What a host and its keeper leave when both are killed at once, and what belongs to no shell: bashes that wait
+// for a job which nobody will send, and the directories of keepers.
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
+import type { SpoolRoot } from "../spool/layout.ts";
+import { readMeta } from "../spool/meta.ts";
+import { jobFifoOf } from "./attach.ts";
+import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+
+export function endStrays(root: SpoolRoot): void {
+  const abandoned = new Set(keeperDirs(root).filter((name) => isAbandoned(join(root.keepersDir, name))));
+  if (abandoned.size === 0) return;
+  const needed = new Set<number>();
+  for (const id of root.list()) {
+    const files = root.files(id);
+    const identity = readIdentity(files.identity);
+    if (!identity || !isSameProcess(identity.shimPid, identity.shimStart)) continue;
+    const meta = readMeta(files.meta);
+    // A shim needs its keeper's directory until it ends.
+    if (meta) needed.add(meta.host.pid);
+    else if (waitsIn(identity, abandoned)) {
+      killQuietly(identity.commandPid);
+      rmSync(files.dir, { recursive: true, force: true });
+    }
+  }
+  for (const name of abandoned) {
+    if (needed.has(hostPidOf(name))) continue;
+    rmSync(join(root.keepersDir, name), { recursive: true, force: true });
+  }
+}
+
+/** Waits for a job from one of these keepers' hosts. */
+function waitsIn({ commandPid, commandStart }: ShellIdentity, keepers: ReadonlySet<string>): boolean {
+  const fifo = jobFifoOf(commandPid);
+  return (
+    fifo !== undefined && keepers.has(basename(dirname(fifo))) && isSameProcess(commandPid, commandStart)
+  );
+}
+
+/** Neither the keeper nor its host is there any more, as far as can be told from here. */
+function isAbandoned(keeperDir: string): boolean {
+  const match = /^(\d+) (\d+) (\S+) (\d+)\n$/.exec(readQuietly(join(keeperDir, "identity")));
+  if (!match) return false;
+  const [, pid = "", startTime = "", boot, namespace] = match;
+  if (boot !== bootId()) return true;
+  if (namespace !== pidNamespace() || isSameProcess(Number(pid), startTime)) return false;
+  // Its host may be about to start another one. Who has its pid now may be somebody else: then another time.
+  const host = readStat(hostPidOf(basename(keeperDir)));
+  return host === undefined || host.state === "Z" || host.state === "X";
+}
+
+/** A keeper's directory is called after its host. */
+function hostPidOf(name: string): number {
+  return Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
+}
+
+function keeperDirs(root: SpoolRoot): string[] {
+  try {
+    return readdirSync(root.keepersDir);
+  } catch {
+    return [];
+  }
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}

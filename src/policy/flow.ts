@@ -1,0 +1,25 @@
+// What flows between commands: the text where it is certain, and where it came from.
+
+/** Where data came from, as far as it matters to a rule. */
+export type Origin = "network" | "secret" | "endless" | "decoded" | "shell" | "socket";
+
+/** What a command reads or prints: the text where it is certain, and where it came from. */
+export interface Flow {
+  /** null where nobody can say. */
+  readonly text: string | null;
+  readonly origins: readonly Origin[];
+  /** Whether somebody is at the other end at all; a command without a pipe reads nothing. */
+  readonly connected: boolean;
+}
+
+export const NO_FLOW: Flow = { text: "", origins: [], connected: false };
+
+export function flowOf(text: string | null, origins: readonly Origin[] = []): Flow {
+  return { text, origins, connected: true };
+}
+
+export function joinOrigins(...all: readonly (readonly Origin[])[]): readonly Origin[] {
+  const filled = all.filter((origins) => origins.length > 0);
+  if (filled.length <= 1) return filled[0] ?? [];
+  return [...new Set(filled.flat())];
+}

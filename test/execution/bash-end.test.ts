@@ -1,0 +1,161 @@
+// How a call ends before its command would: a timeout, a cancelled call; and what a command leaves behind.
+import { describe, expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools } = useTools();
+
+/** An aborting signal that aborts when the command has said so. */
+function abortOn(word: string, reason?: unknown) {
+  const controller = new AbortController();
+  const onProgress = ({ message }: { message: string }) => {
+    if (message.includes(word)) controller.abort(reason);
+  };
+  return { signal: controller.signal, onProgress };
+}
+
+describe("a timeout", () => {
+  test("ends the command with everything it started, and keeps what was printed", async () => {
+    const result = await tools().bash("sleep 60 & echo $!; sleep 60", { timeout: 1000 });
+    expect(result).toMatchObject({
+      code: "timed_out",
+      error: "Command timed out after 1000ms",
+      metadata: { timeout_ms: 1000, exit_code: 143 },
+    });
+    expect(isAlive(Number.parseInt(result.output, 10))).toBe(false);
+  });
+
+  test("ends a shell that waits for a loop in the background", async () => {
+    const result = await tools().bash("while true; do sleep 0.1; done & wait", { timeout: 1000 });
+    expect(result.code).toBe("timed_out");
+    expect(result.metadata["duration_ms"]).toBeLessThan(5_000);
+  });
+
+  test("lets a trap speak, and does not wait for one that never ends", async () => {
+    const { bash } = tools();
+    const polite = await bash("trap 'echo cleaned up; exit 0' TERM; sleep 60 & wait", { timeout: 1000 });
+    expect(polite).toMatchObject({ code: "timed_out", output: "cleaned up\n" });
+    const stubborn = await bash("trap '' TERM INT; while :; do sleep 60; done", { timeout: 1000 });
+    expect(stubborn).toMatchObject({ code: "timed_out", metadata: { exit_code: 137 } });
+  });
+
+  test("turns the command into a background shell where the host wants that", async () => {
+    const { bash, manager, call } = tools({ onTimeout: "background", defaultTimeoutMs: 300 });
+    const result = await bash("echo early; sleep 1; echo late");
+    const [shell] = manager.listShells();
+    const id = shell?.id;
+    expect(result).toMatchObject({
+      success: true,
+      metadata: { bash_id: id, exit_code: null, timeout_ms: 300, truncated: false },
+    });
+    expect(result.output).toBe(
+      `Command is still running after 300ms and goes on as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read what it prints from the start, KillShell to end it.\nSo far it has printed:\nearly\n`,
+    );
+    const rest = await call("BashOutput", { bash_id: id, wait_for: "exit" });
+    expect(rest.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);
+  });
+
+  test("does not apply to a background command", async () => {
+    const { bash, manager } = tools();
+    await bash("sleep 300", { run_in_background: true, timeout: 1000 });
+    expect(manager.listShells()[0]?.started.meta.deadlineMs).toBeNull();
+  });
+});
+
+describe("a cancelled call", () => {
+  test("ends the command with everything it started, keeps what was printed, and says so", async () => {
+    const marks = new Mark();
+    const result = await tools().bash(
+      `sleep ${marks.next()} & setsid sleep ${marks.next()} & echo before; sleep ${marks.next()}`,
+      {},
+      abortOn("before"),
+    );
+    expect(result).toMatchObject({
+      success: false,
+      code: "aborted",
+      error: "Command was cancelled by the caller and ended with everything it started",
+      output: "before\n",
+    });
+    expect(marks.processes()).toEqual([]);
+  });
+
+  test("during a flood of output returns soon, in both dialects", async () => {
+    const { call } = tools();
+    for (const tool of ["Bash", "bash"]) {
+      const result = await call(tool, { command: "while :; do echo flood; done" }, abortOn("flood"));
+      expect(result.code).toBe("aborted");
+      expect(result.output).toContain("flood");
+      expect(result.metadata["duration_ms"]).toBeLessThan(10_000);
+    }
+  });
+
+  test("before it began runs nothing", async () => {
+    const { bash, manager } = tools();
+    const result = await bash("echo ran", {}, { signal: AbortSignal.abort("the user pressed stop") });
+    expect(result).toMatchObject({
+      code: "aborted",
+      error: "Call to Bash was aborted: the user pressed stop",
+    });
+    expect(manager.listShells()).toEqual([]);
+  });
+
+  test("is told as one, whatever reason the caller gave", async () => {
+    const result = await tools().bash("echo up; sleep 60", {}, abortOn("up", new Error("changed my mind")));
+    expect(result.code).toBe("aborted");
+  });
+});
+
+describe("what a command leaves running", () => {
+  /** A sleep in the background; the command goes on when it has become one. */
+  const leaves = (duration: string) =>
+    `sleep ${duration} & until [[ $(</proc/$!/comm) == sleep ]]; do :; done`;
+
+  test("does not hold the call, is named, and ends with KillShell", async () => {
+    const { bash, call, manager } = tools();
+    const marks = new Mark();
+    const duration = marks.next();
+    const result = await bash(`printf hello; ${leaves(duration)}`);
+    const [shell] = manager.listShells();
+    const [left] = marks.processes();
+    expect(result).toMatchObject({ success: true, output: "hello" });
+    expect(result.metadata).toMatchObject({
+      leftovers: [{ pid: left?.pid, command: `sleep ${duration}` }],
+      bash_id: shell?.id,
+    });
+    expect(result.notes).toContain(
+      `Left running: sleep ${duration} (pid ${left?.pid}). KillShell with shell_id="${shell?.id}" ends it.`,
+    );
+    const killed = await call("KillShell", { shell_id: shell?.id });
+    expect(killed).toMatchObject({
+      success: true,
+      output: `Shell ${shell?.id} already stopped (status: completed)`,
+      metadata: { already_stopped: true, signalled: [{ pid: left?.pid, command: `sleep ${duration}` }] },
+      notes: [`Ended what it had left running: sleep ${duration} (pid ${left?.pid})`],
+    });
+    await eventually(() => expect(marks.processes()).toEqual([]));
+  });
+
+  test("is called a subshell where it is one, without a word of where the command is kept", async () => {
+    const { metadata } = await tools().bash("(while :; do read -r -t 60 < <(:); done) &");
+    expect(metadata["leftovers"]).toContainEqual({
+      pid: expect.any(Number),
+      command: "bash (a subshell of the command)",
+    });
+  });
+
+  test("is not looked for in vain: nothing is said where nothing is left", async () => {
+    const { metadata } = await tools().bash("sleep 0.05 & wait; echo done");
+    expect(metadata).not.toHaveProperty("leftovers");
+    expect(metadata).not.toHaveProperty("bash_id");
+  });
+
+  test("names a way to end it that the modes dialect has", async () => {
+    const marks = new Mark();
+    const { notes, metadata } = await tools().call("bash", { command: leaves(marks.next()) });
+    const [left] = marks.processes();
+    expect(metadata["leftovers"]).toEqual([left]);
+    expect(notes.join("\n")).toContain(`(pid ${left?.pid}). To end it: kill -9 ${left?.pid}`);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools, directory } = useTools();
+
+test("the seventeenth command of a scope waits for its turn and says so; other scopes do not wait", async () => {
+  const { bash, manager } = tools();
+  const gate = directory();
+  const command = `mkfifo ${gate}/$$ && read -r < ${gate}/$$; echo through`;
+  const heard: string[] = [];
+  const onProgress = ({ message }: { message: string }) => heard.push(message);
+  const running = Array.from({ length: 16 }, () => bash(command, {}, { scope: "crowd" }));
+  while (manager.listRunning().length < 16) await new Promise((resolve) => setImmediate(resolve));
+  const late = bash("echo late", {}, { scope: "crowd", onProgress });
+  const cancelled = new AbortController();
+  const never = bash("echo never", {}, { scope: "crowd", signal: cancelled.signal });
+  expect((await bash("echo free", {}, { scope: "elsewhere" })).output).toBe("free\n");
+  expect(heard).toEqual(["Waiting for a free place: 16 commands are running, 0 are before this one."]);
+  cancelled.abort("not needed any more");
+  expect(await never).toMatchObject({
+    code: "aborted",
+    error: "Call to Bash was aborted: not needed any more",
+  });
+  expect(manager.listRunning()).toHaveLength(16);
+  const opened = await bash(
+    `for i in {1..16}; do until f=$(ls ${gate} | head -n 1) && [[ $f ]]; do :; done; echo > ${gate}/$f; rm ${gate}/$f; done`,
+    {},
+    { scope: "elsewhere" },
+  );
+  expect(opened.success).toBe(true);
+  expect((await late).output).toBe("late\n");
+  expect((await Promise.all(running)).map(({ output }) => output)).toEqual(Array(16).fill("through\n"));
+});

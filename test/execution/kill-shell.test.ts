@@ -1,0 +1,73 @@
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools } = useTools();
+
+describe("killing", () => {
+  test("on the wire is one flat object with the keys of the contract", async () => {
+    const { start, call } = tools();
+    const shell = await start("exec sleep 300");
+    expect((await call("KillShell", { shell_id: shell.id })).toWire()).toEqual({
+      output: `Shell ${shell.id} terminated`,
+      shell_id: shell.id,
+      command: "exec sleep 300",
+      duration_ms: shell.durationMs,
+      signalled: [{ pid: shell.started.commandPid, command: expect.any(String) }],
+      survivors: [],
+      status: "killed",
+      notes: [],
+    });
+  });
+
+  test("ends what has hidden itself, and nothing of another shell", async () => {
+    const { start, call } = tools();
+    const marks = new Mark();
+    const [near, far, other] = [marks.next(), marks.next(), marks.next()];
+    const bystander = await start(`exec sleep ${other}`);
+    const shell = await start(`setsid sleep ${far} & (env -i sleep ${near} &); echo up; wait`);
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    const result = await call("KillShell", { shell_id: shell.id });
+    expect(result.metadata["survivors"]).toEqual([]);
+    expect([marks.processes(near), marks.processes(far)]).toEqual([[], []]);
+    expect(bystander.isRunning).toBe(true);
+  });
+
+  test("twice succeeds twice, and the status stays killed", async () => {
+    const { start, call, read } = tools();
+    const shell = await start("trap 'echo asked to end; exit 9' TERM; echo up; sleep 300 & wait");
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    expect((await call("KillShell", { shell_id: shell.id })).output).toBe(`Shell ${shell.id} terminated`);
+    const again = await call("KillShell", { shell_id: shell.id });
+    expect(again).toMatchObject({
+      success: true,
+      output: `Shell ${shell.id} already stopped (status: killed)`,
+      metadata: { already_stopped: true, status: "killed", signalled: [], survivors: [] },
+    });
+    const result = await read(shell);
+    expect(result.metadata).toMatchObject({ status: "killed" });
+    expect(result.output).toContain("up\nasked to end\n");
+  });
+
+  test("does not wait long for what ignores being asked", async () => {
+    const { start, call } = tools();
+    const shell = await start("trap '' TERM INT; echo up; while :; do sleep 60; done");
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    const started = performance.now();
+    expect((await call("KillShell", { shell_id: shell.id })).metadata).toMatchObject({ status: "killed" });
+    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(shell.exitCode).toBe(137);
+  });
+
+  test("all at once is bounded, whatever the shells ignore", async () => {
+    const { start, manager } = tools({ shells: { killGraceMs: 200 } });
+    const stubborn = "trap '' TERM INT; echo up; sleep 60";
+    const shells = await Promise.all([1, 2, 3].map(() => start(stubborn, { workingDir: tmpdir() })));
+    await Promise.all(shells.map((shell) => shell.waitFor({ pattern: /up/ }, 10_000)));
+    const started = performance.now();
+    expect(await manager.killAll()).toBe(3);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(shells.map(({ status }) => status)).toEqual(["killed", "killed", "killed"]);
+  });
+});

@@ -1,0 +1,120 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools, directory } = useTools();
+
+function modes() {
+  const kit = tools();
+  return { ...kit, run: (command: string, mode = "default") => kit.call("bash", { command, mode }) };
+}
+
+describe("on the wire", () => {
+  test("a success, a failure and a dry run have the keys of the contract", async () => {
+    const { run, call, manager } = modes();
+    await run("true");
+    const common = { duration_ms: expect.any(Number), truncated: false, containment: manager.containment };
+    expect((await run("echo hi", "slow")).toWire()).toEqual({
+      output: "hi\n",
+      command: "echo hi",
+      mode: "slow",
+      exit_code: 0,
+      ...common,
+      notes: [],
+    });
+    expect((await run("echo no; kill -9 $$")).toWire()).toEqual({
+      output: "no\n",
+      command: "echo no; kill -9 $$",
+      mode: "default",
+      exit_code: 137,
+      signal: "SIGKILL",
+      ...common,
+      error: "[command failed: exit code 137]",
+      error_code: "exit_nonzero",
+      notes: [],
+    });
+    expect((await call("bash", { command: "true" }, { dryRun: true })).toWire()).toEqual({
+      output: "[Dry Run] Would execute: true",
+      command: "true",
+      mode: "default",
+      dry_run: true,
+      notes: [],
+    });
+  });
+
+  test("a background start has its pid, its id and its file", async () => {
+    const { run, manager } = modes();
+    const result = await run("sleep 300", "background");
+    const [shell] = manager.listShells();
+    expect(result.toWire()).toMatchObject({
+      command: "sleep 300",
+      mode: "background",
+      pid: shell?.started.commandPid,
+      bash_id: shell?.id,
+      output_file: shell?.outputFiles.stdout,
+    });
+  });
+});
+
+describe("a background process", () => {
+  test("leads the group that the reminder tells to kill, and its file tells the end", async () => {
+    const { run } = modes();
+    const result = await run("sleep 300 & sleep 301 & echo $$; wait", "background");
+    const pid = Number(/<pid>(\d+)<\/pid>/.exec(result.output)?.[1]);
+    const file = /<output_file>(.*)<\/output_file>/.exec(result.output)?.[1] ?? "";
+    await eventually(() => expect(readFileSync(file, "utf8")).toBe(`${pid}\n`));
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    expect(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]).toBe(String(pid));
+    // As the reminder says, from another command.
+    expect((await run(`kill -9 -${pid}`)).success).toBe(true);
+    await eventually(() =>
+      expect(readFileSync(file, "utf8")).toBe(`${pid}\n\n\n[background process failed: exit code 137]\n`),
+    );
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test("that cannot start says why", async () => {
+    const { call } = modes();
+    const workingDir = `${directory()}/gone`;
+    const result = await call("bash", { command: "true", mode: "background" }, { workingDir });
+    expect(result).toMatchObject({ code: "spawn_failed", metadata: { mode: "background" } });
+    expect(result.error).toContain(`Working directory does not exist: ${workingDir}`);
+  });
+});
+
+describe("large output", () => {
+  test("is cut between characters, and the file holds all of it", async () => {
+    const { run } = modes();
+    const result = await run("printf 'x'; printf '😀%.0s' {1..50000}; exit 4");
+    expect(result.error).toBe("[command failed: exit code 4]");
+    expect(result.output).toMatch(
+      /^\[output truncated in middle: got 195\.3KB, max is 128KB\]\nx(😀)+\n\n\[snip\]\n\n(😀)+$/u,
+    );
+    expect(result.output).not.toContain("\ufffd");
+    const file = String(result.metadata["output_file"]);
+    expect(readFileSync(file, "utf8")).toBe(`x${"😀".repeat(50_000)}`);
+  });
+
+  test("of megabytes is accounted for with one decimal", async () => {
+    const { output } = await modes().run("head -c 1258291 /dev/zero | tr '\\0' y");
+    expect(output.split("\n")[0]).toBe("[output truncated in middle: got 1.2MB, max is 128KB]");
+    expect(output).toMatch(/\ny{4096}\n\n\[snip\]\n\ny{4096}$/);
+  });
+});
+
+test("a cancelled call says so and shows what was printed", async () => {
+  const { call } = modes();
+  const controller = new AbortController();
+  const result = await call(
+    "bash",
+    { command: "echo before; sleep 60" },
+    { signal: controller.signal, onProgress: () => controller.abort() },
+  );
+  expect(result).toMatchObject({
+    code: "aborted",
+    error: "[command cancelled by the caller]",
+    output: "before\n",
+  });
+});

@@ -1,0 +1,78 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { notesOn } from "../../src/execution/notes.ts";
+import { resolveExecutionOptions } from "../../src/execution/options.ts";
+import { createContext } from "../../src/tool/context.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager, run, directory } = useShells();
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** The notes on a command that has run. */
+async function notesAfter(
+  command: string,
+  {
+    files = [] as string[],
+    leftovers = [] as { pid: number; command: string }[],
+    shells = manager({ environment: { mode: "none" } }),
+  } = {},
+) {
+  const workingDir = directory();
+  for (const file of files) writeFileSync(join(workingDir, file), "");
+  const shell = await run(shells, command, { workingDir });
+  return notesOn({
+    shell,
+    leftovers,
+    context: createContext({ workingDir }),
+    options: resolveExecutionOptions({ manager: shells }),
+    howToEnd: "This is how.",
+  });
+}
+
+describe("notes", () => {
+  test("are none where there is nothing to say", async () => {
+    expect(await notesAfter("false")).toEqual([]);
+  });
+
+  test("name everything that was left running, and how to end it", async () => {
+    const leftovers = [
+      { pid: 1, command: "one" },
+      { pid: 2, command: "two" },
+    ];
+    expect(await notesAfter("true", { leftovers })).toEqual([
+      "Left running: one (pid 1), two (pid 2). This is how.",
+    ]);
+  });
+
+  test("repeat what the shell remarks about its output", async () => {
+    const shells = manager({ environment: { mode: "none" }, capBytes: 4096 });
+    expect((await notesAfter("head -c 9000 /dev/zero", { shells })).join()).toContain("output cap reached");
+  });
+
+  test.each([
+    ["cat my file", "my file"],
+    ["cd the dir && ls; exit 1", "the dir"],
+    ["(cat ./a b.txt >x)", "./a b.txt"],
+    ["cat 'quoted' a b c", "a b c"],
+  ])("hint at the unquoted path in %j", async (command, path) => {
+    expect(await notesAfter(command, { files: [path] })).toEqual([
+      `"${path}" exists: quote paths with spaces.`,
+    ]);
+  });
+
+  test("survive variables with names that no expression could hold", async () => {
+    vi.stubEnv("BASH_FUNC_[x(%%", "() { :; }");
+    vi.stubEnv("NACRE_TEST_PASSWORD", "hush-hush-4711");
+    const shells = manager();
+    const [first = ""] = await notesAfter("true", { shells });
+    expect(first).toContain("NACRE_TEST_PASSWORD");
+    expect(await notesAfter("false [x", { shells })).toEqual([]);
+    expect(await notesAfter('echo "$NACRE_TEST_PASSWORD"; false', { shells })).toEqual([
+      "Not passed on to commands (secrets, or variables that inject code): NACRE_TEST_PASSWORD",
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import { homedir } from "node:os";
+import { expect, test } from "vitest";
+import { resolveExecutionOptions } from "../../src/execution/options.ts";
+import { judge } from "../../src/policy/judge.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager } = useShells();
+
+test("without a word everything has its default", () => {
+  expect(resolveExecutionOptions()).toMatchObject({
+    defaultTimeoutMs: 120_000,
+    maxTimeoutMs: 600_000,
+    maxOutputChars: 30_000,
+    onTimeout: "kill",
+    rawOutput: false,
+    redact: true,
+    policy: "standard",
+    judge,
+  });
+});
+
+test("what a host says is kept", () => {
+  const own = manager();
+  const said = {
+    defaultTimeoutMs: 1,
+    maxTimeoutMs: 2,
+    maxOutputChars: 3,
+    onTimeout: "background",
+    rawOutput: true,
+    redact: false,
+    policy: "cautious",
+  } as const;
+  const resolved = resolveExecutionOptions({ ...said, manager: own });
+  expect(resolved).toMatchObject(said);
+  expect(resolved.manager()).toBe(own);
+});
+
+test("the policy is told where the command would run", () => {
+  expect(resolveExecutionOptions({ policy: "trusting" }).facts("/some/where")).toMatchObject({
+    home: homedir(),
+    cwd: "/some/where",
+    isRoot: process.getuid?.() === 0,
+    profile: "trusting",
+  });
+});

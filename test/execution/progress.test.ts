@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools } = useTools();
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Runs a command that ends when its progress has said a word, and returns what was told and when. */
+async function follow(kit: ReturnType<typeof tools>, command: string, word: string) {
+  const told: { message: string; at: number }[] = [];
+  const controller = new AbortController();
+  const onProgress = ({ message }: { message: string }) => {
+    told.push({ message, at: performance.now() });
+    if (message.includes(word)) controller.abort();
+  };
+  const result = await kit.bash(command, {}, { onProgress, signal: controller.signal });
+  return { told, result };
+}
+
+describe("progress", () => {
+  test("is the last lines of what is new, at most four times a second", async () => {
+    const { told, result } = await follow(
+      tools(),
+      "for i in {1..1000}; do echo line $i; (( i % 3 )) || sleep 0.01; done; echo the end; sleep 60",
+      "the end",
+    );
+    expect(result.code).toBe("aborted");
+    expect(told.at(-1)?.message).toBe("line 997\nline 998\nline 999\nline 1000\nthe end");
+    const seconds = ((told.at(-1)?.at ?? 0) - (told[0]?.at ?? 0)) / 1000;
+    expect(told.length - 1).toBeLessThanOrEqual(Math.ceil(seconds * 4));
+  });
+
+  test("tells of stderr as well, and nothing while nothing is printed", async () => {
+    const { told } = await follow(tools(), "echo oops >&2; sleep 0.6; echo over; sleep 60", "over");
+    expect(told.map(({ message }) => message)).toEqual(["oops", "over"]);
+  });
+
+  test("shows what a model would be shown: no colours, no secrets, also where a line was cut", async () => {
+    vi.stubEnv("NACRE_TEST_API_KEY", "hush-hush-4711-abcdef");
+    const { told } = await follow(
+      tools(),
+      `printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..4080}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; sleep 60`,
+      "ready",
+    );
+    expect(told.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);
+  });
+
+  test("that its listener cannot take is noted, and the command goes on", async () => {
+    const onProgress = () => {
+      throw new Error("no thanks");
+    };
+    const result = await tools().bash("echo one; sleep 0.5; echo two", {}, { onProgress });
+    expect(result).toMatchObject({ success: true, output: "one\ntwo\n" });
+    expect(result.notes).toContain("The progress listener failed: no thanks");
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { registerAllTools, registerExecutionTools, registerModesTool } from "../../src/execution/register.ts";
+import { ToolRegistry } from "../../src/tool/registry.ts";
+
+const names = (register: (registry: ToolRegistry) => void): string[] => {
+  const registry = new ToolRegistry();
+  register(registry);
+  return registry.getAllSchemas("mcp").map(({ name }) => name);
+};
+
+describe("registering", () => {
+  test("puts the tools of a dialect into a registry", () => {
+    expect(names((registry) => registerExecutionTools(registry))).toEqual([
+      "Bash",
+      "BashOutput",
+      "KillShell",
+    ]);
+    expect(names((registry) => registerAllTools(registry))).toEqual(["Bash", "BashOutput", "KillShell"]);
+    expect(names((registry) => registerModesTool(registry))).toEqual(["bash"]);
+  });
+
+  test("hands the options on", () => {
+    const registry = new ToolRegistry();
+    registerExecutionTools(registry, { maxTimeoutMs: 9_000 });
+    expect(registry.get("Bash")?.toJsonSchema()).toMatchObject({
+      properties: { timeout: { maximum: 9_000 } },
+    });
+  });
+
+  test("names no directory where none is known", () => {
+    const registry = new ToolRegistry();
+    registerModesTool(registry);
+    expect(registry.get("bash")?.description).not.toContain("<pwd>");
+  });
+
+  test("of a name that is taken is refused, and nothing is registered", () => {
+    const registry = new ToolRegistry();
+    registerExecutionTools(registry);
+    expect(() => registerAllTools(registry)).toThrow(/Bash/);
+    expect(registry.count).toBe(3);
+  });
+});

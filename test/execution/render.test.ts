@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { resolveExecutionOptions } from "../../src/execution/options.ts";
+import { polishOf, render, wholeOutput } from "../../src/execution/render.ts";
+import { compilePattern } from "../../src/text/filter.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager, run } = useShells();
+
+describe("rendering", () => {
+  test("puts stdout first, then stderr under its line, and says where nothing is cut", async () => {
+    const shells = manager();
+    const options = resolveExecutionOptions({ manager: shells });
+    const texts = {
+      "printf a; printf b >&2": "a\n[stderr]\nb",
+      "echo a; echo b >&2": "a\n[stderr]\nb\n",
+      "echo b >&2": "[stderr]\nb\n",
+      "printf '\\n'": "\n",
+      true: "",
+    };
+    for (const [command, text] of Object.entries(texts)) {
+      const shell = await run(shells, command);
+      expect(await render(wholeOutput(shell), options)).toEqual({
+        text,
+        truncated: false,
+        outputFile: undefined,
+        skipped: 0,
+      });
+    }
+  });
+
+  test("names the file that holds the whole: that of stderr where only that was printed", async () => {
+    const shells = manager();
+    const options = resolveExecutionOptions({ manager: shells, maxOutputChars: 1_000 });
+    const shell = await run(shells, "seq 1 1000 >&2");
+    expect(await render(wholeOutput(shell), options)).toMatchObject({
+      truncated: true,
+      outputFile: shell.outputFiles.stderr,
+    });
+  });
+
+  test("with a filter drops the line of stderr where nothing of it matches", async () => {
+    const shells = manager();
+    const options = resolveExecutionOptions({ manager: shells });
+    const shell = await run(shells, "echo yes; echo no >&2");
+    expect(await render(wholeOutput(shell), options, compilePattern("yes"))).toMatchObject({
+      text: "yes\n",
+      skipped: 1,
+    });
+  });
+
+  test("polishes as the host wants it", () => {
+    const shells = manager();
+    const text = "\x1b[31mred\x1b[0m";
+    expect(polishOf(resolveExecutionOptions({ manager: shells }))(text)).toBe("red");
+    expect(polishOf(resolveExecutionOptions({ manager: shells, rawOutput: true }))(text)).toBe(text);
+  });
+});

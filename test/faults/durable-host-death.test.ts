@@ -1,0 +1,194 @@
+// However a host ends, its durable shells go on, and the next host finds all of their output and their true end.
+import { randomInt } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { CreateShellOptions } from "../../src/shell/manager-options.ts";
+import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import { useDurables } from "../fixtures/durable.ts";
+import { Mark, processesWith } from "../fixtures/marked.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+import type { SpecialHost } from "../fixtures/special-host.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+
+const DEATHS: readonly (readonly [string, (host: SpecialHost) => Promise<unknown>])[] = [
+  ["comes to its end", (host) => host.leave()],
+  ["calls process.exit()", (host) => host.dieOf("exit", { code: 3 })],
+  ["gets SIGTERM", (host) => host.kill("SIGTERM")],
+  ["gets SIGHUP", (host) => host.kill("SIGHUP")],
+  ["is killed", (host) => host.kill()],
+  ["disposes of its manager", (host) => host.ask("dispose")],
+];
+
+test.each(DEATHS)(
+  "a durable shell goes on after its host %s, and another one beside it ends",
+  async (_, die) => {
+    const root = durables.root();
+    const go = join(shells.directory(), "go");
+    const marks = new Mark();
+    const host = await durables.host(root);
+    const durable = await host.start({
+      command: `echo up; echo warned >&2; until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 7`,
+      durable: true,
+    });
+    const mortal = await host.start({ command: `echo up; sleep ${marks.next()}` });
+    for (const { id } of [durable, mortal]) await host.ask("waitForLine", { id, line: "^up$" });
+    await die(host);
+    await eventually(() => expect(marks.processes()).toEqual([]));
+
+    const manager = durables.manager(root);
+    const adopted = await manager.adopt();
+    expect(adopted.map(({ id }) => id)).toEqual([durable.id]);
+    const [shell] = adopted;
+    expect(shell?.status).toBe("running");
+    writeFileSync(go, "");
+    expect(await shell?.wait(20_000)).toBe(7);
+    expect(shell?.getAllOutput()).toBe("up\ndone\n[stderr]\nwarned\n");
+    expect(shell?.remarks).toEqual([]);
+    expect(manager.getShell(mortal.id)?.outcome).toMatchObject({ kind: "killed" });
+  },
+);
+
+test("the keeper of a dead host goes with its last durable shell, and leaves nothing", async () => {
+  const root = durables.root();
+  const go = shells.directory();
+  const host = await durables.host(root);
+  const started = [];
+  for (const name of ["first", "second"]) {
+    const command = `until [[ -e ${join(go, name)} ]]; do sleep 0.02; done; echo ${name}`;
+    started.push(await host.start({ command, durable: true }));
+  }
+  await host.kill();
+  const keepers = join(root, "keepers");
+  const manager = durables.manager(root);
+  for (const [index, name] of ["first", "second"].entries()) {
+    expect(readdirSync(keepers)).toEqual([expect.stringMatching(`^${host.pid}-`)]);
+    writeFileSync(join(go, name), "");
+    const shell = manager.getShell(started[index]?.id ?? "");
+    expect(await shell?.wait(20_000)).toBe(0);
+    expect(shell?.getAllOutput()).toBe(`${name}\n`);
+  }
+  await eventually(() => expect(processesWith(root)).toEqual([]));
+  expect(readdirSync(keepers)).toEqual([]);
+  expect(readdirSync(join(root, "shells")).sort()).toEqual(started.map(({ id }) => id).sort());
+});
+
+test("what a durable shell left running ends when it has ended without a host", async () => {
+  const root = durables.root();
+  const marks = new Mark();
+  const go = join(shells.directory(), "go");
+  const host = await durables.host(root);
+  const { id } = await host.start({
+    command: `setsid sleep ${marks.next()} & echo up; until [[ -e ${go} ]]; do sleep 0.02; done; exit 4`,
+    durable: true,
+  });
+  await host.ask("waitForLine", { id, line: "^up$" });
+  await eventually(() => expect(marks.processes()).toHaveLength(1));
+  await host.kill();
+  expect(marks.processes()).toHaveLength(1);
+  writeFileSync(go, "");
+  await eventually(() => expect(marks.processes()).toEqual([]));
+  expect(durables.manager(root).getShell(id)?.exitCode).toBe(4);
+});
+
+test("a finished shell of a dead host is found by its id, durable or not, and no other scope sees it", async () => {
+  const root = durables.root();
+  const host = await durables.host(root);
+  const ids: string[] = [];
+  for (const durable of [true, false]) {
+    const { id } = await host.start({ command: `echo ${durable}; exit 9`, durable, scope: "mine" });
+    await host.wait(id);
+    ids.push(id);
+  }
+  await host.kill();
+  const manager = durables.manager(root);
+  for (const [index, id] of ids.entries()) {
+    expect(manager.getShell(id, { scope: "another" })).toBeUndefined();
+    const shell = manager.getShell(id, { scope: "mine" });
+    expect(shell?.status).toBe("failed");
+    expect(shell?.exitCode).toBe(9);
+    expect(shell?.remarks).toEqual([]);
+    expect(shell?.getAllOutput()).toBe(`${index === 0}\n`);
+    expect(manager.find(id.slice(6, 12))?.id).toBe(id);
+  }
+});
+
+// --- at random moments ------------------------------------------------------------------------------
+
+const ROUNDS = process.env["NACRE_LONG"] ? 60 : 8;
+const SHELLS = 4;
+
+/** Lines on both streams with pauses in between, a tail without a newline, and a code of its own. */
+function checkable(seed: number): { plan: CreateShellOptions; stdout: string; stderr: string; code: number } {
+  const lines = Array.from({ length: 12 }, (_, line) => `${seed}-${line}`);
+  const code = (seed * 37) % 256;
+  return {
+    plan: {
+      command: [
+        `for i in {0..11}; do echo ${seed}-$i; echo e${seed}-$i >&2; ((i % 4)) || sleep 0.0${seed % 9}; done`,
+        `seq ${2_000 + seed}; printf end; exit ${code}`,
+      ].join("\n"),
+      workingDir: "/",
+      durable: true,
+    },
+    stdout: `${[...lines, ...Array.from({ length: 2_000 + seed }, (_, n) => n + 1)].join("\n")}\nend`,
+    stderr: `${lines.map((line) => `e${line}`).join("\n")}\n`,
+    code,
+  };
+}
+
+test(`of ${ROUNDS} hosts killed at random moments no byte and no exit code of a durable shell is lost`, {
+  timeout: ROUNDS * 10_000,
+}, async ({ annotate }) => {
+  const counts = { complete: 0, neverStarted: 0, none: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const root = durables.root();
+    const host = await durables.host(root);
+    const plans = Array.from({ length: SHELLS }, (_, index) => checkable(round * SHELLS + index + 1));
+    const told = new Set<string>();
+    // From before the first start to after the last: so long after so many of them.
+    const [after, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
+    const killSoon = () => void setTimeout(() => void host.kill(), delayMs);
+    if (after === 0) killSoon();
+    await host.startMany(
+      plans.map(({ plan }) => plan),
+      (id) => {
+        told.add(id);
+        if (told.size === after) killSoon();
+      },
+    );
+    await host.kill();
+
+    const manager = durables.manager(root);
+    await manager.adopt();
+    const found = manager.findAll();
+    counts.none += SHELLS - found.length;
+    // Whatever the host has told of is there.
+    expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining([...told]));
+    for (const shell of found) counts[await expectComplete(shell, plans, told.has(shell.id))]++;
+    await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+  }
+  await annotate(JSON.stringify(counts));
+  expect(counts.complete).toBeGreaterThan(0);
+});
+
+async function expectComplete(
+  shell: ShellProcess,
+  plans: readonly ReturnType<typeof checkable>[],
+  told: boolean,
+): Promise<"complete" | "neverStarted"> {
+  await shell.wait(20_000);
+  const plan = plans.find(({ plan }) => plan.command === shell.command);
+  if (!plan) throw new Error(`nobody asked for ${shell.command}`);
+  if (!told && shell.outcome?.kind === "failedToStart") {
+    expect(shell.getAllOutput()).toBe("");
+    return "neverStarted";
+  }
+  expect(shell.exitCode).toBe(plan.code);
+  expect(shell.remarks).toEqual([]);
+  expect(readFileSync(shell.outputFiles.stdout, "utf8")).toBe(plan.stdout);
+  expect(readFileSync(shell.outputFiles.stderr, "utf8")).toBe(plan.stderr);
+  return "complete";
+}

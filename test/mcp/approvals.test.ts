@@ -1,0 +1,115 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
+import { describe, expect, test } from "vitest";
+import { canAsk } from "../../src/mcp/approvals.ts";
+import { dataOf, ERAS, type OpenOptions, textOf, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+/** The policy wants a person to be asked about it; it empties the directory it runs in. */
+const COMMAND = "find . -delete";
+
+interface Person extends OpenOptions {
+  readonly questions: string[];
+}
+
+function person(answer: () => "accept" | "decline" | "cancel"): Person {
+  const questions: string[] = [];
+  const prepare = (client: Client) =>
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      questions.push(params.message);
+      const action = answer();
+      return action === "accept" ? { action, content: {} } : { action };
+    });
+  return { capabilities: { elicitation: { form: {} } }, prepare, questions };
+}
+
+describe.each(ERAS)("a client of the %s era", (era) => {
+  test("runs a doubtful command once its person has said yes", async () => {
+    const asked = person(() => "accept");
+    const { call, dir } = await mcp.inProcess({ era, ...asked });
+    writeFileSync(join(dir, "file"), "");
+    const result = await call("Bash", { command: COMMAND });
+    expect(asked.questions).toHaveLength(1);
+    expect(asked.questions[0]).toContain(COMMAND);
+    expect(asked.questions[0]).toContain("rule delete-workspace");
+    expect(dataOf(result)).not.toHaveProperty("error_code", "approval_refused");
+    expect(existsSync(join(dir, "file"))).toBe(false);
+  });
+
+  test.each(["decline", "cancel"] as const)("runs nothing after a %s, and asks only once", async (action) => {
+    const asked = person(() => action);
+    const { call, dir } = await mcp.inProcess({ era, ...asked });
+    writeFileSync(join(dir, "file"), "");
+    const result = await call("Bash", { command: COMMAND });
+    expect(asked.questions).toHaveLength(1);
+    expect(result.isError).toBe(true);
+    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(textOf(result)).toContain("A person refused the command");
+    expect(existsSync(join(dir, "file"))).toBe(true);
+  });
+
+  test("does not ask about what the policy denies or allows", async () => {
+    const asked = person(() => "accept");
+    const { call } = await mcp.inProcess({ era, ...asked });
+    expect(dataOf(await call("Bash", { command: "rm -rf /" }))).toMatchObject({
+      error_code: "policy_denied",
+      error: expect.stringContaining("blocked"),
+    });
+    expect(textOf(await call("Bash", { command: "echo fine" }))).toBe("fine\n");
+    expect(asked.questions).toEqual([]);
+  });
+
+  test("without anybody to ask, reads which flag would allow the command", async () => {
+    const { call, dir } = await mcp.inProcess({ era });
+    writeFileSync(join(dir, "file"), "");
+    const result = await call("Bash", { command: COMMAND });
+    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(textOf(result)).toMatch(/start the server with: nacre mcp --policy (trusting|off)/);
+    expect(existsSync(join(dir, "file"))).toBe(true);
+  });
+
+  test("asks in the modes dialect as well", async () => {
+    const asked = person(() => "decline");
+    const { call } = await mcp.inProcess({ era, dialect: "modes", ...asked });
+    expect(dataOf(await call("bash", { command: COMMAND }))).toMatchObject({
+      error_code: "approval_refused",
+    });
+    expect(asked.questions).toHaveLength(1);
+  });
+});
+
+test("a yes that nobody was asked for does not count", async () => {
+  const { client, dir, transport } = await mcp.inProcess({ ...person(() => "decline"), era: "modern" });
+  writeFileSync(join(dir, "file"), "");
+  const forged = {
+    name: "Bash",
+    arguments: { command: COMMAND },
+    inputResponses: { approval: { action: "accept", content: {} } },
+    requestState: "made up",
+  };
+  const result = await client.callTool(forged);
+  expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+  expect(existsSync(join(dir, "file"))).toBe(true);
+  expect(JSON.stringify(transport.received)).toContain("input_required");
+});
+
+test("the policy off lets everything run without a question", async () => {
+  const asked = person(() => "decline");
+  const { call, dir } = await mcp.inProcess({ policy: "off", ...asked });
+  writeFileSync(join(dir, "file"), "");
+  await call("Bash", { command: COMMAND });
+  expect(existsSync(join(dir, "file"))).toBe(false);
+  expect(asked.questions).toEqual([]);
+});
+
+test("a client can be asked if it can show forms", () => {
+  expect(canAsk({ elicitation: {} })).toBe(true);
+  expect(canAsk({ elicitation: { form: {} } })).toBe(true);
+  expect(canAsk({ elicitation: { form: {}, url: {} } })).toBe(true);
+  expect(canAsk({ elicitation: { url: {} } })).toBe(false);
+  expect(canAsk({ roots: {} })).toBe(false);
+  expect(canAsk({ elicitation: "yes" })).toBe(false);
+  expect(canAsk(undefined)).toBe(false);
+});

@@ -1,0 +1,98 @@
+// How a connection ends, and what it outlives, in this process.
+import { expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { textOf, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+test("a client that hangs up in the middle of a call leaves nothing behind", async () => {
+  const mark = new Mark();
+  const { call, transport, served } = await mcp.inProcess();
+  const foreground = call("Bash", { command: `setsid sleep ${mark.next()} & sleep ${mark.next()}` });
+  await call("Bash", { command: `sleep ${mark.next()}`, run_in_background: true });
+  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(3));
+  foreground.catch(() => {});
+  transport.hangUp();
+  await served;
+  expect(mark.processes()).toEqual([]);
+});
+
+test("a command that ignores TERM does not hold the end up", async () => {
+  const mark = new Mark();
+  const { call, transport, served } = await mcp.inProcess();
+  const command = `trap '' TERM; echo deaf; while :; do sleep ${mark.next()}; done`;
+  const started = await call("Bash", { command, run_in_background: true });
+  const [, id = ""] = /shell: (\S+)/.exec(textOf(started)) ?? [];
+  await call("BashOutput", { bash_id: id, wait_for: "deaf" });
+  transport.hangUp();
+  await served;
+  expect(mark.processes()).toEqual([]);
+});
+
+test("an interrupted server ends what runs and comes back", async () => {
+  const mark = new Mark();
+  const { call, interrupt, served } = await mcp.inProcess();
+  const running = call("Bash", { command: `sleep ${mark.next()}` });
+  running.catch(() => {});
+  await eventually(() => expect(mark.processes().length).toBeGreaterThan(0));
+  interrupt();
+  await served;
+  expect(mark.processes()).toEqual([]);
+});
+
+test("calls that are nearly done when the client hangs up are answered", async () => {
+  const { transport, served } = await mcp.inProcess({ era: "legacy" });
+  const params = { name: "Bash", arguments: { command: "echo last words" } };
+  transport.say(`${JSON.stringify({ jsonrpc: "2.0", id: 99, method: "tools/call", params })}\n`);
+  transport.hangUp();
+  await served;
+  await eventually(() =>
+    expect(transport.received).toContainEqual(
+      expect.objectContaining({ id: 99, result: expect.objectContaining({ isError: false }) }),
+    ),
+  );
+});
+
+test("malformed lines and unknown methods are answered, and the server lives", async () => {
+  const { client, call, transport } = await mcp.inProcess({ era: "legacy" });
+  transport.say("this is not JSON\n[1, 2]\n");
+  transport.say('{"jsonrpc":"2.0","id":"odd","method":"no/such/method"}\n');
+  await eventually(() =>
+    expect(transport.received.map((message) => Object(message).error?.code)).toEqual(
+      expect.arrayContaining([-32700, -32600, -32601]),
+    ),
+  );
+  await expect(
+    client.request({ method: "tools/call", params: { name: "Bash", arguments: "text" } }),
+  ).rejects.toThrow();
+  expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
+});
+
+test("a message of 50 MB is answered, and the server lives", async () => {
+  const { call, transport } = await mcp.inProcess();
+  const params = { name: "Bash", arguments: { command: `: ${"x".repeat(50_000_000)}` } };
+  transport.say(`${JSON.stringify({ jsonrpc: "2.0", id: 99, method: "tools/call", params })}\n`);
+  expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
+  expect(transport.received).toContainEqual({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32600, message: "The message is too large." },
+  });
+});
+
+test("a command of 1 MiB is run", async () => {
+  const { call } = await mcp.inProcess();
+  const text = "x".repeat(1024 * 1024);
+  expect(textOf(await call("Bash", { command: `v='${text}'; echo \${#v}` }))).toBe(`${text.length}\n`);
+});
+
+test("the log is silent unless it is asked for", async () => {
+  const quiet = await mcp.inProcess();
+  await quiet.call("Bash", { command: "true" });
+  expect(quiet.stderr()).toBe("");
+  const chatty = await mcp.inProcess({ logLevel: "debug" });
+  await chatty.call("Bash", { command: "exit 3" });
+  expect(chatty.stderr()).toContain("nacre mcp: a client of the modern era\n");
+  expect(chatty.stderr()).toMatch(/nacre mcp: call \S+: exit_nonzero\n/);
+});

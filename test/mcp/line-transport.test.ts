@@ -1,0 +1,138 @@
+import { PassThrough } from "node:stream";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { expect, test } from "vitest";
+import { LineTransport, type LineTransportOptions } from "../../src/mcp/line-transport.ts";
+import { eventually } from "../fixtures/shells.ts";
+
+async function start(options?: LineTransportOptions) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const transport = new LineTransport(input, output, options);
+  const messages: JSONRPCMessage[] = [];
+  const errors: string[] = [];
+  let closed = 0;
+  transport.onmessage = (message) => messages.push(message);
+  transport.onerror = ({ message }) => errors.push(message);
+  transport.onclose = () => {
+    closed += 1;
+  };
+  let written = "";
+  output.on("data", (chunk: Buffer) => {
+    written += chunk.toString();
+  });
+  await transport.start();
+  const answers = () =>
+    written
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return { transport, input, output, messages, errors, answers, closings: () => closed };
+}
+
+const request = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" }) as const;
+const line = (value: unknown) => `${JSON.stringify(value)}\n`;
+const TOO_LONG = 30_000;
+
+test("messages pass in both directions, one a line", async () => {
+  const { transport, input, messages, answers } = await start();
+  input.write(`${line(request(1))}\n  \n${line(request(2))}`);
+  await eventually(() => expect(messages).toEqual([request(1), request(2)]));
+  await transport.send({ jsonrpc: "2.0", id: 1, result: {} });
+  await eventually(() => expect(answers()).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]));
+  await transport.close();
+});
+
+test("a line that is no JSON is answered, and the next one is read", async () => {
+  const { transport, input, messages, answers, errors } = await start();
+  input.write(`{"jsonrpc": \n${line(request(1))}`);
+  await eventually(() => expect(messages).toEqual([request(1)]));
+  expect(answers()).toEqual([
+    { jsonrpc: "2.0", id: null, error: { code: -32700, message: expect.stringMatching(/^Not JSON: /) } },
+  ]);
+  expect(errors).toHaveLength(1);
+  await transport.close();
+});
+
+test("JSON that is no JSON-RPC is answered under its id, where it has one", async () => {
+  const { transport, input, answers } = await start();
+  for (const value of [[], "text", { id: 7 }, { id: "x", method: 5 }, { id: {} }]) input.write(line(value));
+  await eventually(() => expect(answers()).toHaveLength(5));
+  expect(answers().map(({ id, error }) => [id, error.code])).toEqual([
+    [null, -32600],
+    [null, -32600],
+    [7, -32600],
+    ["x", -32600],
+    [null, -32600],
+  ]);
+  await transport.close();
+});
+
+test("a message that is too large is answered and the connection lives", async () => {
+  const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
+  input.write(line({ ...request(1), params: { text: "x".repeat(5_000) } }));
+  input.write(line(request(2)));
+  await eventually(() => expect(messages).toEqual([request(2)]));
+  expect(answers()).toEqual([
+    { jsonrpc: "2.0", id: null, error: { code: -32600, message: "The message is too large." } },
+  ]);
+  await transport.close();
+});
+
+test("end-of-file closes at once if nothing is open", async () => {
+  const { transport, input, closings } = await start({ drainMaxMs: TOO_LONG });
+  input.end();
+  await transport.closed;
+  expect(closings()).toBe(1);
+  await expect(transport.send(request(1))).rejects.toThrow("closed");
+});
+
+test("a last line without its newline counts", async () => {
+  const { transport, input, messages } = await start({ drainMaxMs: TOO_LONG });
+  input.end(JSON.stringify(request(1)));
+  await eventually(() => expect(messages).toEqual([request(1)]));
+  await transport.close();
+});
+
+test("half a message at the end is answered as no JSON", async () => {
+  const { transport, input, messages, answers } = await start({ drainMaxMs: TOO_LONG });
+  input.end('{"jsonrpc":"2.0","id":1,"meth');
+  await transport.closed;
+  await eventually(() => expect(answers()).toHaveLength(1));
+  expect(messages).toEqual([]);
+});
+
+test("after end-of-file, open calls are answered before it closes", async () => {
+  const { transport, input, messages, closings } = await start({ drainMaxMs: TOO_LONG });
+  input.end(line(request(1)) + line(request(2)));
+  await eventually(() => expect(messages).toHaveLength(2));
+  await transport.send({ jsonrpc: "2.0", id: 1, result: {} });
+  expect(closings()).toBe(0);
+  await transport.send({ jsonrpc: "2.0", id: 2, error: { code: 1, message: "no" } });
+  await transport.closed;
+  expect(closings()).toBe(1);
+});
+
+test("a cancelled call is not waited for", async () => {
+  const { transport, input } = await start({ drainMaxMs: TOO_LONG });
+  const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } };
+  input.end(line(request(1)) + line(cancelled));
+  await transport.closed;
+});
+
+test("calls that take longer than the wait are given up", async () => {
+  const { transport, input, messages } = await start({ drainMaxMs: 10 });
+  input.end(line(request(1)));
+  await transport.closed;
+  expect(messages).toEqual([request(1)]);
+});
+
+test("a broken pipe on either side closes it", async () => {
+  const first = await start();
+  first.output.destroy(new Error("EPIPE"));
+  await first.transport.closed;
+  expect(first.errors).toEqual(["EPIPE"]);
+  const second = await start();
+  second.input.destroy(new Error("EIO"));
+  await second.transport.closed;
+  expect(second.errors).toEqual(["EIO"]);
+});

@@ -1,0 +1,160 @@
+// Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
+// After every test: the clients are closed, the servers have ended, no process and no file is left.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { type CallToolResult, Client, type ClientCapabilities } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterEach, expect } from "vitest";
+import { type McpOptions, serveMcp } from "../../src/mcp/serve-mcp.ts";
+import { eventually, processesTouching } from "../fixtures/shells.ts";
+import { StreamTransport } from "./stream-transport.ts";
+
+export const ERAS = ["legacy", "modern"] as const;
+export type Era = (typeof ERAS)[number];
+
+export const program = join(dirname(fileURLToPath(import.meta.url)), "../../dist/cli/main.js");
+
+export interface OpenOptions extends Partial<McpOptions> {
+  readonly era?: Era;
+  readonly capabilities?: ClientCapabilities;
+  /** Called before the client connects, to set its handlers. */
+  readonly prepare?: (client: Client) => void;
+}
+
+export interface Connection {
+  readonly client: Client;
+  /** Where commands run. */
+  readonly dir: string;
+  /** What the server has said on stderr. */
+  readonly stderr: () => string;
+  call(name: string, args?: Record<string, unknown>): Promise<CallToolResult>;
+}
+
+export interface InProcess extends Connection {
+  readonly transport: StreamTransport;
+  /** Ends the server as a signal to the program would. */
+  readonly interrupt: () => void;
+  readonly served: Promise<void>;
+}
+
+export interface OverStdio extends Connection {
+  readonly transport: StdioClientTransport;
+  readonly pid: number;
+}
+
+export interface McpTests {
+  /** A server in this process, reached through a pair of streams. */
+  inProcess(options?: OpenOptions): Promise<InProcess>;
+  /** `nacre mcp` with these words, as a process of its own. */
+  overStdio(words: readonly string[], options?: OpenOptions): Promise<OverStdio>;
+  /** A directory that no process may touch after the test. */
+  directory(): string;
+}
+
+/** Call once per test file. */
+export function useMcp(): McpTests {
+  let endings: (() => Promise<unknown>)[] = [];
+  let directories: string[] = [];
+
+  afterEach(async () => {
+    const ending = endings;
+    const removing = directories;
+    endings = [];
+    directories = [];
+    for (const end of ending) await end();
+    for (const dir of removing) {
+      await eventually(() => expect(processesTouching(dir)).toEqual([]));
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  const directory = () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), "nacre-mcp-")));
+    directories.push(dir);
+    return dir;
+  };
+
+  const inProcess: McpTests["inProcess"] = async (options = {}) => {
+    const { era, capabilities, prepare, ...server } = options;
+    const root = directory();
+    const dir = workDir(root);
+    const stdin = new PassThrough();
+    const stdout = new PassThrough();
+    let stderr = "";
+    const ending = new AbortController();
+    const served = serveMcp(
+      { workingDir: dir, stateRoot: join(root, "state"), version: "1.2.3", ...server },
+      { stdin, stdout, stderr: { write: (text) => (stderr += text) }, signal: ending.signal },
+    );
+    const transport = new StreamTransport(stdout, stdin);
+    const client = createClient({ ...options });
+    endings.push(async () => {
+      await client.close();
+      await served;
+    });
+    await client.connect(transport);
+    return { ...connection(client, dir, () => stderr), transport, served, interrupt: () => ending.abort() };
+  };
+
+  const overStdio: McpTests["overStdio"] = async (words, options = {}) => {
+    const root = directory();
+    const dir = workDir(root);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [program, "mcp", ...words],
+      cwd: dir,
+      env: {
+        PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+        NACRE_HOME: join(root, "state"),
+        NACRE_LOG: "debug",
+      },
+      stderr: "pipe",
+    });
+    let stderr = "";
+    transport.stderr?.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    const client = createClient(options);
+    endings.push(() => client.close());
+    await client.connect(transport);
+    return { ...connection(client, dir, () => stderr), transport, pid: transport.pid ?? -1 };
+  };
+
+  return { inProcess, overStdio, directory };
+}
+
+function createClient({ era = "modern", capabilities = {}, prepare }: OpenOptions): Client {
+  const client = new Client(
+    { name: "test", version: "1.0.0" },
+    {
+      capabilities,
+      versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
+    },
+  );
+  prepare?.(client);
+  return client;
+}
+
+function connection(client: Client, dir: string, stderr: () => string): Connection {
+  return { client, dir, stderr, call: (name, args = {}) => client.callTool({ name, arguments: args }) };
+}
+
+function workDir(root: string): string {
+  const dir = join(root, "work");
+  mkdirSync(dir);
+  return dir;
+}
+
+/** The text block of a result. */
+export function textOf({ content }: CallToolResult): string {
+  const [first] = content;
+  return first?.type === "text" ? first.text : "";
+}
+
+/** The structured part of a result. */
+export function dataOf({ structuredContent }: CallToolResult): Record<string, unknown> {
+  return { ...Object(structuredContent) };
+}

@@ -1,0 +1,145 @@
+// The built program, `nacre mcp`, as a client starts it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { dataOf, ERAS, program, textOf, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+interface RawServer {
+  readonly child: ChildProcess;
+  readonly exited: Promise<{ readonly code: unknown; readonly signal: unknown }>;
+  readonly stdout: () => string;
+  say(...messages: readonly unknown[]): void;
+}
+
+/** The program without a client, to do to it what no client does. */
+function rawServer(): RawServer {
+  const dir = mcp.directory();
+  const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", NACRE_HOME: join(dir, "state") };
+  const child = spawn(process.execPath, [program, "mcp"], { cwd: dir, env, stdio: "pipe" });
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  });
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  const exited = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+  const say: RawServer["say"] = (...messages) => {
+    for (const message of messages) child.stdin.write(`${JSON.stringify(message)}\n`);
+  };
+  return { child, exited, stdout: () => stdout, say };
+}
+
+const HELLO = [
+  {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+  },
+  { jsonrpc: "2.0", method: "notifications/initialized" },
+];
+
+const bash = (id: number, command: string) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name: "Bash", arguments: { command } },
+});
+
+describe.each(ERAS)("a client of the %s era", (era) => {
+  test("runs, starts, waits for a line and kills through nacre mcp", async () => {
+    const mark = new Mark();
+    const { call, client, dir, pid } = await mcp.overStdio([], { era });
+    expect(textOf(await call("Bash", { command: "pwd" }))).toBe(`${dir}\n`);
+    const command = `echo ready; sleep ${mark.next()}`;
+    const id = dataOf(await call("Bash", { command, run_in_background: true }))["bash_id"];
+    expect(textOf(await call("BashOutput", { bash_id: id, wait_for: "ready" }))).toContain("ready");
+    expect(textOf(await call("KillShell", { shell_id: id }))).toBe(`Shell ${id} terminated`);
+    expect(mark.processes()).toEqual([]);
+    await client.close();
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+
+  test("gets the other dialect with --dialect modes", async () => {
+    const { call, client } = await mcp.overStdio(["--dialect", "modes"], { era });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["bash"]);
+    expect(textOf(await call("bash", { command: "echo a; echo b >&2" }))).toBe("a\nb\n");
+    const background = dataOf(await call("bash", { command: "sleep 1000", mode: "background" }));
+    expect(isAlive(Number(background["pid"]))).toBe(true);
+    process.kill(-Number(background["pid"]), "SIGKILL");
+    await eventually(() => expect(isAlive(Number(background["pid"]))).toBe(false));
+  });
+
+  test("gets an answer to each of 50 calls at once", async () => {
+    const { call } = await mcp.overStdio([], { era });
+    const numbers = Array.from({ length: 50 }, (_, i) => i);
+    const results = await Promise.all(numbers.map((i) => call("Bash", { command: `echo ${i}` })));
+    expect(results.map(textOf)).toEqual(numbers.map((i) => `${i}\n`));
+  });
+});
+
+test("end-of-file on stdin ends it with exit code 0 and nothing left behind", async () => {
+  const mark = new Mark();
+  const { child, exited, say } = rawServer();
+  say(...HELLO, bash(1, `setsid sleep ${mark.next()} & sleep ${mark.next()}`));
+  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2), 20_000);
+  child.stdin?.end();
+  expect(await exited).toEqual({ code: 0, signal: null });
+  expect(mark.processes()).toEqual([]);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s ends it with exit code 0 and nothing left behind",
+  async (signal) => {
+    const mark = new Mark();
+    const { child, exited, say } = rawServer();
+    say(...HELLO, bash(1, `sleep ${mark.next()}`));
+    await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(1), 20_000);
+    child.kill(signal);
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(mark.processes()).toEqual([]);
+  },
+);
+
+test("a client that vanishes takes its commands with it", async () => {
+  const mark = new Mark();
+  const { child, exited, say } = rawServer();
+  say(...HELLO, bash(1, `while :; do echo noise; sleep 0.01; done & sleep ${mark.next()}`));
+  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(1), 20_000);
+  child.stdout?.destroy();
+  child.stdin?.destroy();
+  expect(await exited).toEqual({ code: 0, signal: null });
+  expect(mark.processes()).toEqual([]);
+});
+
+test("a server that is killed leaves nothing running", async () => {
+  const mark = new Mark();
+  const { child, exited, say } = rawServer();
+  say(...HELLO, bash(1, `setsid sleep ${mark.next()} & sleep ${mark.next()}`));
+  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2), 20_000);
+  child.kill("SIGKILL");
+  await exited;
+  await eventually(() => expect(mark.processes()).toEqual([]), 20_000);
+});
+
+test("a script that pipes its calls in gets its answers, and nothing else, on stdout", async () => {
+  const { child, exited, say, stdout } = rawServer();
+  say(...HELLO, bash(1, "echo hi"), bash(2, "exit 3"));
+  child.stdin?.end();
+  expect(await exited).toEqual({ code: 0, signal: null });
+  const messages = stdout()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(messages.map(({ jsonrpc }) => jsonrpc)).toEqual(messages.map(() => "2.0"));
+  const byId = new Map(messages.map(({ id, result }) => [id, result]));
+  expect(byId.get(1)).toMatchObject({ isError: false, structuredContent: { output: "hi\n" } });
+  expect(byId.get(2)).toMatchObject({ isError: true, structuredContent: { exit_code: 3 } });
+});

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createToolkit, type ToolkitOptions } from "../src/toolkit.ts";
+import { Mark } from "./fixtures/marked.ts";
+import { useShells } from "./fixtures/shells.ts";
+
+const { directory } = useShells();
+
+const kitIn = (workingDir: string, options: Partial<ToolkitOptions> = {}) =>
+  createToolkit({ workingDir, stateRoot: join(workingDir, "state"), ...options });
+
+describe("a toolkit", () => {
+  test("of the shells dialect runs, reads and ends", async () => {
+    const dir = directory();
+    await using kit = await kitIn(dir);
+    expect(await kit.call("Bash", { command: "pwd" })).toMatchObject({ success: true, output: `${dir}\n` });
+    const failed = await kit.call("Bash", { command: "exit 1" });
+    expect([failed.success, failed.metadata["exit_code"], failed.error]).toEqual([
+      false,
+      1,
+      "Command failed with exit code 1",
+    ]);
+    const started = await kit.call("Bash", { command: "echo up; sleep 300", run_in_background: true });
+    const { bash_id } = started.metadata;
+    expect((await kit.call("BashOutput", { bash_id, wait_for: "up" })).output).toContain("up");
+    expect((await kit.call("KillShell", { shell_id: bash_id })).metadata).toMatchObject({ survivors: [] });
+    expect(kit.executor.history()).toHaveLength(5);
+    expect(await kit.call("bash", {})).toMatchObject({ code: "unknown_tool" });
+  });
+
+  test("of the modes dialect has one tool that knows its directory", async () => {
+    const dir = directory();
+    await using kit = await kitIn(dir, { dialect: "modes" });
+    const [schema, ...more] = kit.schemas("anthropic");
+    expect(more).toEqual([]);
+    expect(schema).toMatchObject({ name: "bash", input_schema: { required: ["command"] } });
+    expect(schema?.description).toContain(`<pwd>${dir}</pwd>`);
+    expect((await kit.call("bash", { command: "pwd; pwd >&2" })).output).toBe(`${dir}\n${dir}\n`);
+  });
+
+  test("describes its tools for every provider", async () => {
+    await using kit = await kitIn(directory());
+    const names = ["Bash", "BashOutput", "KillShell"];
+    expect(kit.schemas("anthropic").map(({ name }) => name)).toEqual(names);
+    expect(kit.schemas("openai").map((tool) => tool.function.name)).toEqual(names);
+    expect(kit.schemas("gemini").map(({ name }) => name)).toEqual(names);
+    expect(kit.schemas("mcp").map(({ name, title }) => [name, title])).toEqual([
+      ["Bash", "Run a command"],
+      ["BashOutput", "Read a background shell"],
+      ["KillShell", "End a background shell"],
+    ]);
+  });
+
+  test("says what the policy thinks without running anything", async () => {
+    await using kit = await kitIn(directory());
+    expect(kit.check("sudo rm -rf /")).toMatchObject({
+      verdict: "deny",
+      rule: expect.any(String),
+      reason: expect.any(String),
+      alternative: expect.any(String),
+    });
+    expect(kit.check("ls -la")).toMatchObject({ verdict: "allow", rule: null });
+    expect(kit.manager.listShells()).toEqual([]);
+  });
+
+  test("asks through its approve callback, and a call may change its surroundings", async () => {
+    const asked: string[] = [];
+    await using kit = await kitIn(directory(), {
+      scope: "mine",
+      approve: async ({ command }) => asked.push(command) > 0,
+      judge: (command) => ({
+        verdict: command.includes("odd") ? "ask" : "allow",
+        rule: null,
+        severity: "none",
+        reason: null,
+        span: null,
+        alternative: null,
+        findings: [],
+      }),
+    });
+    expect((await kit.call("Bash", { command: "echo odd" })).output).toBe("odd\n");
+    expect(asked).toEqual(["echo odd"]);
+    const workingDir = directory();
+    const elsewhere = await kit.call("Bash", { command: "pwd; echo $A" }, { workingDir, env: { A: "b" } });
+    expect(elsewhere.output).toBe(`${workingDir}\nb\n`);
+    expect((await kit.call("Bash", { command: "echo x" }, { dryRun: true })).metadata).toMatchObject({
+      dry_run: true,
+    });
+    expect(new Set(kit.manager.listShells().map(({ scope }) => scope))).toEqual(new Set(["mine"]));
+  });
+
+  test("tells its hooks of each call", async () => {
+    const heard: unknown[] = [];
+    const hook = {
+      before: ({ tool }: { tool: string }) => void heard.push(["before", tool]),
+      after: ({ tool }: { tool: string }, { success }: { success: boolean }) =>
+        void heard.push([tool, success]),
+    };
+    await using kit = await kitIn(directory(), { hooks: [hook] });
+    await kit.call("Bash", { command: "true" });
+    expect(heard).toEqual([
+      ["before", "Bash"],
+      ["Bash", true],
+    ]);
+  });
+
+  test("that is disposed of leaves nothing running, leftovers and hidden ones included", async () => {
+    const marks = new Mark();
+    const kit = await kitIn(directory());
+    await kit.call("Bash", { command: `sleep ${marks.next()} & setsid sleep ${marks.next()} &` });
+    await kit.call("Bash", { command: `exec sleep ${marks.next()}`, run_in_background: true });
+    await kit.dispose();
+    expect(marks.processes()).toEqual([]);
+    expect(await kit.call("Bash", { command: "echo too late" })).toMatchObject({ success: false });
+  });
+
+  test("that cannot begin says why, and leaves nothing", async () => {
+    await expect(kitIn(directory(), { shellPath: "/nonexistent/bash" })).rejects.toThrow(/nonexistent\/bash/);
+  });
+});
