@@ -3,6 +3,7 @@
 export { explain, judge } from "./policy/judge.ts";
 export { type RuleReading, readRules } from "./policy/read-rules.ts";
 export { RULES_SCHEMA } from "./policy/rules-schema.ts";
+export type { Span } from "./policy/span.ts";
 export type { UserRule, UserRuleSet } from "./policy/user-rule.ts";
 export type {
   Decision,
@@ -13,6 +14,5 @@ export type {
   PolicyFacts,
   Profile,
   Severity,
-  Span,
   Verdict,
 } from "./policy/verdict.ts";

@@ -78,7 +78,7 @@ const scratch = Buffer.alloc(512);
 function readQuietly(fd: number | undefined): string | undefined {
   if (fd === undefined) return undefined;
   try {
-    return scratch.latin1Slice(0, readSync(fd, scratch, 0, scratch.length, 0));
+    return scratch.toString("latin1", 0, readSync(fd, scratch, 0, scratch.length, 0));
   } catch {
     return undefined;
   }

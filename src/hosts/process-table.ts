@@ -1,5 +1,5 @@
 // What /proc says: processes, their tags and their identity. Reads only.
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
 
@@ -77,9 +77,20 @@ export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
 
-/** The pid given out last: equal before and after a command, it forked nothing. */
+let loadavg: number | undefined;
+const loadavgText = Buffer.alloc(128);
+
+/** The pid given out last: equal before and after a command, it forked nothing. Asked often: kept open. */
 export function lastPid(): number {
-  return Number(readText("/proc/loadavg")?.trim().split(" ")[4] ?? 0);
+  try {
+    loadavg ??= openSync("/proc/loadavg", "r");
+    const text = loadavgText.toString("latin1", 0, readSync(loadavg, loadavgText, 0, loadavgText.length, 0));
+    return Number(text.trim().split(" ")[4] ?? 0);
+  } catch (error) {
+    const shortage = shortageOf(error);
+    if (shortage) throw shortage;
+    return 0;
+  }
 }
 
 export function hasProcfs(): boolean {

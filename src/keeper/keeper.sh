@@ -228,7 +228,7 @@ is_pending() {
 # host may have told somebody so. That one is awake, so only who sleeps in a read of the fifo waits.
 has_begun() {
   local pid stat call tries=0
-  read -r _ _ pid _ 2>/dev/null <"$1/identity" || return
+  read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
   while waits_at_fifo "$pid" && ((++tries < 1000)); do
     if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
       IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
@@ -245,19 +245,20 @@ waits_at_fifo() {
 }
 
 # durable: the directories of shells that outlive their host, each with its deadline in seconds since
-# boot; spared_tags and spared_shims: what belongs to them.
-declare -A durable=() spared_tags=() spared_shims=()
+# boot; spared_tags and spared_shims: what belongs to them, the shims with their start times.
+declare -A durable=() shim_of=() spared_tags=() spared_shims=()
 list_durable() {
-  local dir deadline shim tag
+  local dir deadline shim start tag
   for dir in "${covered[@]}"; do
     deadline='' shim='' tag=''
     { read -r deadline _ <"$dir/durable"; } 2>/dev/null
-    { read -r shim _ _ _ tag _ <"$dir/identity"; } 2>/dev/null
+    { read -r shim start _ _ tag _ <"$dir/identity"; } 2>/dev/null
     # What is not a number would end this program below, and with it the deadlines of all others.
     [[ $deadline =~ ^[0-9]+$ && $shim =~ ^[0-9]+$ && $tag =~ ^([0-9]+|-)$ ]] || continue
     if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
     durable[$dir]=$deadline
-    spared_shims[$shim]=1
+    shim_of[$dir]=$shim
+    spared_shims[$shim]=$start
     [[ $tag == - ]] || spared_tags[$((tag >> shell_shift))]=$dir
   done
 }
@@ -271,7 +272,7 @@ keep_deadlines() {
     read -r uptime _ </proc/uptime
     covered=()
     for dir in "${!durable[@]}"; do
-      if is_pending "$dir"; then
+      if is_pending "$dir" && has_shim "$dir"; then
         ((${uptime%%.*} < durable[$dir])) && continue
         write_cause "$dir" "timeout $(deadline_of "$dir")"
         covered+=("$dir")
@@ -288,6 +289,12 @@ keep_deadlines() {
     done
     kill_all
   done
+}
+
+# A shell whose shim was killed is lost: no record will ever come.
+has_shim() {
+  local shim=${shim_of[$1]}
+  start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
 }
 
 # Whether another host answers for it now (lease.ts): that one decides about what it left running.

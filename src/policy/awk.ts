@@ -1,8 +1,9 @@
 // awk programs: system(), pipes to and from commands, files they write.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Flow, flowOf, type Runner, type Surroundings } from "./command.ts";
+import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { decodeEscapes } from "./decode.ts";
+import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved } from "./marks.ts";
 
 export function scanAwk(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {

@@ -2,7 +2,7 @@
 
 import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
-import { type EffectiveCommand, type Field, type Runner, type Surroundings } from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";

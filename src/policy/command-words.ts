@@ -10,21 +10,12 @@ import type {
   Word,
 } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import {
-  type AssignedValue,
-  type Field,
-  type Flow,
-  flowOf,
-  joinOrigins,
-  NO_FLOW,
-  type Origin,
-  type Redirection,
-  type Surroundings,
-} from "./command.ts";
+import type { AssignedValue, Field, Redirection, Surroundings } from "./command.ts";
+import { type Flow, flowOf, joinOrigins, NO_FLOW, type Origin } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
-import type { Span } from "./verdict.ts";
+import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateQuoted, evaluateText, evaluateWord } from "./words.ts";
 

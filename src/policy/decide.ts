@@ -1,8 +1,8 @@
 // From findings to one verdict: the profile and the rules of people are applied, the strictest that is left decides.
 
 import type { JudgedCommand } from "./facts.ts";
+import { fits } from "./rule-fits.ts";
 import type { UserRule } from "./user-rule.ts";
-import { fits } from "./user-rule.ts";
 import type { Finding, PolicyFacts, Severity, Verdict } from "./verdict.ts";
 
 /** A finding that still knows its command; null for one about the text as a whole. */

@@ -1,14 +1,8 @@
 // Texts that something else runs later: at, cron tables, recipes of a makefile from stdin.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 
 export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
   const inside = {

@@ -1,15 +1,8 @@
 // Editors and viewers that run commands from inside: sed's e and w, vim's :!, ed's !, less's +!, .shell of sqlite3.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { sedActions } from "./sed.ts";
 
 export function runEditor(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {

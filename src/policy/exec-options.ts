@@ -1,14 +1,8 @@
 // Options through which a harmless-looking program runs another one. The value is read as the shell would read it.
 
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, NO_FLOW } from "./flow.ts";
 
 interface ExecOptions extends OptionTable {
   readonly runs: readonly string[];

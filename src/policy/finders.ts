@@ -1,15 +1,8 @@
 // find and fd: the roots are what -exec and -delete act on, unless a test narrows them down.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { DEEP, MANY, STAR } from "./marks.ts";
 
 export interface Search {

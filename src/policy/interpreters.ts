@@ -4,15 +4,8 @@
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
 import { scanAwk } from "./awk.ts";
 import { scanCode } from "./code.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
 

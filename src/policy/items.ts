@@ -2,15 +2,8 @@
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { quoted } from "./wrappers.ts";
 

@@ -11,10 +11,13 @@ import { forwardedCommand } from "./forwarded.ts";
 import { shown } from "./marks.ts";
 import { hiddenCharacters, isPackedForkBomb } from "./parse.ts";
 import { describeWhere, type Where } from "./paths.ts";
+import { remembered } from "./remembered.ts";
 import type { CommandRule } from "./rule.ts";
+import { fits } from "./rule-fits.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
-import { fits, type UserRule } from "./user-rule.ts";
-import type { ExplainedCommand, Explanation, PolicyFacts, Span, Verdict } from "./verdict.ts";
+import type { Span } from "./span.ts";
+import type { UserRule } from "./user-rule.ts";
+import type { ExplainedCommand, Explanation, PolicyFacts, Verdict } from "./verdict.ts";
 import { Walk } from "./walk.ts";
 
 /** What policy says about a command. */
@@ -50,7 +53,7 @@ class Examination {
   readonly #command: string;
   readonly #facts: PolicyFacts;
   readonly #where: Where;
-  readonly #rules: readonly CommandRule[];
+  readonly #rulesFor: (program: string) => readonly CommandRule[];
   /** Whether every command is kept, and not only those that something was found about. */
   readonly #keeps: boolean;
   #denied = 0;
@@ -61,7 +64,7 @@ class Examination {
     this.#keeps = keeps || (facts.rules?.length ?? 0) > 0;
     this.#where = describeWhere(facts.home, facts.workspace ?? facts.cwd, facts.isRoot ?? false);
     const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
-    this.#rules = cautious ? COMMAND_RULES : STANDARD_RULES;
+    this.#rulesFor = cautious ? cautiousRules : standardRules;
     this.walk = new Walk(this.#where, new Budget(), (effective) => this.#judge(effective));
   }
 
@@ -96,22 +99,35 @@ class Examination {
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
     const before = this.findings.length;
-    for (const rule of this.#rules) {
+    for (const rule of this.#rulesFor(command.program)) {
       const finding = applied(rule, command);
       if (!finding) continue;
       add(this.findings, finding);
       if (finding.verdict === "deny") this.#denied += 1;
     }
     const forwarded = forwardedCommand(effective);
-    if (forwarded) addForwarded(judgedCommand(forwarded, this.#where), command, this.#rules, this.findings);
+    if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where), command);
     if (!this.#keeps && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
     // A rule of a person must not be missed because a script is long.
     else if (this.#keeps) throw new BudgetSpent("too many commands");
   }
+
+  #judgeForwarded(tail: JudgedCommand, command: JudgedCommand): void {
+    const hits = this.#rulesFor(tail.program).map((rule) => applied(rule, tail));
+    const worst = hits.find((finding) => finding?.verdict === "deny");
+    const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
+    if (!own || !worst) return;
+    const { id, verdict, severity, alternative } = own;
+    const reason = `${shown(command.program)} may hand on a command that would be refused: ${worst.reason}`;
+    add(this.findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
+  }
 }
 
 const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefined);
+const about = (program: string) => (rule: CommandRule) => rule.programs?.test(program) ?? true;
+const standardRules = remembered((program) => STANDARD_RULES.filter(about(program)));
+const cautiousRules = remembered((program) => COMMAND_RULES.filter(about(program)));
 
 /** The one place where a failure becomes a finding. */
 function attempt(walk: Walk, span: Span, work: () => void): void {
@@ -124,7 +140,6 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
 }
 
 function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
-  if (rule.programs && !rule.programs.test(command.program)) return null;
   const hit = rule.check(command);
   if (!hit) return null;
   const { id, verdict, severity, alternative } = rule;
@@ -137,20 +152,6 @@ function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
     alternative,
     command,
   };
-}
-
-function addForwarded(
-  tail: JudgedCommand,
-  command: JudgedCommand,
-  rules: readonly CommandRule[],
-  findings: RawFinding[],
-): void {
-  const own = rules.find(({ id }) => id === "forwarded-danger");
-  const worst = rules.map((rule) => applied(rule, tail)).find((finding) => finding?.verdict === "deny");
-  if (!own || !worst) return;
-  const { id, verdict, severity, alternative } = own;
-  const reason = `${shown(command.program)} may hand on a command that would be refused: ${worst.reason}`;
-  add(findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
 }
 
 /** Keeps one finding per rule and place; of too many, the ones that deny. */

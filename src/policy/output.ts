@@ -2,8 +2,9 @@
 // whose answer is certain enough (pwd, mktemp). Everything else prints something unknown, with its origins kept.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import { type EffectiveCommand, type Flow, flowOf, joinOrigins, type Origin } from "./command.ts";
+import type { EffectiveCommand } from "./command.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
+import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { isCertain, SOMETHING, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";

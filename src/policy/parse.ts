@@ -2,7 +2,7 @@
 // It also refuses characters that let a text look like something else than what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
-import type { Span } from "./verdict.ts";
+import type { Span } from "./span.ts";
 
 export function parseText(text: string): ParsedScript {
   return parse(text);

@@ -1,14 +1,8 @@
 // ssh: the options that run something here, and the command that runs there.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export function runRemote(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {

@@ -6,7 +6,8 @@ import type { EffectKind } from "./effects/effect.ts";
 import type { Effect, JudgedCommand } from "./facts.ts";
 import { shown } from "./marks.ts";
 import type { PathClass } from "./path-class.ts";
-import type { Severity, Span } from "./verdict.ts";
+import type { Span } from "./span.ts";
+import type { Severity } from "./verdict.ts";
 
 export interface Hit {
   /** One sentence: what would happen. */

@@ -1,12 +1,13 @@
 // One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
 
 import { runBuiltin } from "./builtins.ts";
-import type { EffectiveCommand, Field, Flow, Runner, Surroundings } from "./command.ts";
-import { flowOf, joinOrigins, NO_FLOW } from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { runDeferred } from "./deferred.ts";
 import { runEditor } from "./editors.ts";
 import { runExecOptions } from "./exec-options.ts";
 import { runFinder } from "./finders.ts";
+import type { Flow } from "./flow.ts";
+import { flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { couldMatch } from "./glob.ts";
 import { runInterpreter } from "./interpreters.ts";
 import { runItems } from "./items.ts";

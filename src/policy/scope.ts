@@ -4,7 +4,7 @@
 import type { Function as FunctionNode } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_VARIABLES_MAX_COUNT } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
-import type { Flow } from "./command.ts";
+import type { Flow } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export interface Variable {

@@ -1,18 +1,11 @@
 // Shells and what feeds them: -c texts, scripts on stdin, sourced files, and files the same command wrote before.
 
 import { type OptionTable, readOptions } from "./argv.ts";
-import {
-  type EffectiveCommand,
-  type Field,
-  type Flow,
-  flowOf,
-  NO_FLOW,
-  type Runner,
-  type Surroundings,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory } from "./paths.ts";
-import type { Span } from "./verdict.ts";
+import type { Span } from "./span.ts";
 
 const SHELLS = new Set([
   "sh",

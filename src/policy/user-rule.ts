@@ -1,8 +1,6 @@
-// Rules that people write: what they look like and when they fit. Reading and checking them is in read-rules.ts.
+// Rules that people write: what they look like. Reading and checking them is in read-rules.ts.
 
 import type { EffectKind } from "./effects/effect.ts";
-import type { JudgedCommand } from "./facts.ts";
-import { matchesPattern } from "./glob.ts";
 import type { PathClass } from "./path-class.ts";
 
 export interface UserRule {
@@ -30,19 +28,4 @@ export interface UserRule {
 export interface UserRuleSet {
   readonly source: "user" | "workspace";
   readonly rules: readonly UserRule[];
-}
-
-export function fits(rule: UserRule, command: JudgedCommand): boolean {
-  if (command.program === "" && rule.program.length > 0) return false;
-  if (rule.program.length > 0 && !rule.program.some((name) => matchesPattern(name, command.program)))
-    return false;
-  const args = command.args.map(({ text }) => text);
-  if (!rule.args.every((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
-  if (rule.without.some((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
-  if (rule.effects.length === 0 && rule.paths.length === 0) return true;
-  return command.effects.some(
-    ({ kind, place }) =>
-      (rule.effects.length === 0 || rule.effects.includes(kind)) &&
-      (rule.paths.length === 0 || rule.paths.includes(place.class)),
-  );
 }

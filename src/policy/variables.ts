@@ -1,7 +1,7 @@
 // Variables through which another program is made to run code. Their values are walked like any other text.
 
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
-import { NO_FLOW } from "./command.ts";
+import { NO_FLOW } from "./flow.ts";
 import { isShell } from "./shells.ts";
 
 const LOADS =

@@ -2,46 +2,31 @@
 // their own scope and merged, nested texts are parsed and walked in place; nothing is ever run.
 
 import {
-  type AndOr,
-  type Case,
   type Command,
-  type CompoundList,
   type Coproc,
-  type For,
   type Function as FunctionNode,
   forEachChild,
-  type If,
   type ParsedScript,
   type Pipeline,
   type Redirected,
-  type Select,
   type Statement,
   type SyntaxNode,
-  type While,
 } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
-import type { Field, Runner, Surroundings } from "./command.ts";
-import {
-  type EffectiveCommand,
-  type Flow,
-  flowOf,
-  joinOrigins,
-  NO_FLOW,
-  type Sign,
-  type SignKind,
-} from "./command.ts";
+import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
 import { evaluateCommand, type Frame, readRedirections, writeFiles } from "./command-words.ts";
+import { walkAndOr, walkCase, walkFor, walkIf, walkLoop, walkWhile } from "./control-flow.ts";
+import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { endlessForks, forkingFunctions, startsItself } from "./forks.ts";
-import { UNKNOWN } from "./marks.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
 import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
-import type { Span } from "./verdict.ts";
+import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
-import { evaluateText, evaluateWord } from "./words.ts";
+import { evaluateText } from "./words.ts";
 
 export class Walk implements Runner {
   readonly signs: Sign[] = [];
@@ -122,7 +107,7 @@ export class Walk implements Runner {
 
   #callBody(name: string, node: FunctionNode, frame: Frame): Flow {
     this.#active.add(name);
-    const flow = this.budget.deeper(() => this.#node(node.body, frame));
+    const flow = this.budget.deeper(() => this.node(node.body, frame));
     this.#active.delete(name);
     return flow;
   }
@@ -149,13 +134,13 @@ export class Walk implements Runner {
   }
 
   #statement(statement: Statement, frame: Frame): Flow {
-    return this.#node(
+    return this.node(
       statement.command,
       statement.background ? { ...frame, scope: frame.scope.fork() } : frame,
     );
   }
 
-  #node(node: SyntaxNode, frame: Frame): Flow {
+  node(node: SyntaxNode, frame: Frame): Flow {
     this.budget.spend();
     return this.budget.deeper(() => this.#kind(node, frame));
   }
@@ -167,7 +152,7 @@ export class Walk implements Runner {
       case "Pipeline":
         return this.#pipeline(node, frame);
       case "AndOr":
-        return this.#andOr(node, frame);
+        return walkAndOr(node, frame, this);
       case "CompoundList":
         return this.#list(node.commands, frame);
       case "BraceGroup":
@@ -186,14 +171,14 @@ export class Walk implements Runner {
   #compound(node: SyntaxNode, frame: Frame): Flow {
     switch (node.type) {
       case "If":
-        return this.#if(node, frame);
+        return walkIf(node, frame, this);
       case "For":
       case "Select":
-        return this.#for(node, frame);
+        return walkFor(node, frame, this);
       case "While":
-        return this.#while(node, frame);
+        return walkWhile(node, frame, this);
       case "Case":
-        return this.#case(node, frame);
+        return walkCase(node, frame, this);
       case "Coproc":
         return this.#coproc(node, frame);
       case "ArithmeticFor":
@@ -201,7 +186,7 @@ export class Walk implements Runner {
         if (!node.test && endlessForks(node.body)) {
           this.sign("fork-bomb", spanOf(node, frame), "an endless loop starts processes in the background");
         }
-        return this.#loop(node.body, frame);
+        return walkLoop(node.body, frame, this);
       default:
         this.#inside(node, frame);
         return flowOf("");
@@ -209,7 +194,7 @@ export class Walk implements Runner {
   }
 
   #command(node: Command, frame: Frame): Flow {
-    const context = this.#context(frame);
+    const context = this.context(frame);
     const evaluated = evaluateCommand(node, frame, context);
     const { argvs, around } = evaluated;
     let flow: Flow | null = null;
@@ -223,33 +208,17 @@ export class Walk implements Runner {
 
   #pipeline(node: Pipeline, frame: Frame): Flow {
     const [only] = node.commands;
-    if (node.commands.length === 1 && only) return this.#node(only, frame);
+    if (node.commands.length === 1 && only) return this.node(only, frame);
     let flow = frame.stdin;
     for (const command of node.commands)
-      flow = this.#node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
+      flow = this.node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
     return flow;
   }
 
-  /** Each command runs only after the one before it: it sees what that one did, and later code may see either. */
-  #andOr(node: AndOr, frame: Frame): Flow {
-    const [first, ...rest] = node.commands;
-    if (!first) return flowOf("");
-    const flow = this.#node(first, frame);
-    const ends: Scope[] = [];
-    let scope = frame.scope;
-    for (const command of rest) {
-      scope = scope.fork();
-      this.#node(command, { ...frame, scope });
-      ends.push(scope);
-    }
-    for (const end of ends) frame.scope.merge(end);
-    return rest.length === 0 ? flow : flowOf(null, flow.origins);
-  }
-
   #redirected(node: Redirected, frame: Frame): Flow {
-    const around = readRedirections(node, frame, this.#context(frame));
+    const around = readRedirections(node, frame, this.context(frame));
     this.runArgv([], around);
-    const flow = this.#node(node.command, { ...frame, stdin: around.stdin });
+    const flow = this.node(node.command, { ...frame, stdin: around.stdin });
     return writeFiles(flow, around, this.where);
   }
 
@@ -259,66 +228,13 @@ export class Walk implements Runner {
     return flowOf("");
   }
 
-  #if(node: If, frame: Frame): Flow {
-    this.#node(node.clause, frame);
-    const before = frame.scope.fork();
-    const flows = [this.#branch(node.then, before, frame)];
-    for (const { clause, then } of node.elif) {
-      this.#branch(clause, before, frame);
-      flows.push(this.#branch(then, before, frame));
-    }
-    if (node.else) flows.push(this.#branch(node.else, before, frame));
-    return flowOf(null, joinOrigins(...flows.map(({ origins }) => origins)));
-  }
-
-  #branch(body: CompoundList, before: Scope, frame: Frame): Flow {
-    const scope = before.fork();
-    const flow = this.#node(body, { ...frame, scope });
-    frame.scope.merge(scope);
-    return flow;
-  }
-
-  #for(node: For | Select, frame: Frame): Flow {
-    const context = this.#context(frame);
-    const words = node.wordlist?.flatMap((word) => evaluateWord(word, context).alternatives.flat());
-    frame.scope.assign(node.name.value, words ?? frame.scope.positional ?? [UNKNOWN]);
-    return this.#loop(node.body, frame);
-  }
-
-  #while(node: While, frame: Frame): Flow {
-    if (endlessForks(node.body, node)) {
-      this.sign("fork-bomb", spanOf(node, frame), "an endless loop starts processes in the background");
-    }
-    this.#node(node.clause, frame);
-    return this.#loop(node.body, frame);
-  }
-
-  /** A second round sees what the first one assigned. */
-  #loop(body: CompoundList, frame: Frame): Flow {
-    const before = frame.scope.fork();
-    const flow = this.#branch(body, before, frame);
-    if (!frame.scope.sameAs(before)) this.#branch(body, frame.scope.fork(), frame);
-    return flowOf(null, flow.origins);
-  }
-
-  #case(node: Case, frame: Frame): Flow {
-    const context = this.#context(frame);
-    evaluateText(node.word, context);
-    const before = frame.scope.fork();
-    for (const { pattern, body } of node.items) {
-      for (const word of pattern) evaluateText(word, context);
-      this.#branch(body, before, frame);
-    }
-    return flowOf(null);
-  }
-
   #coproc(node: Coproc, frame: Frame): Flow {
-    return this.#node(node.body, { ...frame, scope: frame.scope.fork(), stdin: flowOf(null) });
+    return this.node(node.body, { ...frame, scope: frame.scope.fork(), stdin: flowOf(null) });
   }
 
   /** Everything that runs inside an expression or a test. */
   #inside(root: SyntaxNode, frame: Frame): void {
-    const context = this.#context(frame);
+    const context = this.context(frame);
     const stack: SyntaxNode[] = [root];
     for (let node = stack.pop(); node; node = stack.pop()) {
       this.budget.spend();
@@ -348,7 +264,7 @@ export class Walk implements Runner {
     );
   }
 
-  #context(frame: Frame): WordContext {
+  context(frame: Frame): WordContext {
     return {
       scope: frame.scope,
       where: this.where,

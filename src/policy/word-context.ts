@@ -2,7 +2,7 @@
 
 import type { ArithmeticExpansionPart, CommandExpansionPart, ProcessSubstitutionPart } from "unbash";
 import type { Budget } from "./budget.ts";
-import type { Flow } from "./command.ts";
+import type { Flow } from "./flow.ts";
 import type { Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
 

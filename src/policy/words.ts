@@ -4,7 +4,7 @@
 import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { expandBraces } from "./braces.ts";
-import type { Flow } from "./command.ts";
+import type { Flow } from "./flow.ts";
 import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
 import { expandParameter, expandSimple } from "./parameters.ts";
 import type { Scope } from "./scope.ts";

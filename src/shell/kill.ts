@@ -24,9 +24,12 @@ export interface KillTarget {
   readonly ended: Promise<unknown>;
 }
 
+/** What ending needs of a host. */
+export type KillHost = Pick<Host, "processesOf" | "signal" | "mayNotSignal" | "signalGroup" | "isAlive">;
+
 /** One look at the processes serves all shells: killing a thousand costs little more than killing one. */
 export async function endShells(
-  host: Host,
+  host: KillHost,
   targets: readonly KillTarget[],
   graceMs: number,
 ): Promise<Map<StartedShell, KillReport>> {
@@ -42,7 +45,7 @@ export async function endShells(
 
 /** Sends one signal to everything the shells have running, and does not wait. */
 export async function signalShells(
-  host: Host,
+  host: KillHost,
   targets: readonly KillTarget[],
   signal: NodeJS.Signals,
 ): Promise<Map<StartedShell, KillReport>> {
@@ -52,14 +55,14 @@ export async function signalShells(
 }
 
 class KillRound {
-  readonly #host: Host;
+  readonly #host: KillHost;
   readonly #targets: readonly KillTarget[];
   readonly #shells: readonly StartedShell[];
   readonly #signalled = new Map<StartedShell, Map<string, ProcessRef>>();
   readonly #denied = new Set<string>();
   #remaining = new Map<StartedShell, ProcessRef[]>();
 
-  constructor(host: Host, targets: readonly KillTarget[]) {
+  constructor(host: KillHost, targets: readonly KillTarget[]) {
     this.#host = host;
     this.#targets = targets;
     this.#shells = targets.map(({ started }) => started);

@@ -67,7 +67,8 @@ function neverStarted(): Outcome {
   };
 }
 
-function fromCode(code: number): Outcome {
+/** What an exit code says by itself. */
+export function fromCode(code: number): Outcome {
   const signal = signalOf(code);
   return signal ? { kind: "signaled", signal, code } : { kind: "exited", code };
 }

@@ -74,12 +74,14 @@ export class ShellLife {
   /** Looks whether the shim is still there: one that was killed, or is another host's, tells us nothing. */
   refresh(): void {
     if (this.#outcome) return;
-    const { shimPid, shimStart, files, unseen } = this.#started;
+    const { shimPid, shimStart, files, unseen, attached } = this.#started;
     try {
-      if (unseen === undefined && this.#host.isAlive(shimPid, shimStart)) return;
+      const shimAlive = unseen === undefined && this.#host.isAlive(shimPid, shimStart);
+      // Its last act is to tell its host; whoever is not that host finds the record first.
+      if (shimAlive && !attached) return;
       // Read after it was seen dead: nobody can have written since.
       const { exit, cause } = readEndRecord(files.record);
-      this.#settle(exit, cause, false);
+      this.#settle(exit, cause, shimAlive);
     } catch (error) {
       // Whoever cannot look knows nothing new; it is not lost for that.
       if (!(error instanceof NacreError)) throw error;

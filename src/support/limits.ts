@@ -115,11 +115,36 @@ export const ADOPT_CHUNK_COUNT = 50;
 export const ADOPT_UNCLEAR_MAX_MS = 250;
 /** shell/: how long a durable shell lives, if nothing else is said. */
 export const DURABLE_DEADLINE_MS = 86_400_000;
+/** shell/: sessions with a bash; the one idle for longest rests when another one needs its place. */
+export const SESSIONS_MAX_COUNT = 32;
+/** shell/: how long an interrupted command may take over its INT traps before it is killed. */
+export const INTERRUPT_GRACE_MS = 1_000;
+/** shell/: what the output of a session's command may take to be on disk after its report, and how long a
+ * logger that cannot be looked at must be quiet. */
+export const SESSION_DRAIN_MAX_MS = 5_000;
+export const SESSION_DRAIN_IDLE_MS = 30;
+/** shell/: a session's loggers are exchanged when a file is larger than this. */
+export const SESSION_LOG_MAX_BYTES = 64 * 1024;
+/** shell/: an output this long gets a file of its own; up to the second size it is copied there. */
+export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
+export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
+/** shell/: files of earlier output that a session's bash keeps. */
+export const SESSION_RETIRED_MAX_COUNT = 64;
+/** shell/: how long something that holds a command's output may take to go by itself, as a `tee` does. */
+export const LEFTOVER_GRACE_MS = 30;
+/** shell/: a bash that waits for the next command while one is outstanding no longer takes the harness: when
+ * it is looked at first, then how often, and how many looks must agree. */
+export const WATCHDOG_FIRST_MS = 100;
+export const WATCHDOG_INTERVAL_MS = 250;
+export const WATCHDOG_LOOK_MS = 20;
+export const WATCHDOG_LOOKS_COUNT = 3;
+/** shell/: and how long it may then take to end by itself. */
+export const WATCHDOG_EXIT_MS = 300;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB with ordinary lines stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 500_000;
+export const POLICY_STEPS_MAX_COUNT = 300_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */
@@ -132,6 +157,8 @@ export const POLICY_BRACES_MAX_COUNT = 64;
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
 /** policy/: effective commands of one judgement that are kept for its explanation and for the rules of people. */
 export const POLICY_COMMANDS_MAX_COUNT = 10_000;
+/** policy/: program names whose rules are remembered. */
+export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
 /** policy/: findings of one judgement that are kept. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
 
@@ -172,7 +199,7 @@ export const MCP_BACKGROUND_AFTER_MS = 50_000;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 /** mcp/: after the client's last word, how long calls that run may take to be answered. */
-export const MCP_DRAIN_MAX_MS = 400;
+export const MCP_DRAIN_MAX_MS = 250;
 /** mcp/: at the end, how long commands get between TERM and KILL, and calls to come back. */
 export const MCP_END_GRACE_MS = 250;
 export const MCP_END_MAX_MS = 5_000;

@@ -1,66 +1,47 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { runCli } from "../../src/cli/cli.ts";
-import { isAlive } from "../fixtures/processes.ts";
+import { expect, test } from "vitest";
+import { useCli } from "./run-nacre.ts";
 
-let home: string;
-
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "nacre-cli-"));
-  vi.stubEnv("NACRE_HOME", home);
-});
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(home, { recursive: true, force: true });
-});
-
-async function nacre(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  let stdout = "";
-  let stderr = "";
-  const code = await runCli(words, {
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    cwd: home,
-  });
-  return { code, stdout, stderr };
-}
-
-test("run passes output and exit code through", async () => {
-  expect(await nacre("run", "echo hello; echo oops >&2; exit 3")).toEqual({
-    code: 3,
-    stdout: "hello\n",
-    stderr: "oops\n",
-  });
-});
-
-test("run joins its words by spaces and starts in the caller's directory", async () => {
-  expect(await nacre("run", "--", "pwd", "-P")).toMatchObject({ code: 0, stdout: `${home}\n` });
-});
-
-test("run names what the command left running and ends it", async () => {
-  const { code, stdout, stderr } = await nacre("run", "sleep 1000 & echo $!");
-  expect(code).toBe(0);
-  expect(stderr).toBe(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
-  expect(isAlive(Number(stdout))).toBe(false);
-});
-
-test("a missing directory is an error that names it", async () => {
-  const { code, stderr } = await nacre("run", "--cwd", "/nowhere/at/all", "true");
-  expect(code).toBe(1);
-  expect(stderr).toBe("nacre: Working directory does not exist: /nowhere/at/all\n");
-});
+const { nacre, dir } = useCli();
 
 test("no words print the tour, --version a version", async () => {
   expect(await nacre()).toMatchObject({ code: 0, stdout: expect.stringContaining("nacre run 'echo hello") });
   expect(await nacre("--version")).toMatchObject({ code: 0, stdout: "0.1.0\n" });
 });
 
-test("an unknown command is refused with exit code 2 and a word on stderr", async () => {
-  const { code, stdout, stderr } = await nacre("dance");
+test("--help lists the commands", async () => {
+  const { code, stdout } = await nacre("--help");
+  expect(code).toBe(0);
+  for (const name of ["run", "ps", "output", "kill", "check", "tools", "mcp"]) {
+    expect(stdout).toMatch(new RegExp(`^ +${name} `, "m"));
+  }
+});
+
+test.each([
+  [["dance"], "dance"],
+  [["run"], "command"],
+  [["run", "--timeout", "soon", "true"], "milliseconds"],
+  [["run", "--timeout", "0", "true"], "milliseconds"],
+  [["run", "--env", "NOVALUE", "true"], "NAME=value"],
+  [["run", "--policy", "none", "true"], "off, trusting, standard, cautious"],
+  [["tools", "--format", "xml"], "anthropic"],
+  [["mcp", "--dialect", "latin"], "shells, modes"],
+  [["check"], "command"],
+  [["kill"], "id"],
+])("words that make no sense are refused with exit code 2 and a word on stderr: %j", async (words, said) => {
+  const { code, stdout, stderr } = await nacre(...words);
   expect(code).toBe(2);
   expect(stdout).toBe("");
-  expect(stderr).toContain("dance");
+  expect(stderr).toContain(said);
+});
+
+test("tools prints the schemas of a dialect in a format", async () => {
+  const mcp = JSON.parse((await nacre("tools")).stdout);
+  expect(mcp.map(({ name }: { name: string }) => name)).toEqual(["Bash", "BashOutput", "KillShell"]);
+  expect(mcp[0]).toHaveProperty("inputSchema.properties.command");
+  const openai = JSON.parse((await nacre("tools", "--format", "openai", "--dialect", "modes")).stdout);
+  expect(JSON.stringify(openai)).toContain(`<pwd>${dir()}</pwd>`);
+  expect(openai).toHaveLength(1);
+  for (const format of ["anthropic", "gemini", "openai-strict"]) {
+    expect(JSON.parse((await nacre("tools", "--format", format)).stdout)).not.toEqual(mcp);
+  }
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BashTool } from "../../src/execution/bash.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
@@ -105,13 +106,13 @@ describe("how a command ends", () => {
   test("by somebody else's hand says whose", async () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
-    let shell = manager.listRunning()[0];
-    while (!shell) {
-      await new Promise((resolve) => setImmediate(resolve));
-      shell = manager.listRunning()[0];
-    }
-    await shell.waitFor({ pattern: /up/ }, 10_000);
-    await call("KillShell", { shell_id: shell.id });
+    const [shell] = await eventually(() => {
+      const shells = manager.listRunning();
+      expect(shells).toHaveLength(1);
+      return shells;
+    });
+    await shell?.waitFor({ pattern: /up/ }, 10_000);
+    await call("KillShell", { shell_id: shell?.id });
     expect(await running).toMatchObject({
       code: "aborted",
       error: "Command was killed by KillShell",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { eventually } from "../fixtures/shells.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
@@ -10,7 +11,7 @@ test("the seventeenth command of a scope waits for its turn and says so; other s
   const heard: string[] = [];
   const onProgress = ({ message }: { message: string }) => heard.push(message);
   const running = Array.from({ length: 16 }, () => bash(command, {}, { scope: "crowd" }));
-  while (manager.listRunning().length < 16) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => expect(manager.listRunning()).toHaveLength(16), 15_000);
   const late = bash("echo late", {}, { scope: "crowd", onProgress });
   const cancelled = new AbortController();
   const never = bash("echo never", {}, { scope: "crowd", signal: cancelled.signal });

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { BashTool } from "../../src/execution/bash.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { sizeOf } from "../../src/spool/cursor.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
@@ -49,7 +50,7 @@ async function print(
     writeFileSync(join(shell.workingDir, name), part);
     expected += part.length;
     say(`cat ${name}`);
-    while (sizeOf(shell.outputFiles.stdout) < expected) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => expect(sizeOf(shell.outputFiles.stdout)).toBe(expected));
     await read();
   }
 }

@@ -2,6 +2,7 @@
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { shown } from "../marks.ts";
+import { remembered } from "../remembered.ts";
 import type { Hit } from "../rule.ts";
 
 export interface Row {
@@ -15,15 +16,13 @@ export interface Row {
 
 /** A check that fires on the first row that fits. */
 export function onRows(rows: readonly Row[]): (command: JudgedCommand) => Hit | null {
+  const rowsOf = remembered((program) => rows.filter((row) => row.program.test(program)));
   return (command) => {
-    let line: string | null = null;
-    for (const row of rows) {
-      if (!row.program.test(command.program)) continue;
-      line ??= lineOf(command);
-      if (!row.args.test(line) || row.unless?.test(line) || asksForHelp(command)) continue;
-      return { reason: `${shown(command.program)} would ${row.does}.` };
-    }
-    return null;
+    const own = rowsOf(command.program);
+    if (own.length === 0 || asksForHelp(command)) return null;
+    const line = lineOf(command);
+    const row = own.find(({ args, unless }) => args.test(line) && !unless?.test(line));
+    return row ? { reason: `${shown(command.program)} would ${row.does}.` } : null;
   };
 }
 

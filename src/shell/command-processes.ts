@@ -1,0 +1,73 @@
+// What one command of a session has running. Every command has a number, which its processes bear as their
+// soft limit on file locks; the session's tag is the hard one.
+import { readdirSync } from "node:fs";
+import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import { lockLimits } from "../hosts/process-table.ts";
+import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
+import type { KillHost } from "./kill.ts";
+import type { SessionOutput } from "./session-output.ts";
+
+/** A host that sees nothing but this command: what earlier ones left running is not its business. */
+export function onlyCommand(host: Host, number: number, sparedPid?: number): KillHost {
+  return {
+    processesOf: async (shells) => {
+      const found = await host.processesOf(shells);
+      return new Map(
+        [...found].map(([shell, processes]) => [
+          shell,
+          processes.filter(({ pid }) => pid !== sparedPid && numberOf(pid) === number),
+        ]),
+      );
+    },
+    signal: (target, signal) => host.signal(target, signal),
+    mayNotSignal: (target) => host.mayNotSignal(target),
+    // Jobs of earlier commands are in the group, too.
+    signalGroup: () => "gone",
+    isAlive: (pid, startTime) => host.isAlive(pid, startTime),
+  };
+}
+
+export interface CommandLeftovers {
+  readonly processes: readonly ProcessRef[];
+  /** Whether one of them may yet print to where the next command's output goes. */
+  readonly holdsOutput: boolean;
+}
+
+/** Looked for among the pids given out since; those that only finish writing get a moment to do so. */
+export async function leftoversOf(
+  host: Host,
+  bash: StartedShell,
+  { pidBefore, number, output }: { pidBefore: number; number: number; output: SessionOutput },
+): Promise<CommandLeftovers> {
+  const look = async () =>
+    (await host.leftoversOf({ ...bash, pidBefore })).filter(
+      ({ pid }) => pid !== bash.commandPid && !isEarlier(numberOf(pid), number),
+    );
+  const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid, descriptorsOf(pid), bash.commandPid);
+  let processes = await look();
+  let holdsOutput = processes.some(isHolding);
+  for (let pauseMs = 1; holdsOutput && pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    processes = await look();
+    holdsOutput = processes.some(isHolding);
+  }
+  return { processes, holdsOutput };
+}
+
+/** One that has another number than any command (a nacre inside, say) is taken for this command's. */
+function isEarlier(of: number | undefined, number: number): boolean {
+  return of !== undefined && of > 0 && of < number;
+}
+
+function numberOf(pid: number): number | undefined {
+  const soft = Number(lockLimits(pid)?.soft);
+  return Number.isSafeInteger(soft) ? soft : undefined;
+}
+
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return [];
+  }
+}

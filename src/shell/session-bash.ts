@@ -1,0 +1,216 @@
+// One bash of a session: takes commands through its script channel and tells how each ended, or that the
+// bash itself has. Which bash comes after it, and with what state, is the session's business.
+import { readFileSync, readlinkSync } from "node:fs";
+import type { Host, StartedShell } from "../hosts/host.ts";
+import { Logger } from "../hosts/logger.ts";
+import type { ReportFifo } from "../hosts/report-fifo.ts";
+import type { ExitRecord } from "../spool/end-record.ts";
+import {
+  WATCHDOG_EXIT_MS,
+  WATCHDOG_FIRST_MS,
+  WATCHDOG_INTERVAL_MS,
+  WATCHDOG_LOOK_MS,
+  WATCHDOG_LOOKS_COUNT,
+} from "../support/limits.ts";
+import type { Outcome } from "./outcome.ts";
+import { exitMessage, type HarnessPlace } from "./session-harness.ts";
+import { SessionOutput } from "./session-output.ts";
+import type { Report } from "./session-reports.ts";
+import { ShellProcess } from "./shell-process.ts";
+
+export type Ending =
+  | { readonly kind: "ran"; readonly code: number; readonly cwd: string }
+  /** The bash is over. `wedged`: it had stopped taking the harness. */
+  | { readonly kind: "ended"; readonly outcome: Outcome; readonly wedged: boolean };
+
+export interface SessionBashOptions {
+  readonly host: Host;
+  readonly started: StartedShell;
+  readonly place: HarnessPlace;
+  readonly reports: ReportFifo;
+  readonly capBytes: number;
+  readonly onEnd: (bash: SessionBash) => void;
+  /** Kills it, and what the command has running that it is stuck in. */
+  readonly kill: (number: number) => void;
+}
+
+export class SessionBash {
+  readonly started: StartedShell;
+  readonly shell: ShellProcess;
+  readonly output: SessionOutput;
+  readonly place: HarnessPlace;
+  readonly reports: ReportFifo;
+  /** It takes commands: whatever it was given to restore is restored. */
+  isBorn = false;
+  /** `$-` after the last command. */
+  flags = "";
+  /** Traps that are off between commands. */
+  traps = "";
+  #over = false;
+  #wedged = false;
+  readonly #kill: (number: number) => void;
+  #heir: ShellProcess | undefined;
+  #onBirth: (() => void)[] = [];
+  #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
+  #watchdog: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionBashOptions) {
+    const { host, started, capBytes } = options;
+    this.#kill = options.kill;
+    this.started = started;
+    this.place = options.place;
+    this.reports = options.reports;
+    this.shell = new ShellProcess({
+      host,
+      started,
+      command: "bash",
+      onEnd: () => {
+        this.#ended();
+        options.onEnd(this);
+      },
+    });
+    const { files, loggers } = started;
+    this.output = new SessionOutput({
+      host,
+      dir: files.dir,
+      capBytes,
+      loggers: {
+        stdout: new Logger(loggers?.stdout ?? 0, files.stdout),
+        stderr: new Logger(loggers?.stderr ?? 0, files.stderr),
+      },
+    });
+  }
+
+  /** As far as was told: asking the system takes its time. */
+  get isAlive(): boolean {
+    return !this.#over;
+  }
+
+  /** The shim has told how it ended. */
+  conclude(record: ExitRecord): void {
+    this.shell.conclude(record);
+    this.#heir?.conclude(record);
+  }
+
+  send(message: Buffer): void {
+    this.started.channel?.send(message);
+  }
+
+  /** Sends a command and waits for its end. */
+  run(number: number, message: Buffer): Promise<Ending> {
+    return new Promise((resolve) => {
+      this.#waiting = { number, resolve };
+      if (this.#over) {
+        this.#ended();
+        return;
+      }
+      this.send(message);
+      this.#watch(WATCHDOG_FIRST_MS);
+    });
+  }
+
+  /** Its command goes on as a shell of its own: when that is done, this bash is, too. */
+  becomeShell(shell: ShellProcess): void {
+    this.#heir = shell;
+    this.#settle();
+    this.send(exitMessage(this.place));
+    this.started.channel?.end();
+  }
+
+  /** Ends it as the end of a script does: nothing is killed, and its EXIT trap runs. */
+  finish(): void {
+    this.started.channel?.end();
+  }
+
+  /** Gives up waiting for a bash that cannot be ended. */
+  abandon(outcome: Outcome): void {
+    this.#settle()?.({ kind: "ended", outcome, wedged: this.#wedged });
+  }
+
+  /** Resolves when it takes commands, or never will. */
+  async birth(): Promise<void> {
+    if (this.isBorn || !this.isAlive) return;
+    await new Promise<void>((resolve) => this.#onBirth.push(resolve));
+  }
+
+  take(report: Report): void {
+    if (report.token !== this.place.token) return;
+    switch (report.kind) {
+      case "born":
+        this.isBorn = true;
+        for (const tell of this.#onBirth.splice(0)) tell();
+        break;
+      case "saved":
+        this.traps = report.traps;
+        break;
+      case "ran": {
+        this.flags = report.flags;
+        if (report.number !== this.#waiting?.number) break;
+        const { code, cwd } = report;
+        this.#settle()?.({ kind: "ran", code, cwd });
+        break;
+      }
+    }
+  }
+
+  /** What it holds open here. Its fifos and descriptors are not needed after its end. */
+  close(): void {
+    this.started.channel?.close();
+    this.output.close();
+  }
+
+  #settle(): ((ending: Ending) => void) | undefined {
+    clearTimeout(this.#watchdog);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting?.resolve;
+  }
+
+  #ended(): void {
+    this.#over = true;
+    for (const tell of this.#onBirth.splice(0)) tell();
+    // A shim that was killed has told nobody.
+    this.started.channel?.close();
+    const { outcome } = this.shell;
+    if (outcome) this.#settle()?.({ kind: "ended", outcome, wedged: this.#wedged });
+  }
+
+  /**
+   * A bash that reads its script while a command is outstanding has lost the harness: `set -n`, `enable -n`, a
+   * function named builtin. Nothing a command does looks like that.
+   */
+  #watch(inMs: number, agreeing = 0): void {
+    this.#watchdog = setTimeout(() => {
+      if (!this.#isLost()) this.#watch(WATCHDOG_INTERVAL_MS);
+      else if (agreeing + 1 < WATCHDOG_LOOKS_COUNT) this.#watch(WATCHDOG_LOOK_MS, agreeing + 1);
+      else this.#giveUp();
+    }, inMs);
+    this.#watchdog.unref();
+  }
+
+  #isLost(): boolean {
+    const { commandPid, channel } = this.started;
+    if (!channel?.isFlushed) return false;
+    const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1")) ?? "";
+    // Its logger was killed: opening the fifo anew waits for somebody who reads it.
+    if (/^(?:257|56) /.test(call)) return this.output.isAnyLoggerGone;
+    if (!/^(?:0|63) 0x0 /.test(call)) return false;
+    return attempt(() => readlinkSync(`/proc/${commandPid}/fd/0`)) === channel.path;
+  }
+
+  /** The end of the script makes any bash exit, and the code it exits with is the command's if it can be had. */
+  #giveUp(): void {
+    this.#wedged = true;
+    this.send(exitMessage(this.place));
+    this.started.channel?.end();
+    this.#watchdog = setTimeout(() => this.#kill(this.#waiting?.number ?? 0), WATCHDOG_EXIT_MS);
+  }
+}
+
+function attempt<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+// What a session and a run in it can be told, and what comes back.
+import type { BuiltEnvironment } from "../environment/environment.ts";
+import type { Host } from "../hosts/host.ts";
+import type { CreateShellOptions } from "./manager-options.ts";
+import type { Outcome } from "./outcome.ts";
+import type { OutputPart } from "./session-output.ts";
+import type { ShellProcess } from "./shell-process.ts";
+
+export interface SessionOptions {
+  /** Where it is born. Absolute. */
+  readonly workingDir: string;
+  /** Whose it is: callers of other scopes have sessions of their own. @default "default" */
+  readonly scope?: string;
+  /** A file that is sourced once, when the session is born. @default none */
+  readonly profile?: string;
+}
+
+export interface RunOptions {
+  /** Counts from the command's start, not from the call. @default never */
+  readonly timeoutMs?: number;
+  /** "background": the command goes on as a shell of its own. @default "kill" */
+  readonly onTimeout?: "kill" | "background";
+  /** For this command only. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another directory than the last call named: changes there first. */
+  readonly workingDir?: string;
+  /** Interrupts the command, or gives up waiting for its turn. */
+  readonly signal?: AbortSignal;
+  /** Called when other commands of the session come first, with their number. */
+  readonly onWait?: (before: number) => void;
+  /** Called when it is about to be sent, with where its output will be. */
+  readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
+}
+
+export interface SessionResult {
+  readonly command: string;
+  /** null where none is known. */
+  readonly exitCode: number | null;
+  readonly outcome: Outcome | undefined;
+  readonly stdout: OutputPart;
+  readonly stderr: OutputPart;
+  /** Where the next command will run. */
+  readonly cwd: string;
+  readonly cwdChanged: boolean;
+  /** A new bash goes on in place of the one that ran this command, or was to run it. */
+  readonly restarted: boolean;
+  /** One-line remarks for whoever reads the result. */
+  readonly notes: readonly string[];
+  /** What it left running. */
+  readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
+  readonly durationMs: number;
+  /** The line number bash gives to the first line of the command in its messages. */
+  readonly firstLine: number;
+  /** The shell that goes on with the command, whose time was over. */
+  readonly shell?: ShellProcess;
+}
+
+/** What a session needs of the manager it belongs to. */
+export interface SessionHouse {
+  readonly host: Host;
+  readonly environment: BuiltEnvironment;
+  readonly capBytes: number;
+  readonly killGraceMs: number;
+  readonly allowedRoots: readonly string[] | undefined;
+  /** The rules for the environment, once more, for what a profile has made of it. */
+  sanitise(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
+  createShell(options: CreateShellOptions): Promise<ShellProcess>;
+  /** Looks after a bash: one whose shim was killed tells nobody. */
+  watch(shell: ShellProcess): void;
+  unwatch(shell: ShellProcess): void;
+  /** Makes a session's bash a shell like any other. */
+  publish(options: {
+    readonly bash: ShellProcess;
+    readonly command: string;
+    readonly files: { readonly stdout: string; readonly stderr: string };
+    readonly from: { readonly stdout: number; readonly stderr: number };
+  }): ShellProcess;
+}

@@ -1,0 +1,245 @@
+// Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
+// command to command; they are exchanged when something that a command left running holds their pipes, so
+// that what it prints later is nobody else's output, and before their files grow to the disk cap.
+import { closeSync, openSync, readlinkSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../hosts/host.ts";
+import type { Logger } from "../hosts/logger.ts";
+import { monotonicMs } from "../support/clock.ts";
+import {
+  READ_CHUNK_BYTES,
+  SESSION_COPY_MAX_BYTES,
+  SESSION_DRAIN_IDLE_MS,
+  SESSION_DRAIN_MAX_MS,
+  SESSION_LOG_MAX_BYTES,
+  SESSION_OWN_FILE_MIN_BYTES,
+  SESSION_RETIRED_MAX_COUNT,
+} from "../support/limits.ts";
+import type { StreamName } from "./follow-output.ts";
+
+/** Bytes [from, to) of a file. */
+export interface OutputPart {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type BothStreams<T> = Readonly<Record<StreamName, T>>;
+
+const STREAMS = ["stdout", "stderr"] as const;
+
+export interface SessionOutputOptions {
+  readonly host: Host;
+  /** Where the files of exchanged loggers are put. */
+  readonly dir: string;
+  readonly capBytes: number;
+  readonly loggers: BothStreams<Logger>;
+}
+
+export class SessionOutput {
+  readonly #options: SessionOutputOptions;
+  #loggers: BothStreams<Logger>;
+  #next: Promise<BothStreams<Logger>> | undefined;
+  #switching: BothStreams<Logger> | undefined;
+  #from: BothStreams<number> = { stdout: 0, stderr: 0 };
+  #count = 0;
+  readonly #retired: string[] = [];
+
+  constructor(options: SessionOutputOptions) {
+    this.#options = options;
+    this.#loggers = options.loggers;
+  }
+
+  get files(): BothStreams<string> {
+    return { stdout: this.#loggers.stdout.file, stderr: this.#loggers.stderr.file };
+  }
+
+  /** Where the output of the command that runs began. */
+  get from(): BothStreams<number> {
+    return this.#from;
+  }
+
+  get isAnyLoggerGone(): boolean {
+    return STREAMS.some((stream) => this.#loggers[stream].state === "gone");
+  }
+
+  /** A command is about to be sent; the fifos it is to change to first, if any. */
+  async begin(): Promise<BothStreams<string> | undefined> {
+    const next = await this.#next;
+    this.#next = undefined;
+    if (next) {
+      for (const stream of STREAMS) this.#retire(this.#loggers[stream]);
+      this.#switching = next;
+      this.#loggers = next;
+    }
+    this.#from = { stdout: this.#loggers.stdout.size, stderr: this.#loggers.stderr.size };
+    if (!next) return undefined;
+    return { stdout: next.stdout.fifo ?? "", stderr: next.stderr.fifo ?? "" };
+  }
+
+  /** After its report: whether bash writes to the loggers it was told to. */
+  isSwitched(pid: number): boolean {
+    const next = this.#switching;
+    this.#switching = undefined;
+    if (!next) return true;
+    const done = linkOf(pid, 1) === next.stdout.fifo && linkOf(pid, 2) === next.stderr.fifo;
+    for (const stream of STREAMS) next[stream].letGo();
+    return done;
+  }
+
+  /** Whether another process holds one of the pipes the commands print to. */
+  isHeldBy(pid: number, descriptors: readonly string[], bashPid: number): boolean {
+    const pipes = [linkOf(bashPid, 1), linkOf(bashPid, 2)];
+    return descriptors.some((fd) => pipes.includes(linkOf(pid, fd) ?? ""));
+  }
+
+  /** Until everything printed is on disk; what is to be said if that cannot be told. */
+  async drain(): Promise<string[]> {
+    const notes: string[] = [];
+    for (const stream of STREAMS) {
+      const logger = this.#loggers[stream];
+      if (logger.state === "idle") continue;
+      const end = await drain(logger);
+      if (end === "unsure") notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
+      if (end === "gone") notes.push(this.#whyGone(stream));
+      if (end === "gone") this.exchange();
+    }
+    return notes;
+  }
+
+  parts(): BothStreams<OutputPart> {
+    return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
+  }
+
+  /** Another pair of loggers before the next command. */
+  exchange(): void {
+    if (this.#next) return;
+    const { host, dir, capBytes } = this.#options;
+    const number = ++this.#count;
+    const next = Promise.all([
+      host.openLogger(join(dir, `out.${number}`), capBytes),
+      host.openLogger(join(dir, `err.${number}`), capBytes),
+    ]).then(([stdout, stderr]) => ({ stdout, stderr }));
+    // Whoever sends the next command hears of it.
+    next.catch(() => {});
+    this.#next = next;
+  }
+
+  close(): void {
+    for (const stream of STREAMS) this.#loggers[stream].close();
+    const next = this.#next;
+    this.#next = undefined;
+    next?.then(
+      (loggers) => {
+        for (const stream of STREAMS) loggers[stream].close();
+      },
+      () => {},
+    );
+  }
+
+  #part(stream: StreamName): OutputPart {
+    const logger = this.#loggers[stream];
+    const part = { path: logger.file, from: this.#from[stream], to: logger.size };
+    const { capBytes, dir } = this.#options;
+    if (part.to > Math.min(SESSION_LOG_MAX_BYTES, capBytes / 8)) this.exchange();
+    // A reader that is sent to the file of a long output must find that command's output there, and no other.
+    const bytes = part.to - part.from;
+    if (bytes < SESSION_OWN_FILE_MIN_BYTES) return part;
+    if (part.from === 0) {
+      this.exchange();
+      return part;
+    }
+    if (bytes > SESSION_COPY_MAX_BYTES) return part;
+    const path = join(dir, `${stream === "stdout" ? "out" : "err"}.c${++this.#count}`);
+    try {
+      copyPart(part, path);
+    } catch {
+      return part;
+    }
+    this.#remember(path);
+    return { path, from: 0, to: bytes };
+  }
+
+  #whyGone(stream: StreamName): string {
+    const { capBytes } = this.#options;
+    return this.#loggers[stream].size >= Math.floor(capBytes / 1024) * 1024
+      ? `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`
+      : `logger lost: somebody ended the process that stores ${stream}; output is missing`;
+  }
+
+  #retire(logger: Logger): void {
+    logger.close();
+    this.#remember(logger.file);
+  }
+
+  /** Old ones go: a session may last for weeks. */
+  #remember(path: string): void {
+    this.#retired.push(path);
+    if (this.#retired.length <= SESSION_RETIRED_MAX_COUNT) return;
+    try {
+      unlinkSync(this.#retired.shift() ?? "");
+    } catch {
+      // Somebody removed it already.
+    }
+  }
+}
+
+async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
+  const deadline = monotonicMs() + SESSION_DRAIN_MAX_MS;
+  let woken = false;
+  let size = -1;
+  let quietMs = monotonicMs();
+  for (let looks = 0; monotonicMs() < deadline; looks++) {
+    const { state } = logger;
+    if (state === "idle" || state === "gone") return state;
+    if (state === "stopped" && !woken) {
+      // Somebody stopped it: wake it, once. If it is stopped again, that is meant.
+      woken = true;
+      wake(logger.pid);
+    }
+    if (state === "hidden") {
+      if (logger.size !== size) quietMs = monotonicMs();
+      size = logger.size;
+      if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
+    }
+    // It is about to be done, nearly always: others come later.
+    if (looks > 5) await new Promise((resolve) => (looks < 50 ? setImmediate(resolve) : setTimeout(resolve, 1)));
+  }
+  return "unsure";
+}
+
+function wake(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended.
+  }
+}
+
+function linkOf(pid: number, fd: number | string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function copyPart({ path, from, to }: OutputPart, target: string): void {
+  const source = openSync(path, "r");
+  try {
+    const copy = openSync(target, "w", 0o600);
+    try {
+      const buffer = Buffer.allocUnsafe(Math.min(to - from, 16 * READ_CHUNK_BYTES));
+      for (let at = from; at < to; ) {
+        const count = readSync(source, buffer, 0, Math.min(buffer.length, to - at), at);
+        if (count === 0) break;
+        writeSync(copy, buffer, 0, count);
+        at += count;
+      }
+    } finally {
+      closeSync(copy);
+    }
+  } finally {
+    closeSync(source);
+  }
+}

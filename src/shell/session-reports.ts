@@ -1,0 +1,61 @@
+// What a session's bash says through its report fifo: that it is there, how a command ended, and that its
+// state is saved. Fields end with NUL, a report with a line end behind the last field. Bytes in, reports out.
+
+export type Report =
+  /** It has restored its state and takes commands. */
+  | { readonly kind: "born"; readonly token: string }
+  | {
+      readonly kind: "ran";
+      readonly token: string;
+      readonly number: number;
+      readonly code: number;
+      /** `$-` */
+      readonly flags: string;
+      readonly cwd: string;
+    }
+  /** With the traps that are off between commands, as `trap -p` prints them. */
+  | { readonly kind: "saved"; readonly token: string; readonly number: number; readonly traps: string };
+
+const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 4 };
+
+export class ReportReader {
+  readonly #onReport: (report: Report) => void;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(onReport: (report: Report) => void) {
+    this.#onReport = onReport;
+  }
+
+  push(bytes: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    for (let report = this.#take(); report; report = this.#take()) this.#onReport(report);
+  }
+
+  #take(): Report | undefined {
+    const count = FIELDS[String.fromCharCode(this.#rest[0] ?? 0)];
+    if (count === undefined) {
+      // Nothing of ours: somebody else wrote to the fifo.
+      const next = this.#rest.indexOf("\0\n");
+      this.#rest = next < 0 ? Buffer.alloc(0) : this.#rest.subarray(next + 2);
+      return this.#rest.length > 0 ? this.#take() : undefined;
+    }
+    const fields: string[] = [];
+    let at = 0;
+    while (fields.length < count) {
+      const end = this.#rest.indexOf(0, at);
+      if (end < 0) return undefined;
+      fields.push(this.#rest.toString("utf8", at, end));
+      at = end + 1;
+    }
+    if (this.#rest.length <= at) return undefined;
+    this.#rest = this.#rest.subarray(at + 1);
+    return reportOf(fields);
+  }
+}
+
+function reportOf([kind, token = "", number = "", ...rest]: readonly string[]): Report {
+  const [first = "", flags = "", cwd = ""] = rest;
+  if (kind === "b") return { kind: "born", token };
+  if (kind === "s") return { kind: "saved", token, number: Number(number), traps: first };
+  return { kind: "ran", token, number: Number(number), code: Number(first), flags, cwd };
+}

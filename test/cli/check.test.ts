@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre, nacreWith } = useCli();
+
+const PLACE = ["--home", "/home/dev", "--cwd", "/home/dev/proj"];
+
+test("an allowed command has exit code 0, a doubtful one 3, a denied one 4", async () => {
+  expect(await nacre("check", "ls -la")).toEqual({ code: 0, stdout: "allow\n", stderr: "" });
+  const ask = await nacre("check", ...PLACE, "git reset --hard");
+  expect(ask.code).toBe(3);
+  expect(ask.stdout).toMatch(/^ask: .+ \(rule git-lose-work\)\ninstead: .+\n$/);
+  const deny = await nacre("check", "echo hi && rm -rf /");
+  expect(deny.code).toBe(4);
+  expect(deny.stdout).toMatch(/^deny: .+ \(rule delete-root\)\n/);
+});
+
+test("--json prints the verdict", async () => {
+  const { code, stdout } = await nacre("check", "--json", "rm -rf /");
+  expect(code).toBe(4);
+  expect(JSON.parse(stdout)).toEqual({
+    verdict: "deny",
+    rule: "delete-root",
+    reason: expect.any(String),
+    span: { start: 7, end: 8 },
+    alternative: expect.any(String),
+  });
+});
+
+test("--explain shows the commands and places on the way", async () => {
+  const { code, stdout } = await nacre("check", ...PLACE, "--explain", "cd src && sudo rm -r /etc");
+  expect(code).toBe(4);
+  expect(stdout).toContain("rm -r /etc (through sudo) in /home/dev/proj/src\n");
+  expect(stdout).toMatch(/delete recursively: \/etc/);
+  expect(stdout).toMatch(/^deny: /m);
+  const json = await nacre("check", "--explain", "--json", "ls");
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    commands: [{ program: "ls" }],
+    verdict: { verdict: "allow" },
+  });
+});
+
+test("--policy changes the verdict", async () => {
+  expect((await nacre("check", "--policy", "off", "rm -rf /")).code).toBe(0);
+});
+
+test("--jsonl judges each line in order and answers lines it cannot read", async () => {
+  const lines = [{ command: "ls" }, { command: "rm -rf ~" }, { cmd: "ls" }, { command: "git reset --hard" }];
+  const stdin = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n\nno JSON`;
+  const { code, stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...PLACE);
+  const answers = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(answers.map(({ verdict }) => verdict)).toEqual(["allow", "deny", undefined, "ask", undefined]);
+  expect(Object.keys(answers[1])).toEqual(["verdict", "rule", "reason", "span", "alternative"]);
+  expect(answers[4]).toEqual({ error: expect.any(String) });
+  expect(code).toBe(1);
+  const good = await nacreWith({ stdin: '{"command":"rm -rf /"}\n' }, "check", "--jsonl");
+  expect(good.code).toBe(0);
+});

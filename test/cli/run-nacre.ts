@@ -1,0 +1,66 @@
+// The CLI without a process of its own: words in, exit code and text out. Each test file has a state directory
+// for itself; after every test nothing runs in it and it is removed.
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
+import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { eventually, processesTouching } from "../fixtures/shells.ts";
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface TestCli {
+  /** Where it runs, and in it the state. */
+  readonly dir: () => string;
+  nacre(...words: string[]): Promise<Finished>;
+  /** With something on stdin; `interactive` as if a person sat there. */
+  nacreWith(
+    input: { readonly stdin: string; readonly interactive?: boolean },
+    ...words: string[]
+  ): Promise<Finished>;
+}
+
+/** Call once per test file. */
+export function useCli(): TestCli {
+  let home = "";
+
+  beforeEach(() => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), "nacre-cli-")));
+    vi.stubEnv("NACRE_HOME", join(home, "state"));
+  });
+
+  afterEach(async () => {
+    const manager = new ShellManager({ poolSize: 0 });
+    for (const shell of manager.findAll()) if (shell.isRunning) await shell.kill();
+    await manager.dispose();
+    vi.unstubAllEnvs();
+    await eventually(() => expect(processesTouching(home)).toEqual([]));
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const nacreWith: TestCli["nacreWith"] = async ({ stdin, interactive = false }, ...words) => {
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
+    const texts = [collect(stdout), collect(stderr)];
+    const input = Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]);
+    const code = await runCli(words, { stdin: input, stdout, stderr, cwd: home, interactive });
+    stdout.end();
+    stderr.end();
+    const [out = "", err = ""] = await Promise.all(texts);
+    return { code, stdout: out, stderr: err };
+  };
+  const nacre: TestCli["nacre"] = (...words) => nacreWith({ stdin: "" }, ...words);
+  return { dir: () => home, nacre, nacreWith };
+}
+
+async function collect(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

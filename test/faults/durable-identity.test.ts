@@ -1,0 +1,172 @@
+// A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { takePid, whyNoPidReuse } from "../fixtures/pid-reuse.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+const noReuse = whyNoPidReuse();
+const reuseTitle = noReuse === undefined ? "" : ` (not here: ${noReuse})`;
+
+async function gone(pid: number): Promise<void> {
+  await eventually(() => expect(existsSync(`/proc/${pid}`)).toBe(false));
+}
+
+test.skipIf(noReuse)(
+  `a shell whose shim is dead and whose pid is a stranger's is lost, and the stranger is not touched${reuseTitle}`,
+  async () => {
+    const root = durables.root();
+    const marks = new Mark();
+    const [own, foreign] = [marks.next(), marks.next()];
+    const host = await durables.host(root);
+    const { id, shimPid } = await host.start({ command: `echo up; sleep ${own}`, durable: true });
+    await host.ask("waitForLine", { id, line: "^up$" });
+    await host.kill();
+    process.kill(shimPid, "SIGKILL");
+    await gone(shimPid);
+    await takePid(shimPid, foreign);
+
+    const manager = durables.manager(root);
+    const [shell] = await manager.adopt();
+    expect(shell?.id).toBe(id);
+    expect(shell?.status).toBe("lost");
+    expect(shell?.exitCode).toBeNull();
+    // What was really its own is ended, for nobody watches it any more.
+    expect(marks.processes(own)).toEqual([]);
+    expect(await shell?.kill({ graceMs: 0 })).toEqual({ signalled: [], survivors: [] });
+    expect(marks.processes(foreign).map(({ pid }) => pid)).toEqual([shimPid]);
+  },
+);
+
+test.skipIf(noReuse).each(["auto", "best-effort"] as const)(
+  `the group of a stranger that has an ended command's pid is not touched, containment %s${reuseTitle}`,
+  async (containment) => {
+    const root = durables.root();
+    const marks = new Mark();
+    const foreign = marks.next();
+    const host = await durables.host(root, { manager: { containment } });
+    const { id, commandPid } = await host.start({ command: "echo up; exit 5", durable: true });
+    await host.wait(id);
+    await killWithKeeper(host, root);
+    await gone(commandPid);
+    await takePid(commandPid, foreign);
+
+    const manager = durables.manager(root, { containment });
+    const [shell] = await manager.adopt();
+    expect(shell?.exitCode).toBe(5);
+    expect(await shell?.kill({ graceMs: 200 })).toEqual({ signalled: [], survivors: [] });
+    expect(marks.processes(foreign).map(({ pid }) => pid)).toEqual([commandPid]);
+  },
+);
+
+test.each([
+  ["another boot", 5, "deadbeef-0000-4000-8000-000000000000", "the machine has been restarted since", true],
+  ["another pid namespace", 6, "4026530000", "it was started in another pid namespace", false],
+] as const)(
+  "a shell of %s is lost, says so, and nobody who has its pids now is touched",
+  async (_, field, value, reason, adopts) => {
+    const root = durables.root();
+    const marks = new Mark();
+    const host = await durables.host(root);
+    const { id, shimPid } = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
+    await host.ask("waitForLine", { id, line: "^up$" });
+    await host.kill();
+    const { identity } = new SpoolRoot(root).files(id);
+    const before = readFileSync(identity, "latin1");
+    const words = before.trim().split(" ");
+    words[field] = value;
+    writeFileSync(identity, `${words.join(" ")}\n`);
+
+    const manager = durables.manager(root);
+    const adopted = await manager.adopt();
+    expect(adopted.map((shell) => shell.id)).toEqual(adopts ? [id] : []);
+    const shell = manager.getShell(id);
+    expect(shell?.outcome).toEqual({ kind: "lost", reason });
+    expect(shell?.exitCode).toBeNull();
+    expect(await shell?.kill({ graceMs: 0 })).toEqual({ signalled: [], survivors: [] });
+    expect(marks.processes()).toHaveLength(1);
+    expect(isAlive(shimPid)).toBe(true);
+    // Nobody needs to be told twice.
+    expect(await durables.manager(root).adopt()).toEqual([]);
+    writeFileSync(identity, before);
+  },
+);
+
+test("a tag that another host gives out by now leads to nobody", async () => {
+  const [root, elsewhere] = [durables.root(), durables.root()];
+  const marks = new Mark();
+  const dead = await durables.host(root);
+  const { id } = await dead.start({ command: "exit 3", durable: true });
+  await dead.wait(id);
+  await dead.kill();
+  const alive = await durables.host(elsewhere);
+  const other = await alive.start({ command: `echo up; sleep ${marks.next()}` });
+  await alive.ask("waitForLine", { id: other.id, line: "^up$" });
+  // As if both hosts had drawn the same number, one after the death of the other.
+  const tagOf = (path: string) => readFileSync(path, "latin1").split(" ")[4] ?? "";
+  const file = new SpoolRoot(root).files(id).identity;
+  const theirs = tagOf(new SpoolRoot(elsewhere).files(other.id).identity);
+  writeFileSync(file, readFileSync(file, "latin1").replace(tagOf(file), theirs));
+
+  const [shell] = await durables.manager(root).adopt();
+  expect(shell?.id).toBe(id);
+  expect(await shell?.kill({ graceMs: 0 })).toEqual({ signalled: [], survivors: [] });
+  expect(marks.processes()).toHaveLength(1);
+  expect(await alive.look(other.id)).toMatchObject({ status: "running" });
+});
+
+test("what cannot be read of a running shell costs only that shell", async () => {
+  const root = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const spool = new SpoolRoot(root);
+  const start = async () => {
+    const started = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
+    await host.ask("waitForLine", { id: started.id, line: "^up$" });
+    return started.id;
+  };
+  const [mark, identity, meta, whole] = [await start(), await start(), await start(), await start()];
+  writeFileSync(spool.files(mark).durable, "x[$(touch /nonexistent)] y\n");
+  writeFileSync(spool.files(identity).identity, "garbage of no use");
+  writeFileSync(spool.files(meta).meta, '{"version": 1, "id"');
+  await host.kill();
+  // Those whose keeper cannot tell how long they may live end with their host.
+  await eventually(() => expect(marks.processes()).toHaveLength(2));
+
+  const manager = durables.manager(root);
+  expect((await manager.adopt()).map(({ id }) => id).sort()).toEqual([mark, identity, whole].sort());
+  for (const id of [mark, identity]) {
+    await eventually(() =>
+      expect(manager.getShell(id)?.outcome).toMatchObject({ kind: "killed", by: "the end of its host" }),
+    );
+  }
+  expect(manager.getShell(meta)).toBeUndefined();
+  expect(manager.getShell(whole)?.status).toBe("running");
+  expect((await manager.getShell(whole)?.kill({ graceMs: 0 }))?.survivors).toEqual([]);
+  for (const { pid } of marks.processes()) process.kill(pid, "SIGKILL");
+});
+
+test.each([
+  ["is empty", ""],
+  ["was cut short", "X 0"],
+  ["has lost its padding", "X 0 - 5 0 1.00\n"],
+  ["is full of zeros", "\0".repeat(256)],
+])("an exit record that %s is never read as a success, and costs only its own shell", async (_, text) => {
+  const root = durables.root();
+  const host = await durables.host(root);
+  const broken = await host.start({ command: "exit 0", durable: true });
+  const whole = await host.start({ command: "exit 0", durable: true });
+  for (const { id } of [broken, whole]) await host.wait(id);
+  await host.kill();
+  writeFileSync(broken.files.record, text);
+  const manager = durables.manager(root);
+  await manager.adopt();
+  expect(manager.getShell(broken.id)?.status).toBe("lost");
+  expect(manager.getShell(broken.id)?.exitCode).toBeNull();
+  expect(manager.getShell(whole.id)?.status).toBe("completed");
+});

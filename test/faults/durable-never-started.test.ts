@@ -1,0 +1,156 @@
+// Hosts that die in the middle of a start, and what the next host makes of it: no ghost is left that waits for ever.
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readIdentity } from "../../src/spool/identity.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+
+const NEVER_STARTED = {
+  kind: "failedToStart",
+  reason: "never started: its host was killed before the command could begin",
+};
+
+/** A host that kills itself at one point of the start of this command, which is not told to it in any other way. */
+async function dieAt(
+  point: string,
+  { root, keeper, durable }: { root: string; keeper: "too" | "lives"; durable: boolean },
+): Promise<{ witness: string }> {
+  const witness = join(shells.directory(), "witness");
+  const host = await durables.host(root, { manager: { poolSize: 1 } });
+  const { id } = await host.start({ command: "true" });
+  await host.wait(id);
+  // One slot is ready, so that the start needs nothing of the keeper any more.
+  await eventually(() => expect(waiting(root)).toHaveLength(1));
+  const pid = keeperPid(root, host.pid);
+  await eventually(() => expect(isServing(pid)).toBe(true));
+  // A stopped keeper cannot act between its host's death and its own.
+  if (keeper === "too") process.kill(pid, "SIGSTOP");
+  await host.ask("dieAt", { point, first: keeper === "too" ? [pid] : [] });
+  const options = { command: `echo ran | tee ${witness}; exit 6`, workingDir: "/", durable };
+  await host.dieOf("start", { options });
+  if (keeper === "too") await eventually(() => expect(isAlive(pid)).toBe(false));
+  return { witness };
+}
+
+/** Shells in the spool whose bash waits for a job. */
+function waiting(root: string): string[] {
+  const spool = new SpoolRoot(root);
+  return spool.list().filter((id) => {
+    try {
+      const pid = readIdentity(spool.files(id).identity)?.commandPid;
+      return readlinkSync(`/proc/${pid}/fd/6`).includes("/keepers/");
+    } catch {
+      return false;
+    }
+  });
+}
+
+const CASES = [true, false].flatMap((durable) =>
+  (["lives", "too"] as const).map((keeper) => ({
+    durable,
+    keeper,
+    what: `a ${durable ? "durable" : "plain"} shell whose host${keeper === "too" ? " and keeper are" : " is"} killed`,
+  })),
+);
+
+for (const { what, ...plan } of CASES) {
+  test(`${what} between meta and start never started, and no ghost is left`, async () => {
+    const root = durables.root();
+    const { witness } = await dieAt("after meta", { root, ...plan });
+    const manager = durables.manager(root);
+    if (plan.keeper === "too") expect(waiting(root)).toHaveLength(1);
+    await manager.adopt();
+    await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+    const shell = manager.findAll().find(({ command }) => command.includes(witness));
+    expect(shell?.outcome).toEqual(NEVER_STARTED);
+    expect(shell?.status).toBe("failed");
+    expect(existsSync(witness)).toBe(false);
+  });
+
+  test(`${what} before its meta is written leaves nothing at all`, async () => {
+    const root = durables.root();
+    const { witness } = await dieAt("before meta", { root, ...plan });
+    const manager = durables.manager(root);
+    await manager.adopt();
+    await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+    expect(manager.findAll().map(({ command }) => command)).toEqual(["true"]);
+    await eventually(() => expect(readdirSync(join(root, "shells"))).toHaveLength(1));
+    expect(readdirSync(join(root, "keepers"))).toEqual([]);
+    expect(existsSync(witness)).toBe(false);
+  });
+}
+
+test.each(["lives", "too"] as const)(
+  "a durable shell that was sent its job runs, though its host is killed in the same moment (the keeper: %s)",
+  async (keeper) => {
+    const root = durables.root();
+    const { witness } = await dieAt("after job", { root, keeper, durable: true });
+    const manager = durables.manager(root);
+    await manager.adopt();
+    const shell = manager.findAll().find(({ command }) => command.includes(witness));
+    expect(await shell?.wait(20_000)).toBe(6);
+    expect(shell?.getAllOutput()).toBe("ran\n");
+  },
+);
+
+test("shells and waiting slots of a host that was killed with its keeper are ended by the next host", async () => {
+  const root = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const { id } = await host.start({
+    command: `setsid sleep ${marks.next()} & echo up; sleep ${marks.next()}`,
+  });
+  await host.ask("waitForLine", { id, line: "^up$" });
+  await eventually(() => expect(marks.processes()).toHaveLength(2));
+  await eventually(() => expect(waiting(root)).toHaveLength(2));
+  await killWithKeeper(host, root);
+  expect(marks.processes()).toHaveLength(2);
+  expect(waiting(root)).toHaveLength(2);
+
+  const manager = durables.manager(root);
+  expect(await manager.adopt()).toEqual([]);
+  expect(marks.processes()).toEqual([]);
+  await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+  expect(manager.getShell(id)?.outcome).toMatchObject({ kind: "killed", by: "the end of its host" });
+  expect(readdirSync(join(root, "shells"))).toEqual([id]);
+});
+
+test("the waiting slots and the keeper of a host that lives are left alone", async () => {
+  const root = durables.root();
+  const host = await durables.host(root);
+  await host.wait((await host.start({ command: "true" })).id);
+  await eventually(() => expect(waiting(root)).toHaveLength(2));
+  const before = { slots: waiting(root), keepers: readdirSync(join(root, "keepers")) };
+  await durables.manager(root).adopt();
+  expect({ slots: waiting(root), keepers: readdirSync(join(root, "keepers")) }).toEqual(before);
+  const { id } = await host.start({ command: "exit 3" });
+  expect(await host.wait(id)).toMatchObject({ exitCode: 3 });
+});
+
+test("a durable shell goes on when the directory of its dead keeper is cleared away after it", async () => {
+  const root = durables.root();
+  const go = join(shells.directory(), "go");
+  const host = await durables.host(root);
+  const { id } = await host.start({
+    command: `until [[ -e ${go} ]]; do sleep 0.02; done; seq 5000; exit 2`,
+    durable: true,
+  });
+  await killWithKeeper(host, root);
+  const manager = durables.manager(root);
+  const [shell] = await manager.adopt();
+  expect(shell?.id).toBe(id);
+  // Its shim still needs it.
+  expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
+  writeFileSync(go, "");
+  expect(await shell?.wait(20_000)).toBe(2);
+  expect(shell?.remarks).toEqual([]);
+  await manager.adopt();
+  expect(readdirSync(join(root, "keepers"))).toEqual([]);
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { judge } from "../../../src/policy/judge.ts";
+import { dev, verdictOf } from "../dev.ts";
+
+const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
+
+describe("bypass by size", () => {
+  it("the last of a thousand commands is read like the first", () => {
+    expect(verdictOf(`${"true && ".repeat(1000)}rm -rf /`)).toBe("deny");
+    expect(verdictOf(`${"true; ".repeat(1000)}rm -rf /`)).toBe("deny");
+    expect(verdictOf(`${"true | ".repeat(100)}rm -rf /`)).toBe("deny");
+  });
+
+  it("a flat script of a megabyte is judged to its end", () => {
+    const script = megabyte("echo one ordinary line of a script\n");
+    expect(verdictOf(script)).toBe("allow");
+    expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
+  });
+
+  const hostile: Record<string, string> = {
+    "one-letter commands": megabyte("a;"),
+    "open parentheses": "(".repeat(2 ** 20),
+    "open substitutions": megabyte("$("),
+    "open quoted substitutions": megabyte('"$('),
+    "open quotes": megabyte(`"'`),
+    braces: `rm -rf ${megabyte("{a,b}")}`,
+    "nested evals": `${"eval ".repeat(2 ** 17)}ls`,
+    "nested wrappers": `${"sudo ".repeat(2 ** 17)}ls`,
+    "branching assignments": Array.from({ length: 60_000 }, (_, i) => `x && v${i}=1`).join("\n"),
+    "functions that call twice": `${Array.from({ length: 60 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join(";")};f0`,
+    "nested loops": `${"for i in a b; do x=$i;".repeat(200)}ls;${"done;".repeat(200)}`,
+    "doubling values": `a=xx;${"a=$a$a;".repeat(2_000)}rm -rf $a`,
+    "deep arrays": `a=(${megabyte("x ")}); rm -rf "\${a[@]}"`,
+    "roots by the megabyte": megabyte("rm -rf /;"),
+  };
+  it.each(Object.keys(hostile))("hostile text ends, and not with allow: %s", (name) => {
+    const verdict = judge(hostile[name] ?? "", dev);
+    expect(verdict.verdict).not.toBe("allow");
+    expect(verdict.findings.length).toBeLessThanOrEqual(400);
+  });
+
+  it("a substitution nested deeper than anybody writes is asked about", () => {
+    expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
+  });
+});

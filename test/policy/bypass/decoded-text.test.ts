@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by decoded text", () => {
+  it.each([
+    "echo cm0gLXJmIC8= | base64 -d | sh",
+    "$(printf '\\x72\\x6d') -rf /",
+    "printf '\\x72\\x6d -rf /' | sh",
+    "echo 726d202d7266202f | xxd -r -p | bash",
+    "echo '/ fr- mr' | rev | sh",
+    "echo 'ez -es /' | tr a-z n-za-m | sh",
+  ])("constants are decoded before they reach a shell: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["echo aGVsbG8= | base64 -d"])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by evaluation", () => {
+  it.each([
+    "echo $[ x='a[$(touch F)]', x ]",
+    "echo $((a[$(id)]))",
+    "echo ${x@P}",
+    "printf -v 'a[$(id)]' x",
+    "test -v 'a[$(id)]'",
+    "read 'a[$(id)]' <<< x",
+    "declare -n r='a[$(id)]'",
+    "unset 'a[$(id)]'",
+    "x='a[$(id)]'; echo $((x))",
+    "[[ -v 'a[$(id)]' ]]",
+  ])("data that is evaluated is asked about: %j", (command) => {
+    expect(verdictOf(command)).toBe("ask");
+  });
+
+  it.each(["echo $((1+2))", "i=1; echo $((i+1))", 'echo "${a[0]}"'])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by find", () => {
+  it.each([
+    "find / -delete",
+    "find / -exec rm -rf {} +",
+    "find / -type f -execdir rm {} \\;",
+    "find / -ok rm {} \\;",
+    "find / | xargs rm -f",
+    "fd . / -x rm -rf",
+    "find ~ -type f -delete",
+  ])("the roots of a search are the targets: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each([
+    "find . -name '*.o' -delete",
+    "find / -name libssl.so 2>/dev/null",
+    "find . -name '*.pyc' -print0 | xargs -0 rm -f",
+  ])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by flag spelling", () => {
+  it.each([
+    "rm -fr /",
+    "rm -r -f /",
+    "rm -Rf /",
+    "rm --recurs --forc /",
+    "rm / -rf",
+    "rm -rf -- /",
+    "rm -v -r -f /",
+  ])("every spelling of the flags is refused: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["rm -rf -- dist", "rm -r --force out"])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

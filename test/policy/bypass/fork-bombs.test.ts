@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by fork bombs", () => {
+  it.each([
+    ":(){ :|:& };:",
+    ":(){:|:&};:",
+    "b(){ b & b & }; b",
+    "a(){ b & }; b(){ a & }; a",
+    "while :; do x & done",
+    "for ((;;)); do ./x & done",
+    "bash -c ':(){ :|:& };:'",
+    "perl -e 'fork while fork'",
+  ])("a fork bomb is known by its shape: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["echo ':(){ :|:& };:'", "for i in 1 2; do x & done; wait", "while true; do date; sleep 1; done"])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

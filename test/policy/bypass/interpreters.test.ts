@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by interpreters", () => {
+  it.each([
+    "python3 -c 'import os; os.system(\"rm -rf /\")'",
+    "python3 -c \"import shutil; shutil.rmtree('/')\"",
+    "perl -e 'system(\"rm -rf /\")'",
+    'ruby -e \'require "fileutils"; FileUtils.rm_rf("/")\'',
+    'node -e \'require("child_process").execSync("rm -rf /")\'',
+    "php -r 'system(\"rm -rf /\");'",
+    "awk 'BEGIN{system(\"rm -rf /\")}'",
+    "sed '1e rm -rf /' f",
+    "lua -e 'os.execute(\"rm -rf /\")'",
+    "vim -c ':!rm -rf /' -c ':q'",
+    "ed -s f <<< '!rm -rf /'",
+    "sqlite3 a.db '.shell rm -rf /'",
+  ])("the literals of foreign code are read: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each([
+    "python3 -c \"print('rm -rf /')\"",
+    "node -e 'console.log(1)'",
+    "awk '/mkfs/ {print}' log",
+    "python3 -c \"import shutil; shutil.rmtree('build')\"",
+  ])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

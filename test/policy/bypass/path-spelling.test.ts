@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by path spelling", () => {
+  it.each([
+    "rm -rf //",
+    "rm -rf /.",
+    "rm -rf /usr/..",
+    "rm -rf /*",
+    "rm -rf /???*",
+    "rm -rf /{etc,usr}",
+    "rm -rf ../../..",
+    "rm -rf ~",
+    "rm -rf ~dev",
+    "rm -rf $HOME",
+    "rm -rf /proc/self/root",
+  ])("every spelling of the path is refused: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["rm -rf ./etc", "rm -rf /tmp/../tmp/x", "rm -rf src/../build"])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

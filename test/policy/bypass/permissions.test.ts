@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by permissions", () => {
+  it.each([
+    "chmod -R 777 /",
+    "chown -R dev /",
+    "chgrp -R dev /",
+    "setfacl -R -m u:dev:rwx /",
+    "chattr -R +i /",
+    "chmod u+s /bin/bash",
+    "find / -exec chown nobody {} \\;",
+  ])("system trees keep their permissions: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["chmod +x a.sh", "chmod -R 755 dist", "chown -R dev:dev ./data"])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

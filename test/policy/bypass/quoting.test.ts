@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by quoting", () => {
+  it.each([
+    "\\rm -rf /",
+    "r''m -rf /",
+    "$'\\x72\\x6d' -rf /",
+    'rm -rf "/"',
+    "rm \\\n -rf /",
+    "{rm,-rf,/}",
+    "rm -{r,f} /",
+    "r\\\nm -rf /",
+  ])("quotes and escapes hide nothing: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["echo '\\rm -rf /'", "echo {rm,-rf,/}"])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

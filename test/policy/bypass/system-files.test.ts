@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by system files", () => {
+  it.each([
+    ":>/etc/passwd",
+    "sed -i d /etc/fstab",
+    "perl -pi -e 's/x/y/' /etc/passwd",
+    "truncate -s 0 /etc/shadow",
+    "cp x /etc/passwd",
+    "mv x /etc/passwd",
+    "ln -sf x /etc/passwd",
+    "install x /bin/ls",
+    "tee /etc/passwd < x",
+    "dd if=x of=/etc/passwd",
+    "rsync -a --delete empty/ ~/",
+    "mount --bind /tmp /etc",
+  ])("what the system needs is not rewritten: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(["cp /etc/hosts .", "sed -n 1p /etc/passwd"])("what only looks like it passes: %j", (command) => {
+    expect(verdictOf(command)).toBe("allow");
+  });
+});

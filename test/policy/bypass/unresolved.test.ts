@@ -1,0 +1,23 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by unresolved", () => {
+  it.each([
+    "$X y",
+    'rm -rf "$X"',
+    'cd "$X" && rm -rf *',
+    'eval "$X"',
+    'bash -c "$1"',
+    "cat list | xargs rm -rf",
+    "foo rm -rf /",
+  ])("what is only known at run time is asked about where it could destroy: %j", (command) => {
+    expect(verdictOf(command)).toBe("ask");
+  });
+
+  it.each(['rm -f "$tmp"', 'echo "$X"', "kill $(cat pid)"])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

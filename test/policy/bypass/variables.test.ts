@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "../dev.ts";
+
+describe("bypass by variables", () => {
+  it.each([
+    "X=rm; $X -rf /",
+    "D=/; rm -rf $D",
+    "rm -rf ${U:-/}",
+    'T=; rm -rf "$T/"',
+    'for d in /; do rm -rf "$d"; done',
+    'set -- rm -rf /; "$@"',
+    'x=(/ /home); rm -rf "${x[@]}"',
+    "read -r p <<< /; rm -rf $p",
+    "d=$(echo /); rm -rf $d",
+    'p=/tmp; rm -rf "${p%tmp}"',
+  ])("constants are put in where they are used: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  it.each(['D=build; rm -rf "$D"', 'T=$(mktemp -d) && rm -rf "$T"', 'for d in a b; do rm -rf "$d"; done'])(
+    "what only looks like it passes: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
+});

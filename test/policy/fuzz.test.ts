@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { judge } from "../../src/policy/judge.ts";
+import { RULES } from "../../src/policy/rules.ts";
+import { dev } from "./dev.ts";
+
+const corpus = fileURLToPath(new URL("../../../shared/corpus/commands.jsonl", import.meta.url));
+const runs = process.env["NACRE_LONG"] === "1" ? 20_000 : 2_000;
+
+const examples = RULES.flatMap(({ matches, misses }) => [...matches, ...misses]);
+const labelled = existsSync(corpus)
+  ? readFileSync(corpus, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => String(JSON.parse(line).command))
+  : [];
+const commands = [...new Set([...examples, ...labelled])];
+const denied = commands.filter((command) => judge(command, dev).verdict === "deny");
+/** Without quotes, substitutions or here-documents a blank is a blank and a letter may be quoted. */
+const plain = denied.filter((command) => /^[\w\s/.*~=:;&|>-]+$/.test(command) && !/\n/.test(command));
+
+describe("fuzzed commands", () => {
+  it("any mutation gets a verdict", () => {
+    const mutation = fc.record({
+      command: fc.constantFrom(...commands),
+      at: fc.nat(400),
+      drop: fc.nat(4),
+      insert: fc.oneof(
+        fc.string({ maxLength: 6 }),
+        fc.constantFrom("$(", "`", "'", '"', "{", "}", "((", "<<", "\\", "\n", ";", "|", "&"),
+      ),
+    });
+    fc.assert(
+      fc.property(mutation, ({ command, at, drop, insert }) => {
+        const mutant = command.slice(0, at) + insert + command.slice(at + drop);
+        expect(["allow", "ask", "deny"]).toContain(judge(mutant, dev).verdict);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("white space and comments that bash ignores never let a refused command pass", () => {
+    const blank = fc.constantFrom(" ", "  ", "\t", " \\\n ");
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...plain),
+        blank,
+        fc.constantFrom("", " # ok", "\n# ok", "\n", " ;"),
+        (command, gap, end) => {
+          const mutant = command.replaceAll(" ", gap) + (/&$/.test(command) && end === " ;" ? "" : end);
+          expect(judge(mutant, dev).verdict, mutant).not.toBe("allow");
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
+
+  it("quotes that bash removes never let a refused command pass", () => {
+    const words = plain.filter((command) => /^[a-z][\w./ -]*$/.test(command));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...words),
+        fc.nat(200),
+        fc.constantFrom("\\", "''", '""', "quoted"),
+        (command, at, kind) => {
+          const place = at % command.length;
+          const letter = command[place] ?? "";
+          if (!/[\w/.-]/.test(letter)) return;
+          const middle = kind === "quoted" ? `'${letter}'` : kind + letter;
+          const mutant = command.slice(0, place) + middle + command.slice(place + 1);
+          expect(judge(mutant, dev).verdict, mutant).toBe("deny");
+        },
+      ),
+      { numRuns: runs },
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { explain, judge } from "../../src/policy/judge.ts";
+import { dev, verdictOf } from "./dev.ts";
+
+describe("judge", () => {
+  it("answers with the rule, the reason, the place and what to do instead", () => {
+    const verdict = judge("ls; rm -rf /", dev);
+    expect(verdict).toMatchObject({
+      verdict: "deny",
+      rule: "delete-root",
+      severity: "critical",
+      span: { start: 11, end: 12 },
+    });
+    expect(verdict.reason).toContain("whole file system");
+    expect(verdict.alternative).toContain("rm -rf ./build");
+  });
+
+  it("lets the strictest finding decide and keeps the others", () => {
+    const verdict = judge("sudo rm -rf /", dev);
+    expect(verdict.rule).toBe("delete-root");
+    expect(verdict.findings.map(({ rule }) => rule)).toEqual(["delete-root", "elevate"]);
+  });
+
+  it("points into the command from inside a nested text", () => {
+    const command = "echo hi && bash -c 'rm -rf /'";
+    expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
+  });
+
+  it("says allow with nothing beside it", () => {
+    expect(judge("ls -la", dev)).toEqual({
+      verdict: "allow",
+      rule: null,
+      severity: "none",
+      reason: null,
+      span: null,
+      alternative: null,
+      findings: [],
+    });
+  });
+
+  it.each([
+    "rm -rf /",
+    "rm -rf /*",
+    "mkfs.ext4 /dev/sda1",
+    "dd if=/dev/zero of=/dev/sda",
+    "> /dev/sda",
+    "chmod -R 777 /",
+    ":(){:|:&};:",
+    ":(){ :|:& };:",
+    "mv / /tmp",
+    "chown -R dev /",
+  ])("refuses the pattern %j", (command) => expect(verdictOf(command)).toBe("deny"));
+
+  it.each([
+    "git status",
+    "npm --version",
+    "rm /tmp/test_file.txt",
+    "docker ps",
+    "ls",
+    "pwd",
+    "echo hi",
+    "cat a",
+    "python3 a.py",
+    "node a.js",
+    "make",
+    "cmake .",
+    "grep x a",
+    "find . -name x",
+    "awk 1 a",
+    "sed -n 1p a",
+    "# only a comment",
+    "",
+  ])("lets %j pass without a question", (command) => expect(verdictOf(command)).toBe("allow"));
+
+  it("asks about text that is not bash", () => {
+    expect(judge("echo 'open", dev)).toMatchObject({ verdict: "ask", rule: "unparsed" });
+    expect(judge("echo $(if)", dev)).toMatchObject({ verdict: "ask", rule: "unparsed" });
+  });
+
+  it("takes home, directory and workspace from the facts", () => {
+    expect(verdictOf("rm -rf ..", { home: "/root", cwd: "/work/main" })).toBe("deny");
+    expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/work/main" })).toBe("ask");
+    expect(
+      verdictOf("rm -rf ../other", { home: "/root", cwd: "/work/main/a", workspace: "/work/main" }),
+    ).toBe("allow");
+    expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/usr/src/app" })).toBe("allow");
+    expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/" })).toBe("ask");
+    expect(verdictOf("rm -rf ~", { home: "/root", cwd: "/root/p", isRoot: true })).toBe("deny");
+  });
+});
+
+describe("explain", () => {
+  it("shows the parse, the effective commands, the resolved paths and the rules", () => {
+    const explanation = explain("cd / && sudo rm -rf etc", dev);
+    expect(explanation.parse).toEqual({ ok: true, problems: [] });
+    expect(explanation.commands.map(({ program }) => program)).toEqual(["cd", "sudo", "rm"]);
+    expect(explanation.commands[2]).toEqual({
+      program: "rm",
+      args: ["-rf", "etc"],
+      via: ["sudo"],
+      cwd: ["/"],
+      span: { start: 8, end: 23 },
+      paths: [{ effect: "delete", path: "/etc", class: "system", recursive: true }],
+      rules: ["delete-system"],
+    });
+    expect(explanation.verdict).toEqual(judge("cd / && sudo rm -rf etc", dev));
+  });
+
+  it("shows unknown pieces as such", () => {
+    const [command] = explain('rm -rf "$X/a"*', dev).commands;
+    expect(command?.args).toEqual(["-rf", "…/a*"]);
+  });
+});
