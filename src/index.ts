@@ -1,13 +1,20 @@
 // The public API. Named exports only.
 
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
+export { type BashMetadata, BashTool } from "./execution/bash.ts";
+export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
+export { type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts";
+export { BashModesTool, type ModesMetadata, type ModesOptions } from "./execution/modes.ts";
+export type { ExecutionOptions, PolicyProfile } from "./execution/options.ts";
+export { registerAllTools, registerExecutionTools, registerModesTool } from "./execution/register.ts";
 export type { Containment } from "./hosts/host.ts";
+export type { Verdict } from "./policy/verdict.ts";
 export type { OutputPiece, StreamName } from "./shell/follow-output.ts";
 export type { KillReport, Survivor } from "./shell/kill.ts";
 export type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
 export type { Outcome } from "./shell/outcome.ts";
 export { ShellManager } from "./shell/shell-manager.ts";
-export type { ShellProcess } from "./shell/shell-process.ts";
+export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, type ShellStatus } from "./shell/shell-status.ts";
 export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
@@ -32,3 +39,4 @@ export type { JsonSchema, JsonType } from "./tool/schemas/json-schema.ts";
 export type { McpTool } from "./tool/schemas/mcp.ts";
 export type { OpenAiTool } from "./tool/schemas/openai.ts";
 export { BaseTool, type ToolAnnotations } from "./tool/tool.ts";
+export { type CallOptions, createToolkit, type Toolkit, type ToolkitOptions } from "./toolkit.ts";

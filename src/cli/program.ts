@@ -129,6 +129,7 @@ function addTools(program: Command, io: CliIo, done: (exitCode: number) => void)
     .addOption(policyOption())
     .option("--scope <name>", "share shells with whoever gives the same name")
     .addOption(onTimeoutOption())
+    .option("--durable", "let background shells outlive the server")
     .action(async (options: ServeOptions) => {
       const { serve } = await import("./commands/mcp.ts");
       done(await serve(io, options));

@@ -13,6 +13,7 @@ export async function startBackground(
     command,
     workingDir: context.workingDir,
     scope: scopeOf(context),
+    durable: options.durable,
     ...(context.env ? { env: context.env } : {}),
   });
 }

@@ -1,7 +1,7 @@
 // Runs one command in the foreground: waits its turn, starts it, and comes back when it has ended, its time
 // is over or the call was cancelled, whichever is first. What became of it is told by the shell itself.
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { FOREGROUND_PER_SCOPE_MAX_COUNT, KILL_GRACE_MS } from "../support/limits.ts";
+import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { reportProgress } from "./progress.ts";
@@ -63,7 +63,10 @@ async function waitForEnd(
   { onTimeout, timeoutMs }: ForegroundPlan,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const cancel = () => void shell.end({ kind: "aborted", detail: "the caller" }, KILL_GRACE_MS);
+  const cancel = () => {
+    // A kill that fails (no file descriptor left, say) leaves the command to its timeout.
+    shell.end({ kind: "aborted", detail: "the caller" }).catch(() => {});
+  };
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {

@@ -149,6 +149,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       streams: "merged",
       timeoutMs: MODE_BACKGROUND_TIMEOUT_MS,
       trailer: true,
+      durable: true,
       ...(context.env ? { env: context.env } : {}),
     });
     const pid = shell.started.commandPid;

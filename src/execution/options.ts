@@ -18,6 +18,8 @@ export interface ExecutionOptions {
   readonly maxOutputChars?: number;
   /** "background": the command goes on as a background shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
+  /** Background shells outlive the host, until their deadline. `modes` always lets them. @default false */
+  readonly durable?: boolean;
   /** Show output as it was printed: colours, carriage returns and all. @default false */
   readonly rawOutput?: boolean;
   /** Hide the values of dropped variables and well-known tokens in output. @default true */
@@ -42,6 +44,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     maxTimeoutMs: options.maxTimeoutMs ?? MAX_TIMEOUT_MS,
     maxOutputChars: options.maxOutputChars ?? OUTPUT_MAX_CHARS,
     onTimeout: options.onTimeout ?? "kill",
+    durable: options.durable ?? false,
     rawOutput: options.rawOutput ?? false,
     redact: options.redact ?? true,
     policy,

@@ -266,21 +266,27 @@ list_durable() {
 # Stays for as long as a durable shell lives, and ends those whose time is over; and what an ended one left
 # running, as the host would have at its end.
 keep_deadlines() {
-  local dir uptime tag
-  while ((${#durable[@]})); do
+  local dir uptime deadline tag kept left=("${!durable[@]}")
+  while ((${#left[@]})); do
     read -r -t 1 _ <>"$keeper_dir/idle" || [[ -p $keeper_dir/idle ]] || return
     read -r uptime _ </proc/uptime
-    covered=()
-    for dir in "${!durable[@]}"; do
+    covered=() kept=()
+    for dir in "${left[@]}"; do
       if is_pending "$dir" && has_shim "$dir"; then
-        ((${uptime%%.*} < durable[$dir])) && continue
+        deadline=${durable[$dir]}
+        if ((${uptime%%.*} < deadline)); then
+          kept+=("$dir")
+          continue
+        fi
         write_cause "$dir" "timeout $(deadline_of "$dir")"
         covered+=("$dir")
       elif ! is_taken_over "$dir"; then
         covered+=("$dir")
       fi
-      unset "durable[$dir]"
+      # Not unset, nor used in arithmetic: both would expand what is in the path once more.
+      durable[$dir]=
     done
+    left=("${kept[@]}")
     ((${#covered[@]})) || continue
     for tag in "${!spared_tags[@]}"; do
       for dir in "${covered[@]}"; do

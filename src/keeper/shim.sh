@@ -84,11 +84,11 @@ log() {
 fifo_logger() {
   local fifo=$keeper_dir/$1
   exec 3>&1 </dev/null >/dev/null 2>/dev/null
-  exec 5>>"$2" 6<>"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  # For writing, too, so that opening it waits for nobody; not any longer than that, or it would never end.
+  # All of it before the host hears of us: it removes the fifo as soon as the session has opened it.
+  exec 5>>"$2" 6<>"$fifo" <"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
   printf 'logging %s %s\n' "$1" "$BASHPID" >&3
-  read -r -t 10 _ <&6 || exit 1
-  # Open for reading only: while we could write to it ourselves, it would never end.
-  exec <"$fifo" 6>&-
+  read -r -t 10 _ || exit 1
   log 5 "$3"
 }
 

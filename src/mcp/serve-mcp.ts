@@ -26,6 +26,8 @@ export interface McpOptions {
   readonly scope?: string;
   /** What happens to a command whose time is over. @default "background" */
   readonly onTimeout?: "kill" | "background";
+  /** Background shells outlive the server. @default false */
+  readonly durable?: boolean;
   /** Where shells are kept on disk. */
   readonly stateRoot?: string;
   /** "debug" says on stderr what is going on. */
@@ -73,10 +75,11 @@ function createServer(options: McpOptions, surroundings: Surroundings): McpServe
 }
 
 function toolkitOptions(options: McpOptions): Parameters<typeof createToolkit>[0] {
-  const { workingDir, dialect, policy, stateRoot, onTimeout = "background" } = options;
+  const { workingDir, dialect, policy, stateRoot, durable = false, onTimeout = "background" } = options;
   return {
     workingDir,
     onTimeout,
+    durable,
     defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
     scope: options.scope ?? `mcp-${randomUUID()}`,
     ...(dialect === undefined ? {} : { dialect }),

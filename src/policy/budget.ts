@@ -7,6 +7,9 @@ export class BudgetSpent extends Error {
   override readonly name = "BudgetSpent";
 }
 
+/** The least that a command costs. */
+const COMMAND_STEPS = 3;
+
 export class Budget {
   #steps = POLICY_STEPS_MAX_COUNT;
   #depth = 0;
@@ -14,6 +17,11 @@ export class Budget {
   spend(steps = 1): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new BudgetSpent("too many steps");
+  }
+
+  /** Gives up at once where so many commands could not be paid for anyway. */
+  expect(commands: number): void {
+    if (this.#steps < commands * COMMAND_STEPS) throw new BudgetSpent("too many commands");
   }
 
   /** Runs one level deeper. */

@@ -1,6 +1,7 @@
 // Literals of foreign code that run or destroy something: a scan for calls by name and the strings they are given.
 // It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
 
+import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { decodeEscapes } from "./decode.ts";
 import { STAR } from "./marks.ts";
 
@@ -14,7 +15,7 @@ export interface CodeScan {
 }
 
 export function scanCode(code: string, home: string): CodeScan {
-  const source = withHome(code.slice(0, SCANNED_MAX_CHARS), home);
+  const source = withHome(code.slice(0, POLICY_FOLDED_MAX_CHARS), home);
   const texts: string[] = [];
   const argvs: (readonly string[])[] = [];
   for (const match of source.matchAll(CALLS)) {
@@ -34,8 +35,6 @@ export function scanCode(code: string, home: string): CodeScan {
   }
   return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source) };
 }
-
-const SCANNED_MAX_CHARS = 64 * 1024;
 
 const CALLS =
   /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;

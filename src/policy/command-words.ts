@@ -109,7 +109,10 @@ function sorted(node: Command) {
   const assigned: Assignment[] = [];
   const redirections: RedirectionNode[] = [];
   const words: (Word | Assignment)[] = [];
-  for (const item of node.prefix) (item.type === "Assignment" ? assigned : redirections).push(item as never);
+  for (const item of node.prefix) {
+    if (item.type === "Assignment") assigned.push(item);
+    else redirections.push(item);
+  }
   const last = assigned.at(-1);
   const swallowed = node.name !== undefined && last?.end === node.name.pos && /^[<>]\(/.test(node.name.text);
   if (node.name) words.push(node.name);

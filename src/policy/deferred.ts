@@ -5,6 +5,7 @@ import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 
 export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (!/^(at|batch|crontab|g?make)$/.test(command.program)) return null;
   const inside = {
     ...around,
     scope: around.scope.fork(),

@@ -3,13 +3,14 @@
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { remembered } from "./remembered.ts";
 import { sedActions } from "./sed.ts";
 
 export function runEditor(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
-  const inside = { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
-  if (/^g?sed$/.test(command.program)) return runSed(command, inside, runner);
-  const bang = BANGS.find(([name]) => name.test(command.program))?.[1];
-  if (!bang) return null;
+  if (/^g?sed$/.test(command.program)) return runSed(command, within(command, around), runner);
+  const bang = bangOf(command.program);
+  if (bang === null) return null;
+  const inside = within(command, around);
   for (const { text, span } of textsOf(command)) {
     for (const [, shell = ""] of text.matchAll(bang)) {
       runner.sign("runs-program", span, `${command.program} runs a command from inside`);
@@ -29,6 +30,12 @@ const BANGS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(gdb|lldb)$/, /^(?:shell|!|platform shell)\s*([^\n]+)/g],
   [/^(ftp|sftp|telnet|mail|mailx)$/, /(?:^|\n)~?!\s*([^\n]+)/g],
 ];
+
+const bangOf = remembered((program) => BANGS.find(([name]) => name.test(program))?.[1] ?? null);
+
+function within(command: EffectiveCommand, around: Surroundings): Surroundings {
+  return { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
+}
 
 function textsOf(command: EffectiveCommand): readonly Field[] {
   const { args, stdin, span } = command;

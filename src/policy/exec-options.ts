@@ -62,8 +62,10 @@ const TABLE: Readonly<Record<string, ExecOptions>> = {
 const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
 
 export function runExecOptions(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const texts = executed(command);
+  if (texts.length === 0) return null;
   const inside = { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
-  for (const { text, span } of executed(command)) {
+  for (const { text, span } of texts) {
     const shell = text.replace(/^exec=/, "");
     if (EXPECTED.test(shell) || /^(dot|echo|bell|ttyout|sleep|totals|wait)(=|$)/.test(shell)) continue;
     if (!/^(nodemon|nix-shell)$/.test(command.program)) {

@@ -1,13 +1,14 @@
 // What a command does to which places: the facts rules are written against, whatever program does it.
 
 import type { EffectiveCommand, Field } from "./command.ts";
-import { changesOf } from "./effects/changes.ts";
-import { deletionsOf } from "./effects/deletions.ts";
+import { changes, changesOf } from "./effects/changes.ts";
+import { deletes, deletionsOf } from "./effects/deletions.ts";
 import type { EffectKind, RawEffect } from "./effects/effect.ts";
-import { permissionsOf } from "./effects/permissions.ts";
-import { readsOf } from "./effects/reads.ts";
-import { writesOf } from "./effects/writes.ts";
+import { permissionsOf, setsPermissions } from "./effects/permissions.ts";
+import { reads, readsOf } from "./effects/reads.ts";
+import { writes, writesOf } from "./effects/writes.ts";
 import { locate, type Place, type Where } from "./paths.ts";
+import { remembered } from "./remembered.ts";
 
 export interface Effect {
   readonly kind: EffectKind;
@@ -23,16 +24,30 @@ export interface JudgedCommand extends EffectiveCommand {
 }
 
 export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCommand {
-  const raw = [
-    ...redirected(command),
-    ...(asksForHelp(command)
-      ? []
-      : [...deletionsOf(command), ...changesOf(command), ...writesOf(command), ...permissionsOf(command)]),
-    ...readsOf(command),
-  ];
-  const effects = raw.flatMap((effect) => command.cwds.map((cwd) => resolved(effect, cwd, where)));
+  const raw: RawEffect[] = [];
+  if (command.redirects.length > 0) raw.push(...redirected(command));
+  for (const effectsOf of sourcesOf(command.program)) raw.push(...effectsOf(command));
+  if (raw.length === 0) return { ...command, effects: NONE };
+  const meant = asksForHelp(command)
+    ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
+    : raw;
+  const effects = meant.flatMap((effect) => command.cwds.map((cwd) => resolved(effect, cwd, where)));
   return { ...command, effects };
 }
+
+const NONE: readonly Effect[] = [];
+
+/** Who has something to say about a program: most programs do nothing to any place. */
+const sourcesOf = remembered((program) => {
+  const sources = [
+    { has: deletes, of: deletionsOf },
+    { has: changes, of: changesOf },
+    { has: writes, of: writesOf },
+    { has: setsPermissions, of: permissionsOf },
+    { has: reads, of: readsOf },
+  ];
+  return sources.filter(({ has }) => has(program)).map(({ of }) => of);
+});
 
 function resolved(
   { kind, target, recursive = false, how = "" }: RawEffect,

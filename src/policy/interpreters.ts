@@ -1,6 +1,7 @@
 // Interpreters with their code on the command line or on stdin: what the code would run or destroy, as far as literals
 // show it. Shown as the shell command that does the same, so that one set of rules judges both.
 
+import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
 import { scanAwk } from "./awk.ts";
 import { scanCode } from "./code.ts";
@@ -8,6 +9,7 @@ import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
+import { remembered } from "./remembered.ts";
 
 interface Interpreter extends OptionTable {
   /** Options whose value is code. */
@@ -37,6 +39,8 @@ const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
   [/^(tclsh|expect|julia|elixir|guile|groovy|scala|swift)[\d.]*$/, { code: ["c", "e", "E"], values: "ceE" }],
 ];
 
+const interpreterOf = remembered((program) => INTERPRETERS.find(([name]) => name.test(program))?.[1] ?? null);
+
 interface CodeRunner extends Runner {
   readonly where: Where;
 }
@@ -48,8 +52,8 @@ export function runInterpreter(
 ): Flow | null {
   if (/^([gmn]?awk|busybox-awk)$/.test(command.program))
     return scanAwk(command, inside(command, around), runner);
-  const interpreter = INTERPRETERS.find(([name]) => name.test(command.program))?.[1];
-  if (!interpreter) return null;
+  const interpreter = interpreterOf(command.program);
+  if (interpreter === null) return null;
   const options = readOptions(command.args, { ...interpreter, stopAtOperand: true });
   const texts = [...valuesOf(options, ...interpreter.code)];
   const [first, second] = options.operands;
@@ -88,6 +92,8 @@ function runCode(
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
     runner.sign(kind, around.span, `${command.program} runs code that is made at run time`);
   }
+  if (code.length > POLICY_FOLDED_MAX_CHARS)
+    runner.sign("hidden-code", around.span, "the code is too long to be read");
   const scan = scanCode(code, runner.where.home);
   for (const text of scan.texts) runner.runText(text, around);
   for (const argv of scan.argvs)

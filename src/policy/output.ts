@@ -1,6 +1,7 @@
 // What a command prints, where that can be known without running it: echo, printf, cat, decoders, and a few programs
 // whose answer is certain enough (pwd, mktemp). Everything else prints something unknown, with its origins kept.
 
+import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand } from "./command.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
@@ -11,7 +12,8 @@ import type { Scope } from "./scope.ts";
 
 export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where): Flow {
   const fold = Object.hasOwn(FOLDS, command.program) ? FOLDS[command.program] : undefined;
-  const text = fold ? fold(command, scope, where) : null;
+  const folded = fold ? fold(command, scope, where) : null;
+  const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   rememberFetched(command, scope);
   if (command.program === "tee") rememberCopies(command, scope);
   return flowOf(text, joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where)));

@@ -76,7 +76,7 @@ function runPeeled(command: EffectiveCommand, around: Surroundings, runner: Comm
   if (directory) scope.cwds = scope.cwds.map((cwd) => changeDirectory(directory.text, cwd));
   const assignments = [...around.assignments, ...peeled.assignments];
   const inside = { ...inner(around, command.program), scope, assignments, stdin: around.stdin };
-  if (peeled.text) return runner.runText(peeled.text.text, inside);
+  if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
   return runner.runArgv(peeled.argv, inside);
 }
 

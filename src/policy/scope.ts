@@ -2,7 +2,11 @@
 // files whose text the script itself wrote. A variable has several values where branches disagree.
 
 import type { Function as FunctionNode } from "unbash";
-import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_VARIABLES_MAX_COUNT } from "../support/limits.ts";
+import {
+  POLICY_ALTERNATIVES_MAX_COUNT,
+  POLICY_FOLDED_MAX_CHARS,
+  POLICY_VARIABLES_MAX_COUNT,
+} from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import type { Flow } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
@@ -126,7 +130,10 @@ function union(a: readonly string[], b: readonly string[]): readonly string[] {
   return limited([...new Set([...a, ...b])]);
 }
 
-function limited(values: readonly string[]): readonly string[] {
+function limited(all: readonly string[]): readonly string[] {
+  const values = all.some(isTooLong) ? all.map((value) => (isTooLong(value) ? UNKNOWN : value)) : all;
   if (values.length <= POLICY_ALTERNATIVES_MAX_COUNT) return values;
   return [...values.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN];
 }
+
+const isTooLong = (value: string): boolean => value.length > POLICY_FOLDED_MAX_CHARS;

@@ -5,6 +5,7 @@ import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory } from "./paths.ts";
+import { remembered } from "./remembered.ts";
 import type { Span } from "./span.ts";
 
 const SHELLS = new Set([
@@ -24,9 +25,8 @@ const SHELLS = new Set([
 
 const SHELL_OPTIONS: OptionTable = { values: "oO", longValues: ["rcfile", "init-file"], stopAtOperand: true };
 
-export function isShell(program: string): boolean {
-  return SHELLS.has(program.replace(/-?\d[\d.]*$/, ""));
-}
+/** Whether the program is a shell, with or without a version in its name. */
+export const isShell = remembered((program) => SHELLS.has(program.replace(/-?\d[\d.]*$/, "")));
 
 /** A shell or a sourcing builtin; null for anything else. */
 export function runShell(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
@@ -84,7 +84,11 @@ function runTextOf(
       "a shell runs a text that is made at run time",
     );
   }
-  const flow = runner.runText(text.text, { ...inShell(command, around, args), stdin: around.stdin });
+  const flow = runner.runText(text.text, {
+    ...inShell(command, around, args),
+    stdin: around.stdin,
+    span: text.span,
+  });
   return { ...flow, origins: [...flow.origins, "shell"] };
 }
 

@@ -26,7 +26,7 @@ import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
-import { evaluateText } from "./words.ts";
+import { evaluateQuoted, evaluateText } from "./words.ts";
 
 export class Walk implements Runner {
   readonly signs: Sign[] = [];
@@ -65,7 +65,7 @@ export class Walk implements Runner {
   }
 
   runArgv(argv: readonly Field[], around: Surroundings): Flow {
-    this.budget.spend();
+    this.budget.spend(2);
     return this.budget.deeper(() => runCommand(argv, around, this));
   }
 
@@ -79,7 +79,6 @@ export class Walk implements Runner {
     });
   }
 
-  /** Calls a function of the script, if there is one of that name. */
   callFunction(name: string, args: readonly string[], around: Surroundings): Flow | null {
     const node = around.scope.functionNamed(name);
     if (!node || this.#active.has(name)) return null;
@@ -122,6 +121,7 @@ export class Walk implements Runner {
   }
 
   #list(statements: readonly Statement[], frame: Frame): Flow {
+    this.budget.expect(statements.length);
     let text: string | null = "";
     let origins: Flow["origins"] = [];
     for (const statement of statements) {
@@ -209,6 +209,7 @@ export class Walk implements Runner {
   #pipeline(node: Pipeline, frame: Frame): Flow {
     const [only] = node.commands;
     if (node.commands.length === 1 && only) return this.node(only, frame);
+    this.budget.expect(node.commands.length);
     let flow = frame.stdin;
     for (const command of node.commands)
       flow = this.node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
@@ -242,7 +243,7 @@ export class Walk implements Runner {
       if (node.type === "Word") evaluateText(node, context);
       else if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion") {
         this.#substitute(node, frame, frame.stdin);
-      } else if (node.type === "ParameterExpansion") evaluateText(wordAround(node), context);
+      } else if (node.type === "ParameterExpansion") evaluateQuoted([node], context);
       else forEachChild(node, (child) => stack.push(child));
     }
     checkArithmetic(root, frame.scope, (detail) => context.evaluated(detail));
@@ -284,17 +285,6 @@ type Substitution = Extract<
   SyntaxNode,
   { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }
 >;
-
-function wordAround(part: Extract<SyntaxNode, { type: "ParameterExpansion" }>) {
-  return {
-    type: "Word",
-    text: part.text,
-    value: part.text,
-    pos: part.pos,
-    end: part.end,
-    parts: [part],
-  } as const;
-}
 
 function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {
   return frame.fixed ?? { start: node.pos, end: node.end };

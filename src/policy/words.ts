@@ -18,8 +18,11 @@ export interface Evaluated {
 
 /** Evaluates a word as an argument: the result may be any number of fields. */
 export function evaluateWord(word: Word, context: WordContext): Evaluated {
-  context.budget.spend();
-  if (isPlain(word.text)) return { alternatives: [[word.text]], flow: null };
+  if (isPlain(word.text)) {
+    context.budget.spend(PLAIN_STEPS);
+    return { alternatives: [[word.text]], flow: null };
+  }
+  context.budget.spend(1 + word.text.length / 64);
   const evaluation = new Evaluation(context);
   const combined = evaluation.combinations(word);
   const fields = combined.map((ways) => ways.map((pieces) => toFields(pieces, context)));
@@ -43,6 +46,9 @@ export function evaluateQuoted(parts: readonly WordPart[], context: WordContext)
   const ways = new Evaluation(context).ways(parts, true);
   return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
 }
+
+/** A word that needs no evaluation costs next to nothing. */
+const PLAIN_STEPS = 0.25;
 
 const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
 
@@ -76,17 +82,17 @@ class Evaluation {
     for (const part of word.parts ?? [literal(word)]) {
       const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : this.#elements(part);
       this.#context.budget.spend(lists.length * choices.length);
-      lists = lists.flatMap((list) => choices.map((choice) => [...list, ...choice]));
+      lists = multiplied(lists, choices);
       if (lists.length > POLICY_ALTERNATIVES_MAX_COUNT * 4) lists = [[UNKNOWN_PART]];
     }
     return lists.map((list) => this.ways(list));
   }
 
   ways(parts: readonly WordPart[], quoted = false): Ways {
-    let ways: Ways = [[]];
+    let ways: Piece[][] = [[]];
     for (const part of parts) {
-      const more = this.#part(part, quoted);
-      ways = ways.flatMap((way) => more.map((pieces) => [...way, ...pieces]));
+      this.#context.budget.spend(ways.length);
+      ways = multiplied(ways, this.#part(part, quoted));
       if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
     }
     return ways;
@@ -161,6 +167,17 @@ function listElements(part: WordPart, scope: Scope): readonly string[] | null {
   if (part.parameter === "@" || part.parameter === "*") return scope.positional;
   const isList = part.index?.text === "@" || part.index?.text === "*";
   return isList ? (scope.variable(part.parameter)?.elements ?? null) : null;
+}
+
+/** Every list with every continuation. The one list of an ordinary word grows in place: copying it would be quadratic. */
+function multiplied<T>(lists: T[][], choices: readonly (readonly T[])[]): T[][] {
+  const [list] = lists;
+  const [choice] = choices;
+  if (lists.length !== 1 || choices.length !== 1 || !list || !choice) {
+    return lists.flatMap((head) => choices.map((tail) => [...head, ...tail]));
+  }
+  for (const item of choice) list.push(item);
+  return lists;
 }
 
 const UNKNOWN_PART: WordPart = { type: "SimpleExpansion", pos: 0, end: 0, text: "$_" };

@@ -1,6 +1,5 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
-import { readdirSync } from "node:fs";
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
 import { lockLimits } from "../hosts/process-table.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
@@ -43,7 +42,7 @@ export async function leftoversOf(
     (await host.leftoversOf({ ...bash, pidBefore })).filter(
       ({ pid }) => pid !== bash.commandPid && !isEarlier(numberOf(pid), number),
     );
-  const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid, descriptorsOf(pid), bash.commandPid);
+  const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid);
   let processes = await look();
   let holdsOutput = processes.some(isHolding);
   for (let pauseMs = 1; holdsOutput && pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
@@ -62,12 +61,4 @@ function isEarlier(of: number | undefined, number: number): boolean {
 function numberOf(pid: number): number | undefined {
   const soft = Number(lockLimits(pid)?.soft);
   return Number.isSafeInteger(soft) ? soft : undefined;
-}
-
-function descriptorsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    return [];
-  }
 }

@@ -15,15 +15,17 @@ export interface OutputPiece {
 export interface Followed {
   readonly hasEnded: () => boolean;
   readonly ended: Promise<unknown>;
+  /** Where to begin, in bytes. @default 0 */
+  readonly from?: Readonly<Record<StreamName, number>>;
 }
 
 export async function* followOutput(
   files: ShellFiles,
-  { hasEnded, ended }: Followed,
+  { hasEnded, ended, from }: Followed,
 ): AsyncGenerator<OutputPiece, void, void> {
   const streams = (["stdout", "stderr"] as const).map((stream) => ({
     stream,
-    cursor: new Cursor(files[stream]),
+    cursor: new Cursor(files[stream], from?.[stream]),
     decoder: createUtf8Decoder(),
   }));
   const watch = new OutputWatch(files.dir);

@@ -20,6 +20,8 @@ export interface ShellManagerOptions {
   readonly capBytes?: number;
   /** Live background shells per scope. @default 64 */
   readonly maxLiveShells?: number;
+  /** Sessions with a bash at a time. @default 32 */
+  readonly maxSessions?: number;
   /** Between TERM and KILL. @default 2000 */
   readonly killGraceMs?: number;
   /** Finished shells together. @default 10 GiB */

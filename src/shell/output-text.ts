@@ -20,14 +20,15 @@ export function takeText(cursor: Cursor, ended: boolean): string {
   return decodeUtf8(bytes.subarray(0, bytes.length - held));
 }
 
-/** All of a file as text. */
-export function readWhole(path: string): string {
-  const size = sizeOf(path);
+/** All of a file from there on, as text. */
+export function readWhole(path: string, from = 0): string {
+  const end = sizeOf(path);
+  const size = end - from;
   if (size > ALL_OUTPUT_MAX_BYTES) {
     throw new NacreError(
       "limit_reached",
       `The output has ${size} bytes, too many for one string. Read ${path} in parts.`,
     );
   }
-  return decodeUtf8(readRange(path, 0, size));
+  return decodeUtf8(readRange(path, from, end));
 }

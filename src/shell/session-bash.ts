@@ -29,6 +29,8 @@ export interface SessionBashOptions {
   readonly place: HarnessPlace;
   readonly reports: ReportFifo;
   readonly capBytes: number;
+  /** What its first command is preceded by: options and traps of the bash before. */
+  readonly inheritedPrefix: string;
   readonly onEnd: (bash: SessionBash) => void;
   /** Kills it, and what the command has running that it is stuck in. */
   readonly kill: (number: number) => void;
@@ -42,6 +44,9 @@ export class SessionBash {
   readonly reports: ReportFifo;
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
+  readonly inheritedPrefix: string;
+  /** How many lines it has read. */
+  lines = 0;
   /** `$-` after the last command. */
   flags = "";
   /** Traps that are off between commands. */
@@ -57,6 +62,7 @@ export class SessionBash {
   constructor(options: SessionBashOptions) {
     const { host, started, capBytes } = options;
     this.#kill = options.kill;
+    this.inheritedPrefix = options.inheritedPrefix;
     this.started = started;
     this.place = options.place;
     this.reports = options.reports;
@@ -93,6 +99,7 @@ export class SessionBash {
   }
 
   send(message: Buffer): void {
+    this.lines++;
     this.started.channel?.send(message);
   }
 
@@ -141,10 +148,10 @@ export class SessionBash {
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
       case "saved":
-        this.traps = report.traps;
         break;
       case "ran": {
         this.flags = report.flags;
+        this.traps = report.traps;
         if (report.number !== this.#waiting?.number) break;
         const { code, cwd } = report;
         this.#settle()?.({ kind: "ran", code, cwd });

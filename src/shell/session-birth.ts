@@ -1,12 +1,13 @@
 // Starts a bash for a session: an ordinary slot whose command is a bash that reads its script from us. What
 // it is to restore is sent at once; commands may follow without waiting for it.
+import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { StartedShell } from "../hosts/host.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import { wallMs } from "../support/clock.ts";
-import { endShells } from "./kill.ts";
 import { onlyCommand } from "./command-processes.ts";
+import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
@@ -21,8 +22,12 @@ export interface BirthOptions {
   readonly reports: ReportFifo;
   /** Of the command before. */
   readonly number: number;
-  readonly restoreFrom: string | undefined;
+  /** The script that restores it, and what its first command is preceded by. */
+  readonly state: string | undefined;
+  readonly inheritedPrefix: string;
   readonly profile: string | undefined;
+  /** Called before anything is sent to it. */
+  readonly onBirth: (bash: SessionBash) => void;
   readonly onEnd: (bash: SessionBash) => void;
 }
 
@@ -47,6 +52,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     place,
     reports,
     capBytes,
+    inheritedPrefix: options.inheritedPrefix,
     onEnd: options.onEnd,
     kill: (command) => {
       const target = born.shell.toKill({ kind: "killed", detail: "the session" });
@@ -54,11 +60,17 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     },
   });
   bash = born;
+  options.onBirth(born);
   house.watch(born.shell);
+  const restoreFrom = join(started.files.dir, "restore");
+  // In the new directory: the one it was saved in may be swept some day.
+  if (options.state !== undefined) {
+    writeFileSync(restoreFrom, options.state, { mode: 0o600, encoding: "latin1" });
+  }
   const profileEnvPath = join(started.files.dir, "profile-env");
   born.send(
     birthMessage(place, {
-      restoreFrom: options.restoreFrom,
+      restoreFrom: options.state === undefined ? undefined : restoreFrom,
       baseNames: Object.keys(house.environment.env),
       profile: options.profile,
       profileEnvPath,

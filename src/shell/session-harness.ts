@@ -58,7 +58,10 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): Buffer {
     plan.lastCode === 0 ? "" : `\\builtin . /dev/fd/0 <<<'return ${plan.lastCode}' &&:;`,
     `\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;`,
     `{ ${variable}=$?;`,
-    `\\builtin printf 'r\\0${place.token}\\0${plan.number}\\0%s\\0%s\\0%s\\0\\n' "$${variable}" "$-" "\${PWD-}" ${reportTo(place)};`,
+    `\\builtin printf 'r\\000${place.token}\\000${plan.number}\\000%s\\000%s\\000%s\\000' "$${variable}" "$-" "\${PWD-}" ${reportTo(place)};`,
+    // Each with its own redirection: a trap on DEBUG must not print into the report.
+    `\\builtin trap -p RETURN DEBUG ${reportTo(place)};\\builtin trap - RETURN DEBUG;`,
+    `\\builtin printf '\\000\\n' ${reportTo(place)};`,
     afterwards(place, String(plan.number), plan.statePath, unhide),
     "} >/dev/null 2>&1\n",
   ].join("");
@@ -88,7 +91,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
       : `\\builtin . ${quoted(profile)} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
   const harness = [
     `{ ${restore}${source}`,
-    `\\builtin printf 'b\\0${place.token}\\0\\n' ${reportTo(place)};`,
+    `\\builtin printf 'b\\000${place.token}\\000\\n' ${reportTo(place)};`,
     afterwards(place, "0", plan.statePath, ""),
     "} >/dev/null 2>&1 </dev/null\n",
   ].join("");
@@ -129,16 +132,10 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/**
- * After the report, while whoever asked reads it. Options that would lead the harness astray, and traps that
- * would run for it, are off until the next command; the report of what they were comes with "saved".
- */
+/** After the report, while whoever asked reads it. Options that would lead the harness astray are off until the next command. */
 function afterwards(place: HarnessPlace, id: string, statePath: string, first: string): string {
-  const report = reportTo(place);
   const part = (name: string) => `\\builtin printf '${markOf(place, name).replace("\n", "\\n")}'`;
   return [
-    `\\builtin printf 's\\0${place.token}\\0${id}\\0' ${report};`,
-    `\\builtin trap -p RETURN DEBUG ${report};\\builtin trap - DEBUG RETURN;`,
     "\\builtin set +aeuvx;",
     first,
     "{ \\builtin shopt -p;",
@@ -148,7 +145,7 @@ function afterwards(place: HarnessPlace, id: string, statePath: string, first: s
     `${part("rest")};\\builtin alias -p;\\builtin set +o;\\builtin umask -p;\\builtin trap -p;`,
     // Over whatever is there, also under noclobber. Two files in turn: the one before is whole.
     `${part("end")};} >|${quoted(statePath)};`,
-    `\\builtin printf '\\0\\n' ${report};`,
+    `\\builtin printf 's\\000${place.token}\\000${id}\\000\\n' ${reportTo(place)};`,
   ].join("");
 }
 
@@ -159,7 +156,7 @@ function reportTo({ reportPath }: HarnessPlace): string {
 
 /** In a subshell: it needs names of its own. */
 function listEnvironmentTo(path: string): string {
-  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\0' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${quoted(path)}`;
+  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${quoted(path)}`;
 }
 
 function message(variable: string, harness: string, text: Buffer): Buffer {

@@ -69,10 +69,13 @@ export interface SessionHouse {
   watch(shell: ShellProcess): void;
   unwatch(shell: ShellProcess): void;
   /** Makes a session's bash a shell like any other. */
-  publish(options: {
-    readonly bash: ShellProcess;
-    readonly command: string;
-    readonly files: { readonly stdout: string; readonly stderr: string };
-    readonly from: { readonly stdout: number; readonly stderr: number };
-  }): ShellProcess;
+  publish(part: PublishedBash): ShellProcess;
+}
+
+/** A bash whose command goes on by itself, and where that command's output is. */
+export interface PublishedBash {
+  readonly bash: ShellProcess;
+  readonly command: string;
+  readonly files: { readonly stdout: string; readonly stderr: string };
+  readonly from: { readonly stdout: number; readonly stderr: number };
 }

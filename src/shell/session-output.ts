@@ -1,7 +1,7 @@
 // Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
-import { closeSync, openSync, readlinkSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { Logger } from "../hosts/logger.ts";
@@ -65,32 +65,52 @@ export class SessionOutput {
 
   /** A command is about to be sent; the fifos it is to change to first, if any. */
   async begin(): Promise<BothStreams<string> | undefined> {
-    const next = await this.#next;
-    this.#next = undefined;
-    if (next) {
-      for (const stream of STREAMS) this.#retire(this.#loggers[stream]);
-      this.#switching = next;
-      this.#loggers = next;
+    const asked = this.#next;
+    if (asked) {
+      this.#next = undefined;
+      this.#switching = await asked;
     }
     this.#from = { stdout: this.#loggers.stdout.size, stderr: this.#loggers.stderr.size };
-    if (!next) return undefined;
-    return { stdout: next.stdout.fifo ?? "", stderr: next.stderr.fifo ?? "" };
+    const next = this.#switching;
+    return next && { stdout: next.stdout.fifo ?? "", stderr: next.stderr.fifo ?? "" };
   }
 
-  /** After its report: whether bash writes to the loggers it was told to. */
-  isSwitched(pid: number): boolean {
+  /** Where the output of the command that is about to be sent will be. */
+  starting(): BothStreams<OutputPart> {
+    const part = (stream: StreamName) => {
+      const next = this.#switching?.[stream];
+      const from = next ? 0 : this.#from[stream];
+      return { path: (next ?? this.#loggers[stream]).file, from, to: from };
+    };
+    return { stdout: part("stdout"), stderr: part("stderr") };
+  }
+
+  /** After its report, or its end (without a pid): whether bash writes to the loggers it was told to. */
+  settle(pid: number | undefined): boolean {
     const next = this.#switching;
     this.#switching = undefined;
     if (!next) return true;
-    const done = linkOf(pid, 1) === next.stdout.fifo && linkOf(pid, 2) === next.stderr.fifo;
-    for (const stream of STREAMS) next[stream].letGo();
-    return done;
+    // While it reports, its own output is elsewhere: any of its descriptors will do.
+    const open = pid === undefined ? [] : descriptorsOf(pid).map((fd) => linkOf(pid, fd));
+    const done = pid === undefined || STREAMS.every((stream) => open.includes(next[stream].fifo));
+    for (const stream of STREAMS) {
+      next[stream].letGo();
+      if (done) this.#retire(this.#loggers[stream]);
+      else next[stream].close();
+    }
+    if (!done) return false;
+    this.#loggers = next;
+    this.#from = { stdout: 0, stderr: 0 };
+    return true;
   }
 
   /** Whether another process holds one of the pipes the commands print to. */
-  isHeldBy(pid: number, descriptors: readonly string[], bashPid: number): boolean {
-    const pipes = [linkOf(bashPid, 1), linkOf(bashPid, 2)];
-    return descriptors.some((fd) => pipes.includes(linkOf(pid, fd) ?? ""));
+  isHeldBy(pid: number): boolean {
+    const pipes = STREAMS.map((stream) => linkOf(this.#loggers[stream].pid, 0));
+    return descriptorsOf(pid).some((fd) => {
+      const link = linkOf(pid, fd);
+      return link !== undefined && pipes.includes(link);
+    });
   }
 
   /** Until everything printed is on disk; what is to be said if that cannot be told. */
@@ -100,9 +120,25 @@ export class SessionOutput {
       const logger = this.#loggers[stream];
       if (logger.state === "idle") continue;
       const end = await drain(logger);
-      if (end === "unsure") notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
+      if (end === "unsure")
+        notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
       if (end === "gone") notes.push(this.#whyGone(stream));
       if (end === "gone") this.exchange();
+    }
+    return notes;
+  }
+
+  /** As drain, when bash is over: that loggers have ended, too, is as it should be. */
+  async drainLast(): Promise<string[]> {
+    const notes: string[] = [];
+    for (const stream of STREAMS) {
+      const logger = this.#loggers[stream];
+      const end = await drain(logger);
+      if (end === "unsure")
+        notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
+      // The loggers it was born with are in its exit record.
+      if (end === "gone" && logger.fifo !== undefined && this.#isAtCap(stream))
+        notes.push(this.#whyGone(stream));
     }
     return notes;
   }
@@ -126,7 +162,10 @@ export class SessionOutput {
   }
 
   close(): void {
-    for (const stream of STREAMS) this.#loggers[stream].close();
+    for (const stream of STREAMS) {
+      this.#loggers[stream].close();
+      this.#switching?.[stream].close();
+    }
     const next = this.#next;
     this.#next = undefined;
     next?.then(
@@ -162,9 +201,13 @@ export class SessionOutput {
 
   #whyGone(stream: StreamName): string {
     const { capBytes } = this.#options;
-    return this.#loggers[stream].size >= Math.floor(capBytes / 1024) * 1024
+    return this.#isAtCap(stream)
       ? `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`
       : `logger lost: somebody ended the process that stores ${stream}; output is missing`;
+  }
+
+  #isAtCap(stream: StreamName): boolean {
+    return this.#loggers[stream].size >= Math.floor(this.#options.capBytes / 1024) * 1024;
   }
 
   #retire(logger: Logger): void {
@@ -203,7 +246,8 @@ async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
       if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
     }
     // It is about to be done, nearly always: others come later.
-    if (looks > 5) await new Promise((resolve) => (looks < 50 ? setImmediate(resolve) : setTimeout(resolve, 1)));
+    if (looks > 5)
+      await new Promise((resolve) => (looks < 50 ? setImmediate(resolve) : setTimeout(resolve, 1)));
   }
   return "unsure";
 }
@@ -221,6 +265,14 @@ function linkOf(pid: number, fd: number | string): string | undefined {
     return readlinkSync(`/proc/${pid}/fd/${fd}`);
   } catch {
     return undefined;
+  }
+}
+
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return [];
   }
 }
 

@@ -12,11 +12,12 @@ export type Report =
       /** `$-` */
       readonly flags: string;
       readonly cwd: string;
+      /** Those that are off between commands, as `trap -p` prints them. */
+      readonly traps: string;
     }
-  /** With the traps that are off between commands, as `trap -p` prints them. */
-  | { readonly kind: "saved"; readonly token: string; readonly number: number; readonly traps: string };
+  | { readonly kind: "saved"; readonly token: string; readonly number: number };
 
-const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 4 };
+const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 7, s: 3 };
 
 export class ReportReader {
   readonly #onReport: (report: Report) => void;
@@ -54,8 +55,8 @@ export class ReportReader {
 }
 
 function reportOf([kind, token = "", number = "", ...rest]: readonly string[]): Report {
-  const [first = "", flags = "", cwd = ""] = rest;
+  const [code = "", flags = "", cwd = "", traps = ""] = rest;
   if (kind === "b") return { kind: "born", token };
-  if (kind === "s") return { kind: "saved", token, number: Number(number), traps: first };
-  return { kind: "ran", token, number: Number(number), code: Number(first), flags, cwd };
+  if (kind === "s") return { kind: "saved", token, number: Number(number) };
+  return { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd, traps };
 }

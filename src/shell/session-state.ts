@@ -19,15 +19,19 @@ export function wholeState(dir: string, number: number, nonce: string): string |
 export function writeInheritance(
   path: string,
   options: {
-    readonly statePath: string;
+    /** A saved state, whole. */
+    readonly state: string;
     readonly nonce: string;
     readonly baseNames: readonly string[];
     readonly env: Readonly<Record<string, string>>;
   },
 ): void {
   const { nonce, baseNames, env } = options;
-  const [inherited = ""] = readQuietly(options.statePath).split(markOf({ nonce }, "variables"));
-  const own = Object.entries(env).map(([name, value]) => `builtin export ${name}=${quoted(value)}\n`);
+  const [inherited = ""] = options.state.split(markOf({ nonce }, "variables"));
+  const own = Object.entries(env).map(([name, value]) =>
+    // The state is bytes, read as latin1; so must this be.
+    Buffer.from(`builtin export ${name}=${quoted(value)}\n`).toString("latin1"),
+  );
   const script = [
     `builtin unset -v ${baseNames.join(" ")}\n`,
     "{\n",

@@ -1,24 +1,244 @@
-// A session: one bash after another that together look like one which never ends. Commands run in it one at
-// a time, at top level, with the state of those before; whatever ends a bash, the next one goes on.
-import { randomBytes } from "node:crypto";
-import { realpathSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+// A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
+// state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
+import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { buildEnvironment } from "../environment/environment.ts";
-import { lastPid } from "../hosts/process-table.ts";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
-import { monotonicMs } from "../support/clock.ts";
+import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { checkCommand, checkSettable } from "./check-start.ts";
-import { leftoversOf } from "./command-processes.ts";
-import { endShells, type KillReport } from "./kill.ts";
-import { codeOf, fromCode, type Outcome } from "./outcome.ts";
-import type { SessionBash } from "./session-bash.ts";
-import { bearBash } from "./session-birth.ts";
-import { type CommandEnding, SessionCommand } from "./session-command.ts";
-import { commandMessage } from "./session-harness.ts";
+import type { KillReport } from "./kill.ts";
+import type { SessionCommand } from "./session-command.ts";
 import type { RunOptions, SessionHouse, SessionOptions, SessionResult } from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { ReportReader } from "./session-reports.ts";
-import { nearestDirectory, stateFile, wholeState, writeInheritance } from "./session-state.ts";
+import { runInSession } from "./session-run.ts";
+import { nearestDirectory, writeInheritance } from "./session-state.ts";
+import { Succession } from "./session-succession.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
+
+export class Session {
+  readonly id: string;
+  readonly scope: string;
+  readonly createdAt = wallMs();
+  /** On the monotonic clock. */
+  usedMs = monotonicMs();
+  readonly #house: SessionHouse;
+  readonly #succession: Succession;
+  readonly #queue = new SessionQueue();
+  readonly #onUse: (session: Session) => Promise<void>;
+  readonly #onClose: (session: Session) => void;
+  #running: SessionCommand | undefined;
+  /** The directory named last, by whoever created the session or by a call. */
+  #named: string;
+  #closed = false;
+  #inheritances: { readonly file: string; readonly shell: ShellProcess }[] = [];
+  #inheritanceCount = 0;
+
+  constructor(
+    options: SessionOptions & {
+      readonly id: string;
+      readonly house: SessionHouse;
+      /** Before it needs a bash. */
+      readonly onUse: (session: Session) => Promise<void>;
+      readonly onClose: (session: Session) => void;
+    },
+  ) {
+    const { id, house } = options;
+    checkWorkingDir(options.workingDir, house.allowedRoots);
+    this.id = id;
+    this.scope = options.scope ?? "default";
+    this.#house = house;
+    this.#onUse = options.onUse;
+    this.#onClose = options.onClose;
+    this.#named = options.workingDir;
+    this.#succession = new Succession(house, id, { ...options, scope: this.scope });
+  }
+
+  /** Where the next command runs. */
+  get cwd(): string {
+    return this.#succession.cwd;
+  }
+
+  get isBusy(): boolean {
+    return this.#queue.isBusy;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Whether a bash waits, or will in a moment. A session that rests has none. */
+  get hasBash(): boolean {
+    return this.#succession.hasBash;
+  }
+
+  /** Runs a command when those before it have ended. Its endings are values; what is thrown, was not run. */
+  async run(command: string, options: RunOptions = {}): Promise<SessionResult> {
+    checkCommand(command);
+    const env = this.#checkedEnv(options.env);
+    if (options.workingDir !== undefined) checkWorkingDir(options.workingDir, this.#house.allowedRoots);
+    const release = this.#house.host.hold();
+    try {
+      const leave = await this.#queue.take(options.onWait, options.signal);
+      try {
+        this.#checkOpen();
+        if (!this.hasBash) await this.#onUse(this);
+        return await this.#runNow(command, { ...options, env });
+      } finally {
+        leave();
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
+  async start(
+    command: string,
+    { env: given, workingDir }: Pick<RunOptions, "env" | "workingDir"> = {},
+  ): Promise<ShellProcess> {
+    this.#checkOpen();
+    const env = this.#checkedEnv(given);
+    const named = workingDir !== undefined && workingDir !== this.#named;
+    const options = {
+      command,
+      workingDir: named ? workingDir : nearestDirectory(this.cwd),
+      scope: this.scope,
+      session: this.id,
+    };
+    const state = this.#succession.savedState();
+    const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
+    const shell = await this.#house.createShell({
+      ...options,
+      env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
+    });
+    if (file !== undefined) this.#inheritances.push({ file, shell });
+    this.#succession.track(shell);
+    return shell;
+  }
+
+  /** As Ctrl-C to the command that runs. Tells whether there was one. */
+  async interrupt(): Promise<boolean> {
+    const running = this.#running;
+    await running?.interrupt();
+    return running !== undefined;
+  }
+
+  /** Ends everything it has running and starts anew, where it was born and with nothing of its state. */
+  async restart(): Promise<KillReport> {
+    this.#checkOpen();
+    const release = this.#house.host.hold();
+    try {
+      await this.#running?.kill({ kind: "killed", detail: "restart()" });
+      const leave = await this.#queue.take();
+      try {
+        const report = await this.#succession.endAll({ kind: "killed", detail: "restart()" });
+        this.#succession.reset();
+        return report;
+      } finally {
+        leave();
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** Lets its bash go and keeps its state; the next command gets a new one. What it left running lives on. */
+  async rest(): Promise<void> {
+    const { bash } = this.#succession;
+    if (!bash || this.isBusy) return;
+    const leave = await this.#queue.take();
+    try {
+      bash.finish();
+      const { kind } = await bash.shell.look({ exit: true }, this.#house.killGraceMs);
+      if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
+      this.#succession.end(bash, this.#succession.number);
+      bash.close();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Ends it with everything it ever started. */
+  async close(by = "the end of its session"): Promise<KillReport> {
+    if (this.#closed) return { signalled: [], survivors: [] };
+    this.#closed = true;
+    this.#onClose(this);
+    const release = this.#house.host.hold();
+    try {
+      const report = await this.#succession.endAll({ kind: "killed", detail: by });
+      this.#succession.close();
+      for (const { file } of this.#inheritances) unlinkQuietly(file);
+      return report;
+    } finally {
+      release();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #runNow(command: string, options: RunOptions): Promise<SessionResult> {
+    const succession = this.#succession;
+    const { workingDir } = options;
+    let changeTo = succession.goBack ? succession.cwd : undefined;
+    succession.goBack = false;
+    if (workingDir !== undefined && workingDir !== this.#named) {
+      this.#named = workingDir;
+      changeTo = workingDir;
+    }
+    this.usedMs = monotonicMs();
+    const place = {
+      house: this.#house,
+      succession,
+      changeTo,
+      onRunning: (running: SessionCommand | undefined) => {
+        this.#running = running;
+      },
+    };
+    try {
+      return await runInSession(place, command, options);
+    } finally {
+      this.usedMs = monotonicMs();
+    }
+  }
+
+  #checkedEnv(env: Readonly<Record<string, string>> | undefined): Record<string, string> {
+    if (!env) return {};
+    checkSettable(env);
+    return buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env }).env;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new NacreError("invalid_input", `The session ${this.id} has been closed.`);
+  }
+
+  async #writeInheritance(state: string, env: Readonly<Record<string, string>>): Promise<string> {
+    // Those of shells that have ended were read long ago.
+    this.#inheritances = this.#inheritances.filter(({ file, shell }) => {
+      if (!shell.isRunning) unlinkQuietly(file);
+      return shell.isRunning;
+    });
+    const { nonce } = this.#succession;
+    if (!this.hasBash) await this.#onUse(this);
+    const { bash } = await this.#succession.current([]);
+    const file = join(bash.started.files.dir, `inherit.${++this.#inheritanceCount}`);
+    const baseNames = Object.keys(this.#house.environment.env);
+    writeInheritance(file, { state, nonce, baseNames, env });
+    return file;
+  }
+}
+
+/** bash expands BASH_ENV like a word in double quotes. */
+function escaped(path: string): string {
+  return path.replace(/[\\$`]/g, "\\$&");
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It is gone already.
+  }
+}

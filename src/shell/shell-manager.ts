@@ -1,6 +1,6 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
@@ -27,6 +27,9 @@ import { Deadlines } from "./deadlines.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
 import { Places } from "./places.ts";
+import type { Session } from "./session.ts";
+import type { PublishedBash, SessionOptions } from "./session-options.ts";
+import { SessionRegistry } from "./session-registry.ts";
 import { ShellProcess } from "./shell-process.ts";
 import { Watchlist } from "./watchlist.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -49,6 +52,7 @@ export class ShellManager {
   /** The key a shell was started with, by its id. */
   readonly #keys = new Map<string, string>();
   readonly #deadlines: Deadlines;
+  readonly #sessions: SessionRegistry;
   #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ShellManagerOptions = {}) {
@@ -58,7 +62,7 @@ export class ShellManager {
     this.#places = new Places(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
       this.listRunning({ scope }),
     );
-    this.#deadlines = new Deadlines(options.killGraceMs ?? KILL_GRACE_MS);
+    this.#deadlines = new Deadlines();
     this.#host = new LocalHost({
       root: this.root,
       environment: this.environment.env,
@@ -67,6 +71,21 @@ export class ShellManager {
       capBytes: options.capBytes,
       containment: options.containment,
     });
+    this.#sessions = new SessionRegistry(
+      {
+        host: this.#host,
+        environment: this.environment,
+        capBytes: options.capBytes ?? STREAM_CAP_BYTES,
+        killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,
+        allowedRoots: options.allowedRoots,
+        sanitise: (inherited) => buildEnvironment({ ...options.environment, inherited }),
+        createShell: (shell) => this.createShell(shell),
+        watch: (bash) => this.#running.add(bash),
+        unwatch: (bash) => this.#running.delete(bash),
+        publish: (part) => this.#publish(part),
+      },
+      options.maxSessions,
+    );
   }
 
   /** The process-wide one. */
@@ -201,6 +220,15 @@ export class ShellManager {
     return reports.size;
   }
 
+  /** The session of this id in its scope: a bash whose state persists. Made at its first use. */
+  session(id: string, options: SessionOptions): Session {
+    return this.#sessions.get(id, options);
+  }
+
+  listSessions(filter: { readonly scope?: string } = {}): Session[] {
+    return this.#sessions.list(filter);
+  }
+
   /** Ends everything this manager has started but durable shells, leftovers included. Records and output stay. */
   async dispose(): Promise<void> {
     const ending = this.#running.list().filter((shell) => this.#own.has(shell) && !shell.durable);
@@ -208,10 +236,9 @@ export class ShellManager {
     this.#deadlines.clearAll();
     this.#running.stop();
     // Ended ones, too: they may have left something running.
-    await this.#endAll(
-      this.listShells().filter((shell) => !(shell.durable && shell.isRunning)),
-      "the end of its host",
-    );
+    const shells = this.listShells().filter((shell) => !(shell.durable && shell.isRunning));
+    const by = "the end of its host";
+    await Promise.all([this.#endAll(shells, by), this.#sessions.closeAll(by)]);
     await this.#host.dispose();
     // This process may live on without us; whoever comes next may have them.
     for (const { started, durable } of this.listRunning()) {
@@ -271,11 +298,32 @@ export class ShellManager {
     return shell;
   }
 
-  #remember(started: StartedShell, command: string, onEnd: () => void): ShellProcess {
+  /** A session's bash becomes a shell like any other: its command goes on without the session. */
+  #publish({ bash, command, files, from }: PublishedBash): ShellProcess {
+    const { started } = bash;
+    try {
+      writeFileSync(started.files.command, command, { mode: 0o600 });
+    } catch {
+      // Only other processes read it from there.
+    }
+    const own = { ...started, files: { ...started.files, ...files } };
+    const shell = this.#remember(own, command, () => {}, from);
+    this.#own.add(shell);
+    return shell;
+  }
+
+  #remember(
+    started: StartedShell,
+    command: string,
+    onEnd: () => void,
+    outputFrom = { stdout: 0, stderr: 0 },
+  ): ShellProcess {
     const shell = new ShellProcess({
       host: this.#host,
       started,
       command,
+      graceMs: this.#options.killGraceMs ?? KILL_GRACE_MS,
+      outputFrom,
       onEnd: (ended) => {
         onEnd();
         this.#onEnd(ended);

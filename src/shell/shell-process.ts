@@ -19,6 +19,10 @@ export interface ShellProcessOptions {
   readonly host: Host;
   readonly started: StartedShell;
   readonly command: string;
+  /** Between TERM and KILL. @default 2000 */
+  readonly graceMs?: number;
+  /** Where its output begins in the files, in bytes. @default 0 */
+  readonly outputFrom?: Readonly<Record<StreamName, number>>;
   /** Called once, when it has ended. */
   readonly onEnd: (shell: ShellProcess) => void;
 }
@@ -33,7 +37,9 @@ export class ShellProcess {
   readonly startedAt: number;
   readonly started: StartedShell;
   readonly #host: Host;
+  readonly #graceMs: number;
   readonly #life: ShellLife;
+  readonly #from: Readonly<Record<StreamName, number>>;
   readonly #readers = new Map<string, Readonly<Record<StreamName, Cursor>>>();
 
   constructor(options: ShellProcessOptions) {
@@ -46,6 +52,8 @@ export class ShellProcess {
     this.createdAt = started.meta.createdAt;
     this.startedAt = started.attached ? started.meta.createdAt : wallMs();
     this.#host = options.host;
+    this.#graceMs = options.graceMs ?? KILL_GRACE_MS;
+    this.#from = options.outputFrom ?? { stdout: 0, stderr: 0 };
     this.#life = new ShellLife(options.host, started, () => options.onEnd(this));
   }
 
@@ -115,8 +123,8 @@ export class ShellProcess {
     let cursors = this.#readers.get(reader);
     if (!cursors) {
       cursors = {
-        stdout: new Cursor(this.started.files.stdout),
-        stderr: new Cursor(this.started.files.stderr),
+        stdout: new Cursor(this.started.files.stdout, this.#from.stdout),
+        stderr: new Cursor(this.started.files.stderr, this.#from.stderr),
       };
       this.#readers.set(reader, cursors);
     }
@@ -136,14 +144,18 @@ export class ShellProcess {
   /** Everything so far; moves no cursor. */
   getAllOutput(): string {
     const { stdout, stderr } = this.started.files;
-    return joinStreams(readWhole(stdout), readWhole(stderr));
+    return joinStreams(readWhole(stdout, this.#from.stdout), readWhole(stderr, this.#from.stderr));
   }
 
   /** Live: all that was printed so far, then what comes, until the shell ends. */
   async *output(): AsyncGenerator<OutputPiece, void, void> {
     const release = this.#host.hold();
     try {
-      yield* followOutput(this.started.files, { hasEnded: () => !this.isRunning, ended: this.#life.ended });
+      yield* followOutput(this.started.files, {
+        hasEnded: () => !this.isRunning,
+        ended: this.#life.ended,
+        from: this.#from,
+      });
     } finally {
       release();
     }
@@ -181,7 +193,10 @@ export class ShellProcess {
     const release = this.#host.hold();
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
     try {
-      return await lookFor(condition, { files: this.started.files, life: this.#life, deadline });
+      return await lookFor(
+        { from: this.#from, ...condition },
+        { files: this.started.files, life: this.#life, deadline },
+      );
     } finally {
       release();
     }
@@ -192,7 +207,7 @@ export class ShellProcess {
   /** Ends it with everything it started: TERM, a grace, then KILL. Leftovers of an ended shell, too. */
   async kill({
     by = "kill()",
-    graceMs = KILL_GRACE_MS,
+    graceMs = this.#graceMs,
   }: {
     by?: string;
     graceMs?: number;
@@ -211,7 +226,7 @@ export class ShellProcess {
   }
 
   /** Ends it for a reason, which is on disk before the first signal. */
-  async end(cause: Cause, graceMs: number): Promise<KillReport> {
+  async end(cause: Cause, graceMs = this.#graceMs): Promise<KillReport> {
     const release = this.#host.hold();
     try {
       const target = this.toKill(cause);

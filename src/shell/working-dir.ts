@@ -24,6 +24,11 @@ function problemWith(dir: string): string | undefined {
   }
 }
 
+/** Whether a directory that exists is inside one of these, links followed. */
+export function isWithinRoots(dir: string, allowedRoots: readonly string[]): boolean {
+  return problemWithRoots(dir, allowedRoots) === undefined;
+}
+
 function problemWithRoots(dir: string, allowedRoots: readonly string[] | undefined): string | undefined {
   if (!allowedRoots || allowedRoots.some((root) => isWithin(realpathSync(dir), root))) return undefined;
   return `is outside the allowed directories (${allowedRoots.join(", ")})`;

@@ -117,6 +117,8 @@ export const ADOPT_UNCLEAR_MAX_MS = 250;
 export const DURABLE_DEADLINE_MS = 86_400_000;
 /** shell/: sessions with a bash; the one idle for longest rests when another one needs its place. */
 export const SESSIONS_MAX_COUNT = 32;
+/** shell/: shells a session remembers before it looks which of them have nothing running any more. */
+export const SESSION_SHELLS_MAX_COUNT = 32;
 /** shell/: how long an interrupted command may take over its INT traps before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
 /** shell/: what the output of a session's command may take to be on disk after its report, and how long a
@@ -144,7 +146,7 @@ export const WATCHDOG_EXIT_MS = 300;
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB with ordinary lines stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 300_000;
+export const POLICY_STEPS_MAX_COUNT = 530_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */

@@ -33,12 +33,10 @@ describe("a timeout", () => {
     expect(result.metadata["duration_ms"]).toBeLessThan(5_000);
   });
 
-  test("lets a trap speak, and does not wait for one that never ends", async () => {
+  test("lets a trap speak", async () => {
     const { bash } = tools();
     const polite = await bash("trap 'echo cleaned up; exit 0' TERM; sleep 60 & wait", { timeout: 1000 });
     expect(polite).toMatchObject({ code: "timed_out", output: "cleaned up\n" });
-    const stubborn = await bash("trap '' TERM INT; while :; do sleep 60; done", { timeout: 1000 });
-    expect(stubborn).toMatchObject({ code: "timed_out", metadata: { exit_code: 137 } });
   });
 
   test("turns the command into a background shell where the host wants that", async () => {

@@ -166,7 +166,7 @@ test.each([
   writeFileSync(broken.files.record, text);
   const manager = durables.manager(root);
   await manager.adopt();
-  expect(manager.getShell(broken.id)?.status).toBe("lost");
+  await eventually(() => expect(manager.getShell(broken.id)?.status).toBe("lost"));
   expect(manager.getShell(broken.id)?.exitCode).toBeNull();
   expect(manager.getShell(whole.id)?.status).toBe("completed");
 });

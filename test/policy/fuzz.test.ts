@@ -58,7 +58,9 @@ describe("fuzzed commands", () => {
   });
 
   it("quotes that bash removes never let a refused command pass", () => {
-    const words = plain.filter((command) => /^[a-z][\w./ -]*$/.test(command));
+    const words = plain.filter(
+      (command) => /^[a-z][\w./ -]*$/.test(command) && !command.startsWith("coproc"),
+    );
     fc.assert(
       fc.property(
         fc.constantFrom(...words),

@@ -10,6 +10,7 @@ export interface ServeOptions {
   readonly policy: Policy;
   readonly onTimeout: OnTimeout;
   readonly scope?: string;
+  readonly durable?: boolean;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

@@ -60,6 +60,10 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
+export function changes(program: string): boolean {
+  return Object.hasOwn(CHANGES, program);
+}
+
 export function changesOf(command: EffectiveCommand): readonly RawEffect[] {
   return Object.hasOwn(CHANGES, command.program) ? (CHANGES[command.program]?.(command) ?? []) : [];
 }

@@ -57,6 +57,10 @@ const DELETIONS: Readonly<Record<string, Deletion>> = {
   },
 };
 
+export function deletes(program: string): boolean {
+  return Object.hasOwn(DELETIONS, program);
+}
+
 export function deletionsOf(command: EffectiveCommand): readonly RawEffect[] {
   return Object.hasOwn(DELETIONS, command.program) ? (DELETIONS[command.program]?.(command) ?? []) : [];
 }

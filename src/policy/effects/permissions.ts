@@ -27,6 +27,10 @@ const KINDS: Readonly<Record<string, EffectKind>> = {
   setcap: "mode",
 };
 
+export function setsPermissions(program: string): boolean {
+  return Object.hasOwn(KINDS, program);
+}
+
 export function permissionsOf(command: EffectiveCommand): readonly RawEffect[] {
   const kind = Object.hasOwn(KINDS, command.program) ? KINDS[command.program] : undefined;
   if (kind === undefined) return [];

@@ -10,8 +10,11 @@ const READERS =
 const FILE_IN_VALUE =
   /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
 
+export function reads(program: string): boolean {
+  return READERS.test(program);
+}
+
 export function readsOf(command: EffectiveCommand): readonly RawEffect[] {
-  if (!READERS.test(command.program)) return [];
   return command.args.flatMap((arg) => {
     const path = pathIn(arg.text);
     const target: Field = { ...arg, text: path ?? "" };

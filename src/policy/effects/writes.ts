@@ -75,6 +75,10 @@ const WRITES: Readonly<Record<string, Write>> = {
     writing(valuesOf(readOptions(args, { values: "ioLBsDN", longValues: ["output"] }), "o", "output")),
 };
 
+export function writes(program: string): boolean {
+  return program === "gsed" || Object.hasOwn(WRITES, program);
+}
+
 export function writesOf(command: EffectiveCommand): readonly RawEffect[] {
   const name = command.program === "gsed" ? "sed" : command.program;
   return Object.hasOwn(WRITES, name) ? (WRITES[name]?.(command) ?? []) : [];

@@ -26,11 +26,9 @@ export function onRows(rows: readonly Row[]): (command: JudgedCommand) => Hit | 
   };
 }
 
-const LINE_MAX_CHARS = 8_192;
+/** Long arguments are texts and messages; their beginning is enough to tell an option from a text. */
+const ARG_MAX_CHARS = 512;
 
 function lineOf({ args }: JudgedCommand): string {
-  return args
-    .map(({ text }) => text)
-    .join(" ")
-    .slice(0, LINE_MAX_CHARS);
+  return args.map(({ text }) => text.slice(0, ARG_MAX_CHARS)).join(" ");
 }

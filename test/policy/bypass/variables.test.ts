@@ -5,14 +5,14 @@ describe("bypass by variables", () => {
   it.each([
     "X=rm; $X -rf /",
     "D=/; rm -rf $D",
-    "rm -rf ${U:-/}",
+    `rm -rf \${U:-/}`,
     'T=; rm -rf "$T/"',
     'for d in /; do rm -rf "$d"; done',
     'set -- rm -rf /; "$@"',
-    'x=(/ /home); rm -rf "${x[@]}"',
+    `x=(/ /home); rm -rf "\${x[@]}"`,
     "read -r p <<< /; rm -rf $p",
     "d=$(echo /); rm -rf $d",
-    'p=/tmp; rm -rf "${p%tmp}"',
+    `p=/tmp; rm -rf "\${p%tmp}"`,
   ])("constants are put in where they are used: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });

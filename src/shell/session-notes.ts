@@ -1,0 +1,40 @@
+// What a session says about itself, a line each. Words only.
+import { describeOutcome, type Outcome } from "./outcome.ts";
+
+const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
+
+/** The command has ended its bash. */
+export function restartedNote(how: { readonly wedged: boolean; readonly hasState: boolean }): string {
+  const why = how.wedged ? "could not take another command after this one" : "ended with this command";
+  return how.hasState
+    ? `The session's bash ${why}. A new one goes on with ${KEPT} from before it; set -e, -u and -x are off.`
+    : `The session's bash ${why}. A new one goes on in the same directory; nothing else of its state could be kept.`;
+}
+
+/** The bash has ended between two commands. */
+export function foundDeadNote(outcome: Outcome | undefined): string {
+  const how = outcome ? ` (${describeOutcome(outcome)})` : "";
+  return `The session's bash had ended${how}. A new one goes on with ${KEPT} as they were saved last; its jobs are not known to the new one.`;
+}
+
+export function unbornNote(): string {
+  return "The session's saved state could not be restored; this command ran in a new bash without it.";
+}
+
+export function goneDirectoryNote(gone: string, instead: string): string {
+  return gone === instead
+    ? `The working directory ${gone} had been removed and made again; this command ran in the new one.`
+    : `The working directory ${gone} is gone; this command ran in ${instead}.`;
+}
+
+export function outsideNote(outside: string, back: string): string {
+  return `${outside} is outside the allowed directories; the next command runs in ${back}.`;
+}
+
+export function wentOnNote(id: string): string {
+  return `The command goes on as background shell ${id}; the session has a new bash with the state from before the command.`;
+}
+
+export function mixedNote(): string {
+  return "Output that earlier commands' processes print may be mixed in: no other logger could be started.";
+}

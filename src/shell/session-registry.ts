@@ -1,0 +1,56 @@
+// All sessions of a manager, by scope and id. Only so many have a bash at a time: the one idle for longest
+// gives its place up and gets a new bash when it is used again.
+import { NacreError } from "../support/errors.ts";
+import { SESSIONS_MAX_COUNT } from "../support/limits.ts";
+import { Session } from "./session.ts";
+import type { SessionHouse, SessionOptions } from "./session-options.ts";
+
+export class SessionRegistry {
+  readonly #house: SessionHouse;
+  readonly #max: number;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(house: SessionHouse, max = SESSIONS_MAX_COUNT) {
+    this.#house = house;
+    this.#max = max;
+  }
+
+  /** The session of this id and scope; it is made if there is none, and then the options count. */
+  get(id: string, options: SessionOptions): Session {
+    const key = `${options.scope ?? "default"}\0${id}`;
+    const known = this.#sessions.get(key);
+    if (known) return known;
+    const session = new Session({
+      ...options,
+      id,
+      house: this.#house,
+      onUse: async (user) => await this.#makePlaceFor(user),
+      onClose: () => this.#sessions.delete(key),
+    });
+    this.#sessions.set(key, session);
+    return session;
+  }
+
+  list({ scope }: { readonly scope?: string } = {}): Session[] {
+    const all = [...this.#sessions.values()];
+    return scope === undefined ? all : all.filter((session) => session.scope === scope);
+  }
+
+  async closeAll(by: string): Promise<void> {
+    await Promise.all(this.list().map((session) => session.close(by)));
+  }
+
+  async #makePlaceFor(user: Session): Promise<void> {
+    const others = this.list().filter((session) => session !== user && session.hasBash);
+    if (others.length < this.#max) return;
+    const [idlest] = others.filter(({ isBusy }) => !isBusy).sort((a, b) => a.usedMs - b.usedMs);
+    if (!idlest) {
+      const names = others.map(({ id }) => id).join(", ");
+      throw new NacreError(
+        "limit_reached",
+        `${others.length} sessions are busy, the most allowed at a time. Close one first: ${names}`,
+      );
+    }
+    await idlest.rest();
+  }
+}

@@ -1,0 +1,300 @@
+// One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
+// it left, and what became of the bash.
+import { readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { lastPid } from "../hosts/process-table.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import { leftoversOf } from "./command-processes.ts";
+import { codeOf, fromCode, type Outcome } from "./outcome.ts";
+import type { Ending, SessionBash } from "./session-bash.ts";
+import { SessionCommand } from "./session-command.ts";
+import { commandMessage } from "./session-harness.ts";
+import * as say from "./session-notes.ts";
+import type { RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
+import type { BothStreams } from "./session-output.ts";
+import { nearestDirectory, stateFile } from "./session-state.ts";
+import type { Succession } from "./session-succession.ts";
+import { isWithinRoots } from "./working-dir.ts";
+
+export interface SessionPlace {
+  readonly house: SessionHouse;
+  readonly succession: Succession;
+  /** A directory to change to before the command. */
+  readonly changeTo: string | undefined;
+  /** Called with the command while it runs. */
+  readonly onRunning: (running: SessionCommand | undefined) => void;
+}
+
+type Remarks = Pick<SessionResult, "restarted"> & { notes: string[] };
+type Rest = Pick<SessionResult, "exitCode" | "outcome" | "stdout" | "stderr"> &
+  Partial<Pick<SessionResult, "leftovers" | "shell">>;
+
+export async function runInSession(
+  place: SessionPlace,
+  command: string,
+  options: RunOptions,
+): Promise<SessionResult> {
+  const notes: string[] = [];
+  for (let tries = 0; tries < 2; tries++) {
+    const { bash, died } = await place.succession.current(notes);
+    if (died) notes.push(say.foundDeadNote(died.shell.outcome));
+    const result = await new Run(place, command, options, bash, {
+      notes,
+      restarted: died !== undefined,
+    }).result();
+    if (result) return result;
+    place.succession.forgetState();
+    notes.push(say.unbornNote());
+  }
+  throw new NacreError(
+    "spawn_failed",
+    "The session's bash dies before it takes a command. Is something killing bash?",
+  );
+}
+
+class Run {
+  readonly #place: SessionPlace;
+  readonly #command: string;
+  readonly #options: RunOptions;
+  readonly #bash: SessionBash;
+  readonly #number: number;
+  readonly #cwdBefore: string;
+  readonly #notes: string[];
+  #restarted: boolean;
+  #firstLine = 1;
+  #startedMs = 0;
+  #durationMs = 0;
+  #pidBefore = 0;
+
+  constructor(
+    place: SessionPlace,
+    command: string,
+    options: RunOptions,
+    bash: SessionBash,
+    remarks: Remarks,
+  ) {
+    this.#place = place;
+    this.#command = command;
+    this.#options = options;
+    this.#bash = bash;
+    this.#number = ++place.succession.number;
+    this.#cwdBefore = place.succession.cwd;
+    this.#notes = remarks.notes;
+    this.#restarted = remarks.restarted;
+  }
+
+  /** undefined where the bash has died before it took the command. */
+  async result(): Promise<SessionResult | undefined> {
+    const { house, onRunning } = this.#place;
+    const message = this.#message(this.#directory(), await this.#outputs());
+    this.#options.onStart?.(this.#bash.output.starting());
+    this.#pidBefore = lastPid();
+    this.#startedMs = monotonicMs();
+    const running = new SessionCommand({
+      number: this.#number,
+      bash: this.#bash,
+      host: house.host,
+      graceMs: house.killGraceMs,
+      message,
+    });
+    onRunning(running);
+    const ending = await running.end(this.#options);
+    onRunning(undefined);
+    this.#durationMs = monotonicMs() - this.#startedMs;
+    switch (ending.kind) {
+      case "left":
+        return this.#wentOn();
+      case "ran":
+        return await this.#ran(ending, ending.interrupted);
+      case "ended":
+        return await this.#ended(ending, ending.interrupted);
+    }
+  }
+
+  #message(changeTo: string | undefined, outputs: BothStreams<string> | undefined): Buffer {
+    const { succession } = this.#place;
+    const { started } = this.#bash;
+    const prefix = succession.prefixFor(this.#bash);
+    this.#firstLine = this.#bash.lines + prefix.split("\n").length;
+    return commandMessage(this.#bash.place, {
+      number: this.#number,
+      command: this.#command,
+      statePath: stateFile(started.files.dir, this.#number),
+      lastCode: succession.lastCode,
+      prefix,
+      changeTo,
+      env: this.#options.env ?? {},
+      hiddenPath: join(started.files.dir, "hidden"),
+      outputs,
+    });
+  }
+
+  /** Where bash is to go first: where it was told, or out of a directory that is gone. */
+  #directory(): string | undefined {
+    const { succession, changeTo } = this.#place;
+    if (changeTo !== undefined) {
+      succession.cwd = changeTo;
+      return changeTo;
+    }
+    if (!this.#isRemoved()) return undefined;
+    const instead = nearestDirectory(succession.cwd);
+    this.#notes.push(say.goneDirectoryNote(succession.cwd, instead));
+    succession.cwd = instead;
+    return instead;
+  }
+
+  #isRemoved(): boolean {
+    // One that was just born stands where it was told to.
+    if (!this.#bash.isBorn) return false;
+    try {
+      return statSync(`/proc/${this.#bash.started.commandPid}/cwd`).nlink === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  async #outputs(): Promise<BothStreams<string> | undefined> {
+    try {
+      return await this.#bash.output.begin();
+    } catch {
+      this.#notes.push(say.mixedNote());
+      return undefined;
+    }
+  }
+
+  async #ran({ code, cwd }: Ending & { kind: "ran" }, interrupted: boolean): Promise<SessionResult> {
+    const { house, succession } = this.#place;
+    const { started, output } = this.#bash;
+    const isSwitched = output.settle(started.commandPid);
+    const { processes, holdsOutput } =
+      lastPid() === this.#pidBefore
+        ? { processes: [], holdsOutput: false }
+        : await leftoversOf(house.host, started, {
+            pidBefore: this.#pidBefore,
+            number: this.#number,
+            output,
+          });
+    this.#notes.push(...(await output.drain()));
+    const parts = output.parts();
+    if (holdsOutput) output.exchange();
+    succession.lastCode = code;
+    this.#moved(cwd);
+    // It does not follow the harness: `exec` is a function of the user's, say.
+    if (!isSwitched) await this.#replace();
+    return this.#finish({
+      exitCode: code,
+      outcome: interrupted ? { kind: "aborted", code } : fromCode(code),
+      ...parts,
+      leftovers: processes.map(({ pid, command }) => ({ pid, command })),
+    });
+  }
+
+  async #ended(
+    { outcome, wedged }: Ending & { kind: "ended" },
+    interrupted: boolean,
+  ): Promise<SessionResult | undefined> {
+    const { succession } = this.#place;
+    const bash = this.#bash;
+    const byItself =
+      outcome.kind === "exited" || outcome.kind === "signaled" || outcome.kind === "failedToStart";
+    succession.end(bash, this.#number - 1);
+    if (!bash.isBorn && byItself && !interrupted) {
+      bash.close();
+      return undefined;
+    }
+    bash.output.settle(undefined);
+    this.#notes.push(...(await bash.output.drainLast()), ...bash.shell.remarks);
+    const parts = bash.output.parts();
+    bash.close();
+    const code = codeOf(outcome);
+    succession.lastCode = code ?? 0;
+    succession.cwd = this.#cwdBefore;
+    this.#restarted = true;
+    this.#notes.push(say.restartedNote({ wedged, hasState: succession.savedState() !== undefined }));
+    succession.prepare();
+    const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
+    return this.#finish({ exitCode: code, outcome: interrupted ? aborted : outcome, ...parts });
+  }
+
+  /** The bash becomes a shell like any other; the session goes on with a new one. */
+  #wentOn(): SessionResult {
+    const { house, succession } = this.#place;
+    const bash = this.#bash;
+    bash.output.settle(undefined);
+    const parts = bash.output.parts();
+    const shell = house.publish({
+      bash: bash.shell,
+      command: this.#command,
+      files: bash.output.files,
+      from: bash.output.from,
+    });
+    succession.part(bash, shell);
+    succession.cwd = this.#cwdBefore;
+    this.#restarted = true;
+    this.#notes.push(say.wentOnNote(shell.id));
+    succession.prepare();
+    return this.#finish({ exitCode: null, outcome: undefined, ...parts, shell });
+  }
+
+  async #replace(): Promise<void> {
+    const { succession } = this.#place;
+    const bash = this.#bash;
+    bash.finish();
+    await bash.shell.look({ exit: true }, this.#place.house.killGraceMs);
+    if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
+    succession.end(bash, this.#number - 1);
+    bash.close();
+    this.#restarted = true;
+    this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.savedState() !== undefined }));
+    succession.prepare();
+  }
+
+  /** Takes note of where bash says it is. */
+  #moved(cwd: string): void {
+    const { house, succession } = this.#place;
+    if (cwd === succession.cwd) return;
+    const real = this.#isThere(cwd) ? cwd : this.#realCwd();
+    if (real === undefined) return;
+    if (house.allowedRoots && !isWithinRoots(real, house.allowedRoots)) {
+      this.#notes.push(say.outsideNote(real, succession.cwd));
+      succession.goBack = true;
+      return;
+    }
+    succession.cwd = real;
+  }
+
+  /** PWD is a variable like any other: a command may have set it to anything. */
+  #isThere(cwd: string): boolean {
+    try {
+      const said = statSync(cwd);
+      const real = statSync(`/proc/${this.#bash.started.commandPid}/cwd`);
+      return said.ino === real.ino && said.dev === real.dev;
+    } catch {
+      return false;
+    }
+  }
+
+  #realCwd(): string | undefined {
+    try {
+      return readlinkSync(`/proc/${this.#bash.started.commandPid}/cwd`).replace(/ \(deleted\)$/, "");
+    } catch {
+      return undefined;
+    }
+  }
+
+  #finish(rest: Rest): SessionResult {
+    const { cwd } = this.#place.succession;
+    return {
+      command: this.#command,
+      leftovers: [],
+      ...rest,
+      cwd,
+      cwdChanged: cwd !== this.#cwdBefore,
+      restarted: this.#restarted,
+      notes: this.#notes,
+      durationMs: Math.round(this.#durationMs * 1000) / 1000,
+      firstLine: this.#firstLine,
+    };
+  }
+}

@@ -1,0 +1,169 @@
+// What bounds a durable shell holds without its host: its deadline, its disk cap, a disk that is full.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { uptime } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { readMeta } from "../../src/spool/meta.ts";
+import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+import { canMount, isRoot, onSmallDisk } from "../fixtures/special-host.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+const CAP_BYTES = 256 * 1024;
+
+const waitFor = (path: string) => `until [[ -e ${path} ]]; do sleep 0.02; done`;
+
+test("a durable shell may live for 24 hours, if nothing else is said", async () => {
+  const root = durables.root();
+  const manager = durables.manager(root);
+  const shell = await manager.createShell({ command: "sleep 300", workingDir: "/", durable: true });
+  const plain = await manager.createShell({ command: "sleep 300", workingDir: "/" });
+  const files = new SpoolRoot(root);
+  expect(readMeta(files.files(shell.id).meta)?.deadlineMs).toBe(24 * 3_600_000);
+  expect(readMeta(files.files(plain.id).meta)?.deadlineMs).toBeNull();
+});
+
+test.each(["auto", "best-effort"] as const)(
+  "the deadline of a durable shell is kept when its host is dead, that of its neighbour is not touched, containment %s",
+  async (containment) => {
+    const root = durables.root();
+    const marks = new Mark();
+    const [short, long] = [marks.next(), marks.next()];
+    const host = await durables.host(root, { manager: { containment } });
+    const start = (mark: string, timeoutMs: number) =>
+      host.start({ command: `setsid sleep ${mark} & echo up; sleep ${mark}`, durable: true, timeoutMs });
+    const dying = await start(short, 1_200);
+    const living = await start(long, 600_000);
+    await host.kill();
+    await eventually(() => expect(marks.processes(short)).toEqual([]));
+    const manager = durables.manager(root, { containment });
+    await manager.getShell(dying.id)?.wait(20_000);
+    expect(manager.getShell(dying.id)?.outcome).toMatchObject({ kind: "timedOut", afterMs: 1_200 });
+    expect(manager.getShell(dying.id)?.durationMs).toBeGreaterThanOrEqual(1_200);
+    expect(manager.getShell(living.id)?.status).toBe("running");
+    expect(marks.processes(long)).toHaveLength(2);
+  },
+);
+
+test.each([
+  ["is still to come", 1_500],
+  ["has passed meanwhile", 300],
+])(
+  "a deadline that %s is kept by whoever adopts the shell, when the keeper is dead, too",
+  async (_, timeoutMs) => {
+    const root = durables.root();
+    const marks = new Mark();
+    const host = await durables.host(root);
+    const command = `trap '' TERM; sleep ${marks.next()}`;
+    const { id } = await host.start({ command, durable: true, timeoutMs });
+    await killWithKeeper(host, root);
+    const startedMs = readMeta(new SpoolRoot(root).files(id).meta)?.startedUptimeMs ?? 0;
+    if (timeoutMs < 1_000)
+      await eventually(() => expect(uptime() * 1000).toBeGreaterThan(startedMs + timeoutMs));
+    const [shell] = await durables.manager(root, { killGraceMs: 50 }).adopt();
+    expect(shell?.id).toBe(id);
+    await shell?.wait(20_000);
+    expect(shell?.outcome).toMatchObject({ kind: "timedOut", afterMs: timeoutMs });
+    expect(marks.processes()).toEqual([]);
+  },
+);
+
+test("a runaway command whose host is dead is held to its disk cap to the byte", async () => {
+  const root = durables.root();
+  const go = join(shells.directory(), "go");
+  const host = await durables.host(root);
+  const { id, files } = await host.start({
+    command: `${waitFor(go)}; yes`,
+    durable: true,
+    capBytes: CAP_BYTES,
+  });
+  await host.kill();
+  writeFileSync(go, "");
+  const shell = durables.manager(root).getShell(id);
+  expect(await shell?.wait(20_000)).toBe(141);
+  expect(statSync(files.stdout).size).toBe(CAP_BYTES);
+  expect(shell?.remarks).toEqual([expect.stringMatching(/^output cap reached/)]);
+});
+
+test("a runaway command that does not end at its cap ends at its deadline, with the cap exact", async () => {
+  const root = durables.root();
+  const host = await durables.host(root);
+  const { id, files } = await host.start({
+    command: "trap '' PIPE; while :; do yes 2>/dev/null; done",
+    durable: true,
+    capBytes: CAP_BYTES,
+    timeoutMs: 1_200,
+  });
+  await host.kill();
+  const shell = durables.manager(root).getShell(id);
+  await shell?.wait(20_000);
+  expect(shell?.outcome).toMatchObject({ kind: "timedOut", afterMs: 1_200 });
+  expect(statSync(files.stdout).size).toBe(CAP_BYTES);
+});
+
+test("a durable shell whose working directory is removed keeps its output and its exit code", async () => {
+  const root = durables.root();
+  const [workingDir, go] = [join(shells.directory(), "cwd"), join(shells.directory(), "go")];
+  const host = await durables.host(root);
+  mkdirSync(workingDir);
+  const { id } = await host.start({
+    command: `echo up; ${waitFor(go)}; echo on; exit 8`,
+    durable: true,
+    workingDir,
+  });
+  await host.ask("waitForLine", { id, line: "^up$" });
+  rmdirSync(workingDir);
+  await host.kill();
+  const [shell] = await durables.manager(root).adopt();
+  writeFileSync(go, "");
+  expect(await shell?.wait(20_000)).toBe(8);
+  expect(shell?.getAllOutput()).toBe("up\non\n");
+});
+
+/** In front of a command line: run it where `dir` is a small disk, the same one for all; it goes with the test. */
+async function sharedDisk(dir: string): Promise<readonly string[]> {
+  const [file = "", ...args] = [...onSmallDisk(dir), "bash", "-c", "echo mounted; exec sleep 300"];
+  const holder = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  const user = isRoot ? [] : ["-U", "--preserve-credentials"];
+  return ["nsenter", "-t", String(holder.pid), ...user, "-m", "--"];
+}
+
+test.skipIf(!canMount())(
+  "on a disk that fills up when the host is dead durable shells keep their exit codes, and the result says spool full",
+  async () => {
+    const [disk, go] = [shells.directory(), shells.directory()];
+    const prefix = await sharedDisk(disk);
+    const stateRoot = join(disk, "state");
+    const host = await durables.host(stateRoot, { prefix });
+    const start = async (name: string, rest: string) => {
+      const command = `echo up; ${waitFor(join(go, name))}; ${rest}`;
+      const { id } = await host.start({ command, durable: true });
+      await host.ask("waitForLine", { id, line: "^up$" });
+      return id;
+    };
+    const quiet = await start("quiet", "exit 5");
+    const loud = await start("loud", "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7");
+    const endless = await start("never", "");
+    await host.kill();
+    writeFileSync(join(go, "loud"), "");
+
+    const next = await durables.host(stateRoot, { prefix });
+    const full = await next.wait(loud);
+    expect(full).toMatchObject({ status: "failed", exitCode: 7 });
+    expect(full.remarks).toEqual([expect.stringMatching(/^spool full: .* the exit code is right/)]);
+    // Nothing new can be written, and yet they can be taken over, end and be ended.
+    expect(await next.ask<{ id: string }[]>("adopt")).toHaveLength(3);
+    writeFileSync(join(go, "quiet"), "");
+    expect(await next.wait(quiet)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
+    expect(await next.ask("output", { id: quiet })).toBe("up\n");
+    expect(await next.ask("kill", { id: endless })).toMatchObject({ survivors: [] });
+    expect(await next.look(endless)).toMatchObject({ status: "killed" });
+  },
+);

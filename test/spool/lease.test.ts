@@ -1,0 +1,115 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { type ShellFiles, SpoolRoot } from "../../src/spool/layout.ts";
+import { giveUp, type Holder, readLease, takeOver } from "../../src/spool/lease.ts";
+import type { ShellMeta } from "../../src/spool/meta.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+import { helper } from "../fixtures/marked.ts";
+
+const directory = useDirectories();
+const STARTER: Holder = { pid: 100, startTime: "1" };
+const HEIR: Holder = { pid: 200, startTime: "2" };
+const META: ShellMeta = {
+  version: 1,
+  id: "shell_00000001",
+  workingDir: "/",
+  scope: "default",
+  session: null,
+  createdAt: 0,
+  startedUptimeMs: 0,
+  deadlineMs: null,
+  durable: true,
+  host: STARTER,
+  streams: "split",
+  capBytes: 1024,
+};
+
+function shellDir(): ShellFiles {
+  const files = new SpoolRoot(directory()).files(META.id);
+  mkdirSync(files.dir, { recursive: true });
+  return files;
+}
+
+test("a shell is held by the host that started it", () => {
+  expect(readLease(shellDir(), META)).toEqual({ number: 0, holder: STARTER, over: false });
+});
+
+test("a takeover makes another one the holder, and each later one the next", () => {
+  const files = shellDir();
+  for (let number = 1; number <= 12; number++) {
+    const me = { pid: 1_000 + number, startTime: String(number) };
+    expect(takeOver(files, readLease(files, META), me, false)).toBe(true);
+    expect(readLease(files, META)).toEqual({ number, holder: me, over: false });
+  }
+});
+
+test("a takeover from a holder that has been followed by another fails and changes nothing", () => {
+  const files = shellDir();
+  const seen = readLease(files, META);
+  expect(takeOver(files, seen, HEIR, false)).toBe(true);
+  expect(takeOver(files, seen, STARTER, false)).toBe(false);
+  expect(readLease(files, META).holder).toEqual(HEIR);
+});
+
+test("a takeover after the end says so", () => {
+  const files = shellDir();
+  takeOver(files, readLease(files, META), HEIR, true);
+  expect(readLease(files, META)).toEqual({ number: 1, holder: HEIR, over: true });
+});
+
+test("a takeover that cannot be written down fails", () => {
+  const files = shellDir();
+  const seen = readLease(files, META);
+  rmSync(files.dir, { recursive: true });
+  expect(takeOver(files, seen, HEIR, false)).toBe(false);
+  expect(() => readLease(files, META)).toThrow();
+});
+
+test("what the holder gives up is nobody's, and can be taken over", () => {
+  const files = shellDir();
+  giveUp(files, META, STARTER);
+  expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
+  expect(takeOver(files, readLease(files, META), HEIR, false)).toBe(true);
+});
+
+test("nobody gives up what another one holds", () => {
+  const files = shellDir();
+  giveUp(files, META, HEIR);
+  giveUp(files, META, { ...STARTER, startTime: "another process with that pid" });
+  expect(readLease(files, META).holder).toEqual(STARTER);
+  rmSync(files.dir, { recursive: true });
+  expect(() => giveUp(files, META, STARTER)).not.toThrow();
+});
+
+test.each(["garbage", "12", "12 ", "a b", "12 34 later"])(
+  "a takeover whose text is %j holds nothing",
+  (text) => {
+    const files = shellDir();
+    symlinkSync(text, join(files.dir, "owner.1"));
+    expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
+  },
+);
+
+test("files beside the takeovers are not taken for one", () => {
+  const files = shellDir();
+  for (const name of ["owner.", "owner.1x", "xowner.2", "owner", "out"])
+    writeFileSync(join(files.dir, name), "");
+  expect(readLease(files, META).number).toBe(0);
+});
+
+test("of many processes that take over at once exactly one wins", async () => {
+  const files = shellDir();
+  const run = promisify(execFile);
+  const start = Date.now() + 1_500;
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () =>
+      run(process.execPath, [helper("take-over.mjs"), files.dir, String(start)]),
+    ),
+  );
+  expect(answers.map(({ stdout }) => stdout.trim()).filter((word) => word === "won")).toHaveLength(1);
+  expect(readdirSync(files.dir)).toEqual(["owner.1"]);
+  expect(readlinkSync(join(files.dir, "owner.1"))).toMatch(/^\d+ 1$/);
+});
