@@ -8,11 +8,6 @@ export function systemCode(thrown: unknown): string | undefined {
     : undefined;
 }
 
-/** The file, directory or process that was asked for is not there. */
-export function isMissing(thrown: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ESRCH"].includes(systemCode(thrown) ?? "");
-}
-
 /** The system is short of something and may not be in a moment; undefined for any other error. */
 export function shortageOf(thrown: unknown): NacreError | undefined {
   const words = SHORTAGES[systemCode(thrown) ?? ""];

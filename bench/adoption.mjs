@@ -1,0 +1,53 @@
+// A host dies with a thousand live and a thousand finished durable shells: how long the next one takes to find them.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ShellManager } from "nacre";
+import { ms, timed } from "./measure.mjs";
+
+const COUNT = Number(process.env.BENCH_SHELLS ?? 1_000);
+const [role, root] = process.argv.slice(2);
+if (role === "host") await host();
+else await adopter();
+
+async function host() {
+  const manager = new ShellManager({ stateRoot: root, maxLiveShells: 10_000 });
+  const start = (command) => manager.createShell({ command, workingDir: "/", durable: true });
+  const all = (command) => Promise.all(Array.from({ length: COUNT }, () => start(command)));
+  for (const shell of await all("echo finished; exit 3")) await shell.wait();
+  for (const shell of await all("echo live; exec sleep 3600")) await shell.waitFor({ pattern: /live/ });
+  console.log("ready");
+  setInterval(() => {}, 1_000_000);
+}
+
+async function adopter() {
+  const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "host", stateRoot], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const manager = new ShellManager({ stateRoot });
+  try {
+    let adopted = [];
+    const took = await timed(async () => {
+      adopted = await manager.adopt();
+    });
+    const running = adopted.filter((shell) => shell.isRunning).length;
+    const finished = adopted.filter((shell) => shell.exitCode === 3).length;
+    console.log(
+      `${running} live and ${finished} finished shells adopted: ${ms(took)} (asked for ${COUNT} of each)`,
+    );
+    const again = await timed(() => new ShellManager({ stateRoot }).adopt());
+    console.log(`looked at by the next host, nothing to adopt: ${ms(again)}`);
+    const killed = await timed(() => manager.killAll());
+    console.log(`all killed: ${ms(killed)}`);
+  } finally {
+    await manager.dispose();
+    rmSync(stateRoot, { recursive: true, force: true });
+  }
+}

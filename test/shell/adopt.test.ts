@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { LocalHost } from "../../src/hosts/local.ts";
+import { readStat } from "../../src/hosts/process-table.ts";
+import { adoptShells } from "../../src/shell/adopt.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+
+function newHost(path: string): { host: LocalHost; root: SpoolRoot } {
+  const root = new SpoolRoot(path);
+  return { root, host: new LocalHost({ root, environment: {} }) };
+}
+
+async function adoptedIds(path: string): Promise<string[]> {
+  const { host, root } = newHost(path);
+  const { adopted, complete } = await adoptShells(host, root);
+  expect(complete).toBe(true);
+  return adopted.map(({ id }) => id);
+}
+
+/** A dead host's shell that has ended, and the links that say who has held it. */
+async function endedShell(path: string, durable: boolean): Promise<{ id: string; owners: () => string[] }> {
+  const host = await durables.host(path);
+  const { id, files } = await host.start({ command: "exit 1", durable });
+  await host.wait(id);
+  await host.kill();
+  const links = () => readdirSync(files.dir).filter((name) => name.startsWith("owner."));
+  return { id, owners: () => links().map((name) => readlinkSync(join(files.dir, name))) };
+}
+
+test("a root that does not exist yields nothing", async () => {
+  expect(await adoptedIds(join(shells.directory(), "missing"))).toEqual([]);
+});
+
+test("an ended durable shell is adopted once, for good", async () => {
+  const path = durables.root();
+  const { id, owners } = await endedShell(path, true);
+  expect(await adoptedIds(path)).toEqual([id]);
+  expect(owners()).toEqual([`${process.pid} ${readStat(process.pid)?.startTime} over`]);
+  expect(await adoptedIds(path)).toEqual([]);
+  expect(owners()).toHaveLength(1);
+});
+
+test("an ended shell that is not durable is nobody's to adopt", async () => {
+  const path = durables.root();
+  const { owners } = await endedShell(path, false);
+  expect(await adoptedIds(path)).toEqual([]);
+  expect(owners()).toEqual([]);
+});
+
+test("a running durable shell is adopted from a dead holder, and not from one that lives", async () => {
+  const path = durables.root();
+  const marks = new Mark();
+  const starter = await durables.host(path);
+  const { id, files } = await starter.start({ command: `exec sleep ${marks.next()}`, durable: true });
+  expect(await adoptedIds(path)).toEqual([]);
+  await starter.kill();
+  // A holder that is no more: its pid is this process's, its start time is not.
+  symlinkSync(`${process.pid} 1`, join(files.dir, "owner.1"));
+  expect(await adoptedIds(path)).toEqual([id]);
+  expect(await adoptedIds(path)).toEqual([]);
+  expect(marks.processes()).toHaveLength(1);
+});
+
+test("a directory that goes away while it is looked at disturbs nobody", async () => {
+  const path = durables.root();
+  const { id } = await endedShell(path, true);
+  const { host, root } = newHost(path);
+  const vanishing = "shell_00000000";
+  mkdirSync(root.files(vanishing).dir);
+  const attach = host.attach.bind(host);
+  host.attach = (wanted) => {
+    if (wanted !== vanishing) return attach(wanted);
+    const found = attach(id);
+    rmSync(root.files(vanishing).dir, { recursive: true, force: true });
+    return found && { ...found, id: vanishing, files: root.files(vanishing) };
+  };
+  const { adopted } = await adoptShells(host, root);
+  expect(adopted.map((shell) => shell.id)).toEqual([id]);
+});
+
+test("what a dead host left of a shell that has ended is ended, with its exit code kept", async () => {
+  const path = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(path);
+  const { id } = await host.start({ command: `setsid sleep ${marks.next()} & exit 5`, durable: true });
+  await host.wait(id);
+  await eventually(() => expect(marks.processes()).toHaveLength(1));
+  await killWithKeeper(host, path);
+  expect(marks.processes()).toHaveLength(1);
+  const manager = durables.manager(path);
+  const [shell] = await manager.adopt();
+  expect(marks.processes()).toEqual([]);
+  expect(shell?.exitCode).toBe(5);
+});

@@ -1,0 +1,63 @@
+import { expect, test, vi } from "vitest";
+import { Deadlines } from "../../src/shell/deadlines.ts";
+import { TIMER_MAX_MS } from "../../src/support/limits.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager } = useShells();
+
+async function sleeper() {
+  return await manager().createShell({ command: "echo up; sleep 300", workingDir: "/" });
+}
+
+test("a shell whose time is over is ended, and says after how long it was to be", async () => {
+  const shell = await sleeper();
+  new Deadlines(0).set(shell, 5_000, 50);
+  await shell.wait(20_000);
+  expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
+});
+
+test("a shell whose time was over before is ended at once", async () => {
+  const shell = await sleeper();
+  new Deadlines(0).set(shell, 5_000, -86_400_000);
+  await shell.wait(20_000);
+  expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
+});
+
+test("a deadline that is cleared ends nothing, alone or with all others", async () => {
+  const [first, second, third] = [await sleeper(), await sleeper(), await sleeper()];
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const deadlines = new Deadlines(0);
+    const ends = [first, second, third].map((shell) => {
+      deadlines.set(shell, 10, 10);
+      return vi.spyOn(shell, "end").mockResolvedValue({ signalled: [], survivors: [] });
+    });
+    deadlines.clear(first);
+    vi.advanceTimersByTime(9);
+    deadlines.clear(second);
+    vi.advanceTimersByTime(2);
+    expect(ends.map((end) => end.mock.calls.length)).toEqual([0, 0, 1]);
+    deadlines.set(first, 10, 10);
+    deadlines.clearAll();
+    vi.advanceTimersByTime(100);
+    expect(ends.map((end) => end.mock.calls.length)).toEqual([0, 0, 1]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a deadline beyond the longest timer is kept to the millisecond", async () => {
+  const shell = await sleeper();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const end = vi.spyOn(shell, "end").mockResolvedValue({ signalled: [], survivors: [] });
+    const far = 2 * TIMER_MAX_MS + 1_000;
+    new Deadlines(7).set(shell, far, far);
+    vi.advanceTimersByTime(far - 1);
+    expect(end).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(end).toHaveBeenCalledExactlyOnceWith({ kind: "timeout", detail: String(far) }, 7);
+  } finally {
+    vi.useRealTimers();
+  }
+});

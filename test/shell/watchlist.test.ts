@@ -1,0 +1,68 @@
+import { readdirSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import { Watchlist } from "../../src/shell/watchlist.ts";
+import { LIVENESS_CHECK_MS, LIVENESS_LOOKS_COUNT } from "../../src/support/limits.ts";
+import { useShells } from "../fixtures/shells.ts";
+
+const { manager } = useShells();
+
+test("a shell whose shim is gone is looked at with the next look", async () => {
+  const shell = await manager().createShell({ command: "echo up; sleep 300", workingDir: "/" });
+  const refresh = vi.spyOn(shell, "refresh");
+  const list = new Watchlist();
+  list.add(shell);
+  process.kill(shell.started.shimPid, "SIGKILL");
+  await shell.wait(20_000);
+  expect(shell.status).toBe("lost");
+  expect(refresh).toHaveBeenCalled();
+  list.stop();
+});
+
+test("of many living shells each is looked at closely in its turn, and none of the others", async () => {
+  const one = await manager().createShell({ command: "sleep 300", workingDir: "/" });
+  const count = LIVENESS_LOOKS_COUNT * 2 + 3;
+  const looks = new Map<number, number>();
+  const shells = Array.from({ length: count }, (_, index) => {
+    const shell: ShellProcess = Object.create(one, {
+      refresh: { value: () => looks.set(index, (looks.get(index) ?? 0) + 1) },
+    });
+    return shell;
+  });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const list = new Watchlist();
+    for (const shell of shells) list.add(shell);
+    for (let round = 1; round <= 3; round++) {
+      vi.advanceTimersByTime(LIVENESS_CHECK_MS);
+      expect(looks.size).toBe(Math.min(round * LIVENESS_LOOKS_COUNT, count));
+    }
+    expect([...looks.values()]).toEqual(shells.map(() => 1));
+    vi.advanceTimersByTime(LIVENESS_CHECK_MS);
+    expect(looks.get(0)).toBe(2);
+    for (const shell of shells) list.delete(shell);
+    expect(list.list()).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a list that was stopped starts again with the next shell", async () => {
+  const shell = await manager().createShell({ command: "sleep 300", workingDir: "/" });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const list = new Watchlist();
+    list.add(shell);
+    list.add(shell);
+    expect(vi.getTimerCount()).toBe(1);
+    list.stop();
+    expect(vi.getTimerCount()).toBe(0);
+    list.add(shell);
+    expect(vi.getTimerCount()).toBe(1);
+    list.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(readdirSync("/proc")).toContain(String(shell.started.shimPid));
+});
