@@ -180,19 +180,16 @@ tag_is_taken() {
   return 1
 }
 
-# Sets REPLY to the tag (hard limit on file locks) of a process; fails where it has none.
+# Sets REPLY to the tag (hard limit on file locks) of a process; fails where it has none. Only that line is
+# read, the twelfth: this is done for every process there is, several times.
 tag_of() {
-  local line
-  while IFS= read -r line; do
-    if [[ $line == 'Max file locks'* ]]; then
-      # shellcheck disable=SC2086 # split into words on purpose
-      set -- $line
-      REPLY=$5
-      [[ $REPLY != unlimited ]]
-      return
-    fi
-  done 2>/dev/null <"/proc/$1/limits"
-  return 1
+  local lines=()
+  { mapfile -s 11 -n 1 lines <"/proc/$1/limits"; } 2>/dev/null
+  [[ ${lines-} == 'Max file locks'* ]] || return
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${lines-}
+  REPLY=$5
+  [[ $REPLY != unlimited ]]
 }
 
 # --- the host is gone ---------------------------------------------------------------------------------

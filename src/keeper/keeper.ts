@@ -105,6 +105,8 @@ export class Keeper {
     const capKib = capKibOf(request.capBytes);
     keeper.send(["slot", generation, dir, fifo, tag, capKib, streams, request.environment ? "once" : "base"]);
     const timer = setTimeout(() => this.#settle(generation, notInTime()), KEEPER_ANSWER_MAX_MS);
+    // Whoever waits for a shell keeps the program alive; a slot for the pool is nobody's.
+    timer.unref();
     try {
       return await opened;
     } finally {

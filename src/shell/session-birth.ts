@@ -11,7 +11,7 @@ import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
-import { readEnvironmentList, stateFile } from "./session-state.ts";
+import { readEnvironmentList, restoreScript, stateFile } from "./session-state.ts";
 
 export interface BirthOptions {
   readonly sessionId: string;
@@ -65,13 +65,13 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   const restoreFrom = join(started.files.dir, "restore");
   // In the new directory: the one it was saved in may be swept some day.
   if (options.state !== undefined) {
-    writeFileSync(restoreFrom, options.state, { mode: 0o600, encoding: "latin1" });
+    const script = restoreScript(options.state, nonce, Object.keys(house.environment.env));
+    writeFileSync(restoreFrom, script, { mode: 0o600, encoding: "latin1" });
   }
   const profileEnvPath = join(started.files.dir, "profile-env");
   born.send(
     birthMessage(place, {
       restoreFrom: options.state === undefined ? undefined : restoreFrom,
-      baseNames: Object.keys(house.environment.env),
       profile: options.profile,
       profileEnvPath,
       statePath: stateFile(started.files.dir, number),

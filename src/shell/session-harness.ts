@@ -36,7 +36,8 @@ export interface CommandPlan {
 
 export function commandMessage(place: HarnessPlace, plan: CommandPlan): Buffer {
   const variable = variableOf(place);
-  const text = Buffer.from(plan.prefix + plan.command);
+  // With a line end: bash takes a backslash at the end of an eval for itself.
+  const text = Buffer.from(`${plan.prefix}${plan.command}\n`);
   const names = Object.keys(plan.env);
   const hide = [
     names.length > 0 ? `\\builtin declare -p ${names.join(" ")} >|${quoted(plan.hiddenPath)};` : "",
@@ -69,10 +70,8 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): Buffer {
 }
 
 export interface BirthPlan {
-  /** Saved by the bash before. */
+  /** A script that makes it what the bash before was (session-state.ts). */
   readonly restoreFrom: string | undefined;
-  /** Names of the environment it was started with: what was unset since must not come back. */
-  readonly baseNames: readonly string[];
   readonly profile: string | undefined;
   /** Where the environment is written that the profile left. */
   readonly profileEnvPath: string;
@@ -84,7 +83,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
   const restore =
     restoreFrom === undefined
       ? "\\builtin shopt -s expand_aliases;"
-      : `\\builtin unset -v ${plan.baseNames.join(" ")};\\builtin . ${quoted(restoreFrom)};\\builtin trap - EXIT;`;
+      : `\\builtin . ${quoted(restoreFrom)};`;
   const source =
     profile === undefined
       ? ""
@@ -122,8 +121,10 @@ export function exitMessage(place: HarnessPlace): Buffer {
   return Buffer.from(`\\exit "$${variableOf(place)}"\n`);
 }
 
+export type StatePart = "options" | "functions" | "variables" | "rest" | "end";
+
 /** The marks between the parts of a saved state: nobody can have printed the nonce. */
-export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: string): string {
+export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart): string {
   return `#nacre ${nonce} ${part}\n`;
 }
 
@@ -134,17 +135,17 @@ export function quoted(text: string): string {
 
 /** After the report, while whoever asked reads it. Options that would lead the harness astray are off until the next command. */
 function afterwards(place: HarnessPlace, id: string, statePath: string, first: string): string {
-  const part = (name: string) => `\\builtin printf '${markOf(place, name).replace("\n", "\\n")}'`;
+  const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
   return [
     "\\builtin set +aeuvx;",
     first,
-    "{ \\builtin shopt -p;",
-    `${part("functions")};\\builtin declare -f;\\builtin declare -Fx;`,
-    `${part("exports")};\\builtin declare -px;`,
-    `${part("variables")};\\builtin declare -p;`,
-    `${part("rest")};\\builtin alias -p;\\builtin set +o;\\builtin umask -p;\\builtin trap -p;`,
+    // bash writes line by line: both lists of options are a line each, and not eighty.
+    `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
+    "\\builtin declare -f;\\builtin declare -Fx;",
+    `\\builtin printf '${mark("variables")}';\\builtin declare -p;`,
+    `\\builtin printf '${mark("rest")}';\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;`,
     // Over whatever is there, also under noclobber. Two files in turn: the one before is whole.
-    `${part("end")};} >|${quoted(statePath)};`,
+    `\\builtin printf '${mark("end")}';} >|${quoted(statePath)};`,
     `\\builtin printf 's\\000${place.token}\\000${id}\\000\\n' ${reportTo(place)};`,
   ].join("");
 }
@@ -170,7 +171,7 @@ function message(variable: string, harness: string, text: Buffer): Buffer {
 /** `read -N` counts characters of the locale, unless that is C. */
 function readInto(variable: string, bytes: Buffer): string {
   const locale = isAscii(bytes) ? "" : "LC_ALL=C ";
-  return `${locale}IFS= \\builtin read -rN${bytes.length} ${variable}`;
+  return `${locale}\\builtin read -rN${bytes.length} ${variable}`;
 }
 
 function variableOf({ nonce }: HarnessPlace): string {

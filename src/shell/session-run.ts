@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { lastPid } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
+import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import { leftoversOf } from "./command-processes.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
@@ -181,7 +182,8 @@ class Run {
     succession.lastCode = code;
     this.#moved(cwd);
     // It does not follow the harness: `exec` is a function of the user's, say.
-    if (!isSwitched) await this.#replace();
+    if (!isSwitched) await this.#replace(this.#number - 1);
+    else if (code === 2 && (await isUnterminated(this.#command, house))) await this.#replace(this.#number);
     return this.#finish({
       exitCode: code,
       outcome: interrupted ? { kind: "aborted", code } : fromCode(code),
@@ -237,13 +239,14 @@ class Run {
     return this.#finish({ exitCode: null, outcome: undefined, ...parts, shell });
   }
 
-  async #replace(): Promise<void> {
+  /** `number`: the last command whose state counts. */
+  async #replace(number: number): Promise<void> {
     const { succession } = this.#place;
     const bash = this.#bash;
     bash.finish();
     await bash.shell.look({ exit: true }, this.#place.house.killGraceMs);
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
-    succession.end(bash, this.#number - 1);
+    succession.end(bash, number);
     bash.close();
     this.#restarted = true;
     this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.savedState() !== undefined }));
@@ -297,4 +300,14 @@ class Run {
       firstLine: this.#firstLine,
     };
   }
+}
+
+/**
+ * A substitution without its end, `$(` or `<(`, damages the memory of bash 5.2 where it is read by `eval`: it
+ * may crash any time later. Only what can be one is looked at closely, by a bash that reads and runs nothing.
+ */
+async function isUnterminated(command: string, { createShell }: SessionHouse): Promise<boolean> {
+  if (!/[$<>]\(/.test(command)) return false;
+  const reader = await createShell({ command: `set -n\n${command}\n`, workingDir: "/", background: false });
+  return (await reader.wait(SYNTAX_CHECK_MAX_MS)) !== 0;
 }

@@ -1,8 +1,8 @@
 // A session's saved state on disk: a script that makes a new bash what the one before was. It is written by
 // bash itself after every command (session-harness.ts), into two files in turn; here it is found and read.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { markOf, quoted } from "./session-harness.ts";
+import { markOf, quoted, type StatePart } from "./session-harness.ts";
 
 /** The file that the state after this command goes to. */
 export function stateFile(dir: string, number: number): string {
@@ -15,33 +15,117 @@ export function wholeState(dir: string, number: number, nonce: string): string |
   return [stateFile(dir, number), stateFile(dir, number + 1)].find((path) => readQuietly(path).endsWith(end));
 }
 
+/** A script that makes a fresh bash what the one before was. */
+export function restoreScript(state: string, nonce: string, baseNames: readonly string[]): string {
+  const { shopts, options, functions, variables, rest } = partsOf(state, nonce);
+  return [
+    `\\builtin unset -v ${baseNames.join(" ")}\n`,
+    shoptScript(shopts),
+    functions,
+    variables,
+    optionScript(options),
+    // Aliases last: the functions were printed with theirs expanded.
+    rest,
+    // It has run, or should have: it was for the end of the bash that set it.
+    "\\builtin trap - EXIT\n",
+  ].join("");
+}
+
 /** What a background shell takes over: shell options, functions and exports, then variables of its own. */
-export function writeInheritance(
-  path: string,
-  options: {
-    /** A saved state, whole. */
-    readonly state: string;
-    readonly nonce: string;
-    readonly baseNames: readonly string[];
-    readonly env: Readonly<Record<string, string>>;
-  },
-): void {
-  const { nonce, baseNames, env } = options;
-  const [inherited = ""] = options.state.split(markOf({ nonce }, "variables"));
-  const own = Object.entries(env).map(([name, value]) =>
-    // The state is bytes, read as latin1; so must this be.
-    Buffer.from(`builtin export ${name}=${quoted(value)}\n`).toString("latin1"),
-  );
-  const script = [
-    `builtin unset -v ${baseNames.join(" ")}\n`,
+export function inheritanceScript(
+  state: string,
+  nonce: string,
+  baseNames: readonly string[],
+  env: Readonly<Record<string, string>>,
+): string {
+  const { shopts, functions, variables } = partsOf(state, nonce);
+  const exported = declarationsOf(variables).filter(({ flags }) => flags.includes("x"));
+  const own = Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${quoted(value)}\n`);
+  return [
     "{\n",
-    inherited,
-    ...own,
+    `\\builtin unset -v ${baseNames.join(" ")}\n`,
+    shoptScript(shopts),
+    functions,
+    ...exported.map(({ text }) => text),
+    // The state is bytes, read as latin1; so must this be.
+    Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",
     // This very file: it is for the first bash only.
-    "builtin unset BASH_ENV\n",
-  ];
-  writeFileSync(path, script.join(""), { mode: 0o600, encoding: "latin1" });
+    "\\builtin unset BASH_ENV\n",
+  ].join("");
+}
+
+interface StateParts {
+  readonly shopts: readonly string[];
+  readonly options: readonly string[];
+  readonly functions: string;
+  readonly variables: string;
+  readonly rest: string;
+}
+
+function partsOf(state: string, nonce: string): StateParts {
+  const part = (from: StatePart, to: StatePart) => {
+    const start = state.indexOf(markOf({ nonce }, from)) + markOf({ nonce }, from).length;
+    return state.slice(start, state.indexOf(markOf({ nonce }, to), start));
+  };
+  const [shopts = "", options = ""] = part("options", "functions").split("\n");
+  return {
+    shopts: shopts.split(":").filter(Boolean),
+    options: options.split(":").filter(Boolean),
+    functions: part("functions", "variables"),
+    variables: part("variables", "rest"),
+    rest: part("rest", "end"),
+  };
+}
+
+/** Before the functions, which may not be readable without them. */
+function shoptScript(shopts: readonly string[]): string {
+  return `\\builtin shopt -u \${BASHOPTS//:/ }\n\\builtin shopt -s ${shopts.join(" ")}\n`;
+}
+
+const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
+// Each would end the new bash at the next mistake, or keep it from doing anything.
+const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
+
+function optionScript(options: readonly string[]): string {
+  const on = options.filter((name) => !DROPPED_OPTIONS.includes(name));
+  const off = DEFAULT_OPTIONS.filter((name) => !options.includes(name));
+  return [
+    ...on.map((name) => `\\builtin set -o ${name}\n`),
+    ...off.map((name) => `\\builtin set +o ${name}\n`),
+  ].join("");
+}
+
+interface Declaration {
+  readonly flags: string;
+  readonly text: string;
+}
+
+/** What `declare -p` prints, one by one: values may hold line ends, inside quotes. */
+export function declarationsOf(printed: string): Declaration[] {
+  const found: Declaration[] = [];
+  for (let at = 0; at < printed.length; ) {
+    const end = endOfDeclaration(printed, at);
+    const text = printed.slice(at, end);
+    const flags = /^declare -(\S+) /.exec(text)?.[1];
+    if (flags !== undefined) found.push({ flags, text });
+    at = end;
+  }
+  return found;
+}
+
+/** Behind the first line end that stands in no quotes. */
+function endOfDeclaration(text: string, from: number): number {
+  let quote = "";
+  for (let at = from; at < text.length; at++) {
+    const char = text[at];
+    if (quote === "") {
+      if (char === "\n") return at + 1;
+      if (char === '"' || char === "'") quote = char;
+    } else if (char === "\\") at++;
+    else if (char === quote) quote = "";
+  }
+  return text.length;
 }
 
 /** NAME=VALUE pairs that end with NUL. */

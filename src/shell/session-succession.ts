@@ -17,7 +17,7 @@ import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
 export class Succession {
-  readonly nonce = randomBytes(4).toString("hex");
+  readonly nonce = randomBytes(3).toString("hex");
   readonly #house: SessionHouse;
   readonly #id: string;
   readonly #options: SessionOptions;

@@ -1,6 +1,6 @@
 // A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
-import { unlinkSync } from "node:fs";
+import { unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildEnvironment } from "../environment/environment.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -11,7 +11,7 @@ import type { SessionCommand } from "./session-command.ts";
 import type { RunOptions, SessionHouse, SessionOptions, SessionResult } from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { runInSession } from "./session-run.ts";
-import { nearestDirectory, writeInheritance } from "./session-state.ts";
+import { inheritanceScript, nearestDirectory } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -225,7 +225,7 @@ export class Session {
     const { bash } = await this.#succession.current([]);
     const file = join(bash.started.files.dir, `inherit.${++this.#inheritanceCount}`);
     const baseNames = Object.keys(this.#house.environment.env);
-    writeInheritance(file, { state, nonce, baseNames, env });
+    writeFileSync(file, inheritanceScript(state, nonce, baseNames, env), { mode: 0o600, encoding: "latin1" });
     return file;
   }
 }

@@ -163,7 +163,7 @@ test("a request that arrives one byte at a time is one request", async () => {
   for (const byte of Buffer.from(env + slot(7))) {
     await new Promise<void>((resolve) => child.stdin.write(Buffer.of(byte), () => setImmediate(resolve)));
   }
-  expect(await line()).toMatch(/^ready 7 \d+ \d+ \d+$/);
+  expect(await line()).toMatch(/^ready 7( \d+){3}/);
 });
 
 test("requests that arrive all at once are all answered", async () => {

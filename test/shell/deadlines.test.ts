@@ -11,14 +11,14 @@ async function sleeper() {
 
 test("a shell whose time is over is ended, and says after how long it was to be", async () => {
   const shell = await sleeper();
-  new Deadlines(0).set(shell, 5_000, 50);
+  new Deadlines().set(shell, 5_000, 50);
   await shell.wait(20_000);
   expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
 });
 
 test("a shell whose time was over before is ended at once", async () => {
   const shell = await sleeper();
-  new Deadlines(0).set(shell, 5_000, -86_400_000);
+  new Deadlines().set(shell, 5_000, -86_400_000);
   await shell.wait(20_000);
   expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
 });
@@ -27,7 +27,7 @@ test("a deadline that is cleared ends nothing, alone or with all others", async 
   const [first, second, third] = [await sleeper(), await sleeper(), await sleeper()];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
-    const deadlines = new Deadlines(0);
+    const deadlines = new Deadlines();
     const ends = [first, second, third].map((shell) => {
       deadlines.set(shell, 10, 10);
       return vi.spyOn(shell, "end").mockResolvedValue({ signalled: [], survivors: [] });
@@ -52,11 +52,27 @@ test("a deadline beyond the longest timer is kept to the millisecond", async () 
   try {
     const end = vi.spyOn(shell, "end").mockResolvedValue({ signalled: [], survivors: [] });
     const far = 2 * TIMER_MAX_MS + 1_000;
-    new Deadlines(7).set(shell, far, far);
+    new Deadlines().set(shell, far, far);
     vi.advanceTimersByTime(far - 1);
     expect(end).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
-    expect(end).toHaveBeenCalledExactlyOnceWith({ kind: "timeout", detail: String(far) }, 7);
+    expect(end).toHaveBeenCalledExactlyOnceWith({ kind: "timeout", detail: String(far) });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a shell that cannot be ended now is tried again", async () => {
+  const shell = await sleeper();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const end = vi.spyOn(shell, "end").mockRejectedValueOnce(new Error("out of file descriptors"));
+    end.mockResolvedValue({ signalled: [], survivors: [] });
+    new Deadlines().set(shell, 10, 10);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(end).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(end).toHaveBeenCalledTimes(2);
   } finally {
     vi.useRealTimers();
   }

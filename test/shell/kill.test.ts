@@ -22,7 +22,7 @@ const names = ({ signalled }: KillReport) => signalled.map(({ command }) => comm
 
 describe("a kill", () => {
   test("lets a command end in its own way, and reports the whole of it", async () => {
-    const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; echo up; sleep 300 & wait');
+    const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; sleep 300 & echo up; wait');
     const report = await shell.kill({ by: "a test" });
     expect(report.survivors).toEqual([]);
     expect(names(report)).toEqual([`bash ${shell.started.files.command}`, "sleep 300"]);
