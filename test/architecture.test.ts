@@ -90,16 +90,25 @@ test("the built package offers exactly its public names", () => {
   );
   expect(names.trim().split(" ")).toEqual([
     "BaseTool",
+    "BashModesTool",
+    "BashOutputTool",
+    "BashTool",
     "ERROR_CODES",
+    "KillShellTool",
     "NacreError",
     "SHELL_STATUSES",
     "SHELL_TRANSITIONS",
     "ShellManager",
+    "ShellProcess",
     "TOOL_CATEGORIES",
     "ToolExecutor",
     "ToolParameter",
     "ToolRegistry",
     "ToolResult",
     "createContext",
+    "createToolkit",
+    "registerAllTools",
+    "registerExecutionTools",
+    "registerModesTool",
   ]);
 });

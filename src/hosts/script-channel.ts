@@ -1,7 +1,7 @@
 // The fifo a session's bash reads its script from. It is the one its job came through, which nobody else
 // gets while that bash lives; this process holds it open, so that it does not end between two commands.
-import { closeSync, constants, openSync, unlinkSync, writeSync } from "node:fs";
-import { SCRIPT_RETRY_MS } from "../support/limits.ts";
+import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
 export class ScriptChannel {
@@ -11,6 +11,7 @@ export class ScriptChannel {
   #timer: NodeJS.Timeout | undefined;
   #ending = false;
   #closed = false;
+  #unreadBytes = 0;
 
   constructor(path: string) {
     this.path = path;
@@ -28,20 +29,31 @@ export class ScriptChannel {
     return this.#pending.length === 0;
   }
 
+  /** Once closed: what bash had not read. If there is any, the last command was not run. */
+  get unreadBytes(): number {
+    return this.#unreadBytes;
+  }
+
   send(bytes: Buffer): void {
     if (this.#closed) return;
     this.#pending.push(bytes);
     if (this.#pending.length === 1) this.#flush();
   }
 
-  /** The end of the script, once everything sent has been taken. */
+  /** The end of the script: bash reads what was sent, and then that there is no more. */
   end(): void {
     this.#ending = true;
-    if (this.isFlushed) this.close();
+    if (this.isFlushed) this.#finish();
   }
 
-  /** What bash has not read is lost with it. */
+  /** Its bash is over. */
   close(): void {
+    if (this.#closed) return;
+    this.#unreadBytes = this.#pending.reduce((sum, { length }) => sum + length, this.#takeBack());
+    this.#finish();
+  }
+
+  #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -55,6 +67,18 @@ export class ScriptChannel {
     closeSync(this.#fd);
   }
 
+  /** How much there was in the fifo. */
+  #takeBack(): number {
+    const buffer = Buffer.allocUnsafe(SCRIPT_FIFO_BYTES);
+    let length = 0;
+    try {
+      for (let count = -1; count !== 0; length += count) count = readSync(this.#fd, buffer);
+    } catch {
+      // It is empty.
+    }
+    return length;
+  }
+
   /** A fifo takes 64 KiB at a time at most. */
   #flush(): void {
     for (let next = this.#pending[0]; next; next = this.#pending[0]) {
@@ -66,7 +90,7 @@ export class ScriptChannel {
       }
       this.#pending.shift();
     }
-    if (this.#ending) this.close();
+    if (this.#ending) this.#finish();
   }
 
   #write(bytes: Buffer): number {

@@ -17,7 +17,7 @@ import { changeDirectory, locate, type Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
-import { evaluateQuoted, evaluateText, evaluateWord } from "./words.ts";
+import { evaluateQuoted, evaluateText, evaluateWord, isPlain, PLAIN_STEPS } from "./words.ts";
 
 /** Where in the walk a command stands. */
 export interface Frame {
@@ -39,6 +39,8 @@ export interface EvaluatedCommand {
 export function evaluateCommand(node: Command, frame: Frame, context: WordContext): EvaluatedCommand {
   const span = frame.fixed ?? { start: node.pos, end: node.end };
   frame.around = span;
+  const plain = plainArgv(node, frame, context);
+  if (plain) return { argvs: [plain], around: { ...frame, ...BARE, span } };
   const seen: Origin[] = [];
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
@@ -57,6 +59,22 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
     span,
   };
   return { argvs, around };
+}
+
+const BARE = { redirects: [], assignments: [], substituted: [] };
+
+/** The argv of a command that is nothing but plain words, as most lines of a long script are; null for any other. */
+function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readonly Field[] | null {
+  const { name, prefix, suffix } = node;
+  if (!name || prefix.length > 0 || !isPlain(name.text)) return null;
+  if (!suffix.every((item) => item.type === "Word" && isPlain(item.text))) return null;
+  const argv: Field[] = [{ text: name.text, span: frame.fixed ?? { start: name.pos, end: name.end } }];
+  for (const item of suffix) {
+    if (item.type !== "Word") continue;
+    argv.push({ text: item.text, span: frame.fixed ?? { start: item.pos, end: item.end } });
+  }
+  budget.spend(argv.length * PLAIN_STEPS);
+  return argv;
 }
 
 /** The redirections of a compound command. */

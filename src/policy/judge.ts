@@ -53,7 +53,7 @@ class Examination {
   readonly #command: string;
   readonly #facts: PolicyFacts;
   readonly #where: Where;
-  readonly #rulesFor: (program: string) => readonly CommandRule[];
+  readonly #rulesFor: (program: string) => RulesForProgram;
   /** Whether every command is kept, and not only those that something was found about. */
   readonly #keeps: boolean;
   #denied = 0;
@@ -99,7 +99,7 @@ class Examination {
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
     const before = this.findings.length;
-    for (const rule of this.#rulesFor(command.program)) {
+    for (const rule of this.#rulesAbout(command)) {
       const finding = applied(rule, command);
       if (!finding) continue;
       add(this.findings, finding);
@@ -113,8 +113,13 @@ class Examination {
     else if (this.#keeps) throw new BudgetSpent("too many commands");
   }
 
+  #rulesAbout({ program, effects }: JudgedCommand): readonly CommandRule[] {
+    const { all, withoutEffects } = this.#rulesFor(program);
+    return effects.length > 0 ? all : withoutEffects;
+  }
+
   #judgeForwarded(tail: JudgedCommand, command: JudgedCommand): void {
-    const hits = this.#rulesFor(tail.program).map((rule) => applied(rule, tail));
+    const hits = this.#rulesAbout(tail).map((rule) => applied(rule, tail));
     const worst = hits.find((finding) => finding?.verdict === "deny");
     const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
     if (!own || !worst) return;
@@ -124,10 +129,22 @@ class Examination {
   }
 }
 
+interface RulesForProgram {
+  readonly all: readonly CommandRule[];
+  /** Those that may have something to say about a command that does nothing to any place. */
+  readonly withoutEffects: readonly CommandRule[];
+}
+
+function chosen(rules: readonly CommandRule[], program: string): RulesForProgram {
+  const all = rules.filter(({ programs, check: { needs } }) => {
+    return (programs?.test(program) ?? true) && (typeof needs !== "function" || needs(program));
+  });
+  return { all, withoutEffects: all.filter(({ check }) => check.needs !== "effects") };
+}
+
 const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefined);
-const about = (program: string) => (rule: CommandRule) => rule.programs?.test(program) ?? true;
-const standardRules = remembered((program) => STANDARD_RULES.filter(about(program)));
-const cautiousRules = remembered((program) => COMMAND_RULES.filter(about(program)));
+const standardRules = remembered((program) => chosen(STANDARD_RULES, program));
+const cautiousRules = remembered((program) => chosen(COMMAND_RULES, program));
 
 /** The one place where a failure becomes a finding. */
 function attempt(walk: Walk, span: Span, work: () => void): void {

@@ -27,11 +27,18 @@ interface RuleBase {
   readonly profile?: "cautious";
 }
 
+/** What a rule asks of a command. `needs` only saves time: a long script asks every rule again and again. */
+export interface Check {
+  (command: JudgedCommand): Hit | null;
+  /** It has nothing to say without an effect, or about other programs. */
+  readonly needs?: "effects" | ((program: string) => boolean);
+}
+
 /** Looks at every effective command. */
 export interface CommandRule extends RuleBase {
   /** The programs it is about; all of them if it is about effects. */
   readonly programs?: RegExp;
-  readonly check: (command: JudgedCommand) => Hit | null;
+  readonly check: Check;
 }
 
 /** Answers to a sign of the walk. */
@@ -52,15 +59,10 @@ interface EffectPattern {
 }
 
 /** A check that fires on the first effect of the given kinds on the given classes. */
-export function onEffect({
-  kinds,
-  classes,
-  when,
-  says,
-}: EffectPattern): (command: JudgedCommand) => Hit | null {
+export function onEffect({ kinds, classes, when, says }: EffectPattern): Check {
   const wanted = new Set<EffectKind>(kinds);
   const places = new Set<PathClass>(classes);
-  return (command) => {
+  const check = (command: JudgedCommand): Hit | null => {
     for (const effect of command.effects) {
       if (!wanted.has(effect.kind) || !places.has(effect.place.class)) continue;
       if (when && !when(effect, command)) continue;
@@ -68,11 +70,15 @@ export function onEffect({
     }
     return null;
   };
+  return Object.assign(check, { needs: "effects" as const });
 }
 
 /** A check that fires on an argv that fits. */
-export function onArgs(test: (args: readonly string[], command: JudgedCommand) => boolean, says: string) {
-  return (command: JudgedCommand): Hit | null => {
+export function onArgs(
+  test: (args: readonly string[], command: JudgedCommand) => boolean,
+  says: string,
+): Check {
+  return (command) => {
     const args = command.args.map(({ text }) => text);
     return test(args, command) ? { reason: filled(says, "", command) } : null;
   };

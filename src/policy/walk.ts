@@ -37,6 +37,8 @@ export class Walk implements Runner {
   readonly #active = new Set<string>();
 
   readonly #found: (command: EffectiveCommand) => void;
+  /** The last one that was made: the commands of a list share it. */
+  #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
   /** Every effective command is handed to `found` at once: a long script leaves nothing behind in memory. */
   constructor(where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
@@ -266,6 +268,11 @@ export class Walk implements Runner {
   }
 
   context(frame: Frame): WordContext {
+    if (this.#context?.frame !== frame) this.#context = { frame, words: this.#wordsIn(frame) };
+    return this.#context.words;
+  }
+
+  #wordsIn(frame: Frame): WordContext {
     return {
       scope: frame.scope,
       where: this.where,

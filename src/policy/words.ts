@@ -48,9 +48,9 @@ export function evaluateQuoted(parts: readonly WordPart[], context: WordContext)
 }
 
 /** A word that needs no evaluation costs next to nothing. */
-const PLAIN_STEPS = 0.25;
+export const PLAIN_STEPS = 0.25;
 
-const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
+export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
 
 interface Piece {
   readonly text: string;

@@ -24,26 +24,43 @@ interface Orphan {
 export async function adoptShells(host: Host, root: SpoolRoot): Promise<Adoption> {
   const deadline = monotonicMs() + ADOPT_MAX_MS;
   const adopted: StartedShell[] = [];
+  const ended: { readonly shell: StartedShell; readonly lease: Lease }[] = [];
   const orphans: Orphan[] = [];
-  const ids = root.list();
-  let looked = 0;
-  for (; looked < ids.length && monotonicMs() < deadline; looked++) {
-    if (looked % ADOPT_CHUNK_COUNT === ADOPT_CHUNK_COUNT - 1)
-      await new Promise((resolve) => setImmediate(resolve));
+  const lookAt = async (id: string): Promise<void> => {
     // A record that cannot be read costs only itself.
-    const shell = host.attach(ids[looked] ?? "");
+    const shell = host.attach(id);
     const lease = shell && leaseOf(shell);
-    if (!shell || !lease || !isOrphaned(shell, lease, host)) continue;
+    if (!shell || !lease || !isOrphaned(shell, lease, host)) return;
     const neverStarted = await isWaiting(shell, host);
     const over = neverStarted || isOver(shell, host);
-    if (shell.meta.durable && !lease.over && takeOver(shell.files, lease, host.identity, over)) {
-      adopted.push(shell);
-    }
     if (shell.unseen === undefined && (over || !shell.meta.durable)) orphans.push({ shell, neverStarted });
-  }
+    if (!shell.meta.durable || lease.over) return;
+    if (over) ended.push({ shell, lease });
+    else if (takeOver(shell.files, lease, host.identity, false)) adopted.push(shell);
+  };
+  let complete = await forEachUntil(deadline, root.list(), lookAt);
   await endOrphans(host, orphans);
+  // Last: on a slow disk there may be no time for all, and these need nobody.
+  complete &&= await forEachUntil(deadline, ended, async ({ shell, lease }) => {
+    if (takeOver(shell.files, lease, host.identity, true)) adopted.push(shell);
+  });
   host.tidyUp();
-  return { adopted, complete: looked === ids.length };
+  return { adopted, complete };
+}
+
+/** Others get to run in between. Returns whether there was time for all. */
+async function forEachUntil<T>(
+  deadline: number,
+  items: readonly T[],
+  use: (item: T) => Promise<void>,
+): Promise<boolean> {
+  for (const [index, item] of items.entries()) {
+    if (monotonicMs() > deadline) return false;
+    if (index % ADOPT_CHUNK_COUNT === ADOPT_CHUNK_COUNT - 1)
+      await new Promise((resolve) => setImmediate(resolve));
+    await use(item);
+  }
+  return true;
 }
 
 /** undefined where it is being removed. */

@@ -21,11 +21,11 @@ export interface Followed {
 
 export async function* followOutput(
   files: ShellFiles,
-  { hasEnded, ended, from }: Followed,
+  { hasEnded, ended, from = { stdout: 0, stderr: 0 } }: Followed,
 ): AsyncGenerator<OutputPiece, void, void> {
   const streams = (["stdout", "stderr"] as const).map((stream) => ({
     stream,
-    cursor: new Cursor(files[stream], from?.[stream]),
+    cursor: new Cursor(files[stream], from[stream]),
     decoder: createUtf8Decoder(),
   }));
   const watch = new OutputWatch(files.dir);

@@ -55,7 +55,7 @@ export class SessionBash {
   #wedged = false;
   readonly #kill: (number: number) => void;
   #heir: ShellProcess | undefined;
-  #onBirth: (() => void)[] = [];
+  readonly #onBirth: (() => void)[] = [];
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
   #watchdog: NodeJS.Timeout | undefined;
 
@@ -161,9 +161,9 @@ export class SessionBash {
   }
 
   /** What it holds open here. Its fifos and descriptors are not needed after its end. */
-  close(): void {
+  async close(): Promise<void> {
     this.started.channel?.close();
-    this.output.close();
+    await this.output.close();
   }
 
   #settle(): ((ending: Ending) => void) | undefined {

@@ -81,9 +81,7 @@ export interface BirthPlan {
 export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
   const { restoreFrom, profile } = plan;
   const restore =
-    restoreFrom === undefined
-      ? "\\builtin shopt -s expand_aliases;"
-      : `\\builtin . ${quoted(restoreFrom)};`;
+    restoreFrom === undefined ? "\\builtin shopt -s expand_aliases;" : `\\builtin . ${quoted(restoreFrom)};`;
   const source =
     profile === undefined
       ? ""
@@ -137,7 +135,8 @@ export function quoted(text: string): string {
 function afterwards(place: HarnessPlace, id: string, statePath: string, first: string): string {
   const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
   return [
-    "\\builtin set +aeuvx;",
+    // Under `set -a` our own variable was exported, too; a command of 1 MiB in the environment ends all programs.
+    `\\builtin set +aeuvx;\\builtin export -n ${variableOf(place)};`,
     first,
     // bash writes line by line: both lists of options are a line each, and not eighty.
     `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,

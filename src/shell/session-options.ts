@@ -65,6 +65,7 @@ export interface SessionHouse {
   /** The rules for the environment, once more, for what a profile has made of it. */
   sanitise(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
   createShell(options: CreateShellOptions): Promise<ShellProcess>;
+  forget(shell: ShellProcess): void;
   /** Looks after a bash: one whose shim was killed tells nobody. */
   watch(shell: ShellProcess): void;
   unwatch(shell: ShellProcess): void;

@@ -66,7 +66,7 @@ export class SessionOutput {
   /** A command is about to be sent; the fifos it is to change to first, if any. */
   async begin(): Promise<BothStreams<string> | undefined> {
     const asked = this.#next;
-    if (asked) {
+    if (asked !== undefined) {
       this.#next = undefined;
       this.#switching = await asked;
     }
@@ -149,7 +149,7 @@ export class SessionOutput {
 
   /** Another pair of loggers before the next command. */
   exchange(): void {
-    if (this.#next) return;
+    if (this.#next !== undefined) return;
     const { host, dir, capBytes } = this.#options;
     const number = ++this.#count;
     const next = Promise.all([
@@ -161,19 +161,16 @@ export class SessionOutput {
     this.#next = next;
   }
 
-  close(): void {
+  /** Loggers that were asked for are waited for: left alone they would wait for a line of ours. */
+  async close(): Promise<void> {
+    const asked = this.#next;
+    this.#next = undefined;
+    const next = await asked?.catch(() => undefined);
     for (const stream of STREAMS) {
       this.#loggers[stream].close();
       this.#switching?.[stream].close();
+      next?.[stream].close();
     }
-    const next = this.#next;
-    this.#next = undefined;
-    next?.then(
-      (loggers) => {
-        for (const stream of STREAMS) loggers[stream].close();
-      },
-      () => {},
-    );
   }
 
   #part(stream: StreamName): OutputPart {

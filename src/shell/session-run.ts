@@ -1,21 +1,21 @@
 // One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
 // it left, and what became of the bash.
-import { readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lastPid } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import { leftoversOf } from "./command-processes.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
+import { directoryOf, nearestDirectory, standsInNothing } from "./session-directory.ts";
 import { commandMessage } from "./session-harness.ts";
 import * as say from "./session-notes.ts";
 import type { RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
 import type { BothStreams } from "./session-output.ts";
-import { nearestDirectory, stateFile } from "./session-state.ts";
+import { stateFile } from "./session-state.ts";
 import type { Succession } from "./session-succession.ts";
+import { isUnterminated } from "./session-syntax.ts";
 import { isWithinRoots } from "./working-dir.ts";
 
 export interface SessionPlace {
@@ -138,21 +138,12 @@ class Run {
       succession.cwd = changeTo;
       return changeTo;
     }
-    if (!this.#isRemoved()) return undefined;
+    // One that was just born stands where it was told to.
+    if (!this.#bash.isBorn || !standsInNothing(this.#bash.started.commandPid)) return undefined;
     const instead = nearestDirectory(succession.cwd);
     this.#notes.push(say.goneDirectoryNote(succession.cwd, instead));
     succession.cwd = instead;
     return instead;
-  }
-
-  #isRemoved(): boolean {
-    // One that was just born stands where it was told to.
-    if (!this.#bash.isBorn) return false;
-    try {
-      return statSync(`/proc/${this.#bash.started.commandPid}/cwd`).nlink === 0;
-    } catch {
-      return false;
-    }
   }
 
   async #outputs(): Promise<BothStreams<string> | undefined> {
@@ -198,17 +189,15 @@ class Run {
   ): Promise<SessionResult | undefined> {
     const { succession } = this.#place;
     const bash = this.#bash;
-    const byItself =
-      outcome.kind === "exited" || outcome.kind === "signaled" || outcome.kind === "failedToStart";
     succession.end(bash, this.#number - 1);
-    if (!bash.isBorn && byItself && !interrupted) {
-      bash.close();
+    if (isByItself(outcome) && !interrupted && !wedged && !this.#wasTaken()) {
+      await bash.close();
       return undefined;
     }
     bash.output.settle(undefined);
     this.#notes.push(...(await bash.output.drainLast()), ...bash.shell.remarks);
     const parts = bash.output.parts();
-    bash.close();
+    await bash.close();
     const code = codeOf(outcome);
     succession.lastCode = code ?? 0;
     succession.cwd = this.#cwdBefore;
@@ -217,6 +206,12 @@ class Run {
     succession.prepare();
     const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
     return this.#finish({ exitCode: code, outcome: interrupted ? aborted : outcome, ...parts });
+  }
+
+  /** It may have died before it was sent the command, or while it was born. */
+  #wasTaken(): boolean {
+    const { isBorn, started } = this.#bash;
+    return isBorn && started.channel?.unreadBytes === 0;
   }
 
   /** The bash becomes a shell like any other; the session goes on with a new one. */
@@ -247,7 +242,7 @@ class Run {
     await bash.shell.look({ exit: true }, this.#place.house.killGraceMs);
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
     succession.end(bash, number);
-    bash.close();
+    await bash.close();
     this.#restarted = true;
     this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.savedState() !== undefined }));
     succession.prepare();
@@ -257,7 +252,7 @@ class Run {
   #moved(cwd: string): void {
     const { house, succession } = this.#place;
     if (cwd === succession.cwd) return;
-    const real = this.#isThere(cwd) ? cwd : this.#realCwd();
+    const real = directoryOf(this.#bash.started.commandPid, cwd);
     if (real === undefined) return;
     if (house.allowedRoots && !isWithinRoots(real, house.allowedRoots)) {
       this.#notes.push(say.outsideNote(real, succession.cwd));
@@ -265,25 +260,6 @@ class Run {
       return;
     }
     succession.cwd = real;
-  }
-
-  /** PWD is a variable like any other: a command may have set it to anything. */
-  #isThere(cwd: string): boolean {
-    try {
-      const said = statSync(cwd);
-      const real = statSync(`/proc/${this.#bash.started.commandPid}/cwd`);
-      return said.ino === real.ino && said.dev === real.dev;
-    } catch {
-      return false;
-    }
-  }
-
-  #realCwd(): string | undefined {
-    try {
-      return readlinkSync(`/proc/${this.#bash.started.commandPid}/cwd`).replace(/ \(deleted\)$/, "");
-    } catch {
-      return undefined;
-    }
   }
 
   #finish(rest: Rest): SessionResult {
@@ -302,12 +278,6 @@ class Run {
   }
 }
 
-/**
- * A substitution without its end, `$(` or `<(`, damages the memory of bash 5.2 where it is read by `eval`: it
- * may crash any time later. Only what can be one is looked at closely, by a bash that reads and runs nothing.
- */
-async function isUnterminated(command: string, { createShell }: SessionHouse): Promise<boolean> {
-  if (!/[$<>]\(/.test(command)) return false;
-  const reader = await createShell({ command: `set -n\n${command}\n`, workingDir: "/", background: false });
-  return (await reader.wait(SYNTAX_CHECK_MAX_MS)) !== 0;
+function isByItself({ kind }: Outcome): boolean {
+  return kind === "exited" || kind === "signaled" || kind === "failedToStart" || kind === "lost";
 }

@@ -1,7 +1,7 @@
 // A session's saved state on disk: a script that makes a new bash what the one before was. It is written by
 // bash itself after every command (session-harness.ts), into two files in turn; here it is found and read.
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { markOf, quoted, type StatePart } from "./session-harness.ts";
 
 /** The file that the state after this command goes to. */
@@ -136,13 +136,6 @@ export function readEnvironmentList(path: string): Record<string, string> {
     if (at > 0) variables[pair.slice(0, at)] = pair.slice(at + 1);
   }
   return variables;
-}
-
-/** A directory that is gone: the nearest one above it that is there. */
-export function nearestDirectory(path: string): string {
-  let dir = path;
-  while (!existsSync(dir) && dir !== dirname(dir)) dir = dirname(dir);
-  return dir;
 }
 
 function readQuietly(path: string, encoding: BufferEncoding = "latin1"): string {

@@ -9,10 +9,11 @@ import { SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash } from "./session-birth.ts";
+import { nearestDirectory } from "./session-directory.ts";
 import { goneDirectoryNote } from "./session-notes.ts";
 import type { SessionHouse, SessionOptions } from "./session-options.ts";
 import { ReportReader } from "./session-reports.ts";
-import { nearestDirectory, wholeState } from "./session-state.ts";
+import { wholeState } from "./session-state.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
@@ -66,7 +67,7 @@ export class Succession {
     // It ended between two commands: what it saved last is the state.
     const died = this.#bash;
     if (died) this.end(died, this.number);
-    died?.close();
+    await died?.close();
     const directory = nearestDirectory(this.cwd);
     if (directory !== this.cwd) {
       notes.push(goneDirectoryNote(this.cwd, directory));
@@ -135,7 +136,9 @@ export class Succession {
     const targets = shells.map((shell) => shell.toKill(cause));
     const reports = await endShells(this.#house.host, targets, this.#house.killGraceMs);
     for (const shell of shells) this.#shells.delete(shell);
+    const bash = this.#bash;
     this.#bash = undefined;
+    await bash?.close();
     return {
       signalled: [...reports.values()].flatMap(({ signalled }) => signalled),
       survivors: [...reports.values()].flatMap(({ survivors }) => survivors),

@@ -8,10 +8,11 @@ import { NacreError } from "../support/errors.ts";
 import { checkCommand, checkSettable } from "./check-start.ts";
 import type { KillReport } from "./kill.ts";
 import type { SessionCommand } from "./session-command.ts";
+import { nearestDirectory } from "./session-directory.ts";
 import type { RunOptions, SessionHouse, SessionOptions, SessionResult } from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
 import { runInSession } from "./session-run.ts";
-import { inheritanceScript, nearestDirectory } from "./session-state.ts";
+import { inheritanceScript } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -153,7 +154,7 @@ export class Session {
       const { kind } = await bash.shell.look({ exit: true }, this.#house.killGraceMs);
       if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
       this.#succession.end(bash, this.#succession.number);
-      bash.close();
+      await bash.close();
     } finally {
       leave();
     }

@@ -80,6 +80,7 @@ export class ShellManager {
         allowedRoots: options.allowedRoots,
         sanitise: (inherited) => buildEnvironment({ ...options.environment, inherited }),
         createShell: (shell) => this.createShell(shell),
+        forget: (shell) => this.forget(shell),
         watch: (bash) => this.#running.add(bash),
         unwatch: (bash) => this.#running.delete(bash),
         publish: (part) => this.#publish(part),

@@ -22,34 +22,39 @@ const DEATHS: readonly (readonly [string, (host: SpecialHost) => Promise<unknown
   ["disposes of its manager", (host) => host.ask("dispose")],
 ];
 
-test.each(DEATHS)(
-  "a durable shell goes on after its host %s, and another one beside it ends",
-  async (_, die) => {
-    const root = durables.root();
-    const go = join(shells.directory(), "go");
-    const marks = new Mark();
-    const host = await durables.host(root);
-    const durable = await host.start({
-      command: `echo up; echo warned >&2; until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 7`,
-      durable: true,
-    });
-    const mortal = await host.start({ command: `echo up; sleep ${marks.next()}` });
-    for (const { id } of [durable, mortal]) await host.ask("waitForLine", { id, line: "^up$" });
-    await die(host);
-    await eventually(() => expect(marks.processes()).toEqual([]));
+test("a durable shell goes on however its host ends, and another one beside it does not", async () => {
+  // Side by side: they spend it waiting.
+  await Promise.all(DEATHS.map(([how, die]) => outlive(how, die)));
+});
 
-    const manager = durables.manager(root);
-    const adopted = await manager.adopt();
-    expect(adopted.map(({ id }) => id)).toEqual([durable.id]);
-    const [shell] = adopted;
-    expect(shell?.status).toBe("running");
-    writeFileSync(go, "");
-    expect(await shell?.wait(20_000)).toBe(7);
-    expect(shell?.getAllOutput()).toBe("up\ndone\n[stderr]\nwarned\n");
-    expect(shell?.remarks).toEqual([]);
-    expect(manager.getShell(mortal.id)?.outcome).toMatchObject({ kind: "killed" });
-  },
-);
+async function outlive(how: string, die: (host: SpecialHost) => Promise<unknown>): Promise<void> {
+  const root = durables.root();
+  const go = join(shells.directory(), "go");
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const durable = await host.start({
+    command: `echo up; echo warned >&2; until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 7`,
+    durable: true,
+  });
+  const mortal = await host.start({ command: `echo up; sleep ${marks.next()}` });
+  for (const { id } of [durable, mortal]) await host.ask("waitForLine", { id, line: "^up$" });
+  await die(host);
+  await eventually(() => expect(marks.processes(), how).toEqual([]));
+
+  const manager = durables.manager(root);
+  const adopted = await manager.adopt();
+  expect(
+    adopted.map(({ id }) => id),
+    how,
+  ).toEqual([durable.id]);
+  const [shell] = adopted;
+  expect(shell?.status, how).toBe("running");
+  writeFileSync(go, "");
+  expect(await shell?.wait(20_000), how).toBe(7);
+  expect(shell?.getAllOutput(), how).toBe("up\ndone\n[stderr]\nwarned\n");
+  expect(shell?.remarks, how).toEqual([]);
+  expect(manager.getShell(mortal.id)?.outcome, how).toMatchObject({ kind: "killed" });
+}
 
 test("the keeper of a dead host goes with its last durable shell, and leaves nothing", async () => {
   const root = durables.root();

@@ -60,32 +60,41 @@ const CASES = [true, false].flatMap((durable) =>
   })),
 );
 
-for (const { what, ...plan } of CASES) {
-  test(`${what} between meta and start never started, and no ghost is left`, async () => {
-    const root = durables.root();
-    const { witness } = await dieAt("after meta", { root, ...plan });
-    const manager = durables.manager(root);
-    if (plan.keeper === "too") expect(waiting(root)).toHaveLength(1);
-    await manager.adopt();
-    await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
-    const shell = manager.findAll().find(({ command }) => command.includes(witness));
-    expect(shell?.outcome).toEqual(NEVER_STARTED);
-    expect(shell?.status).toBe("failed");
-    expect(existsSync(witness)).toBe(false);
-  });
+test("a shell whose host is killed between meta and start never started, and no ghost is left", async () => {
+  await Promise.all(
+    CASES.map(async ({ what, ...plan }) => {
+      const root = durables.root();
+      const { witness } = await dieAt("after meta", { root, ...plan });
+      const manager = durables.manager(root);
+      if (plan.keeper === "too") expect(waiting(root), what).toHaveLength(1);
+      await manager.adopt();
+      await eventually(() => expect(processesWith(`${root}/`), what).toEqual([]));
+      const shell = manager.findAll().find(({ command }) => command.includes(witness));
+      expect(shell?.outcome, what).toEqual(NEVER_STARTED);
+      expect(shell?.status, what).toBe("failed");
+      expect(existsSync(witness), what).toBe(false);
+    }),
+  );
+});
 
-  test(`${what} before its meta is written leaves nothing at all`, async () => {
-    const root = durables.root();
-    const { witness } = await dieAt("before meta", { root, ...plan });
-    const manager = durables.manager(root);
-    await manager.adopt();
-    await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
-    expect(manager.findAll().map(({ command }) => command)).toEqual(["true"]);
-    await eventually(() => expect(readdirSync(join(root, "shells"))).toHaveLength(1));
-    expect(readdirSync(join(root, "keepers"))).toEqual([]);
-    expect(existsSync(witness)).toBe(false);
-  });
-}
+test("a start whose host is killed before the meta is written leaves nothing at all", async () => {
+  await Promise.all(
+    CASES.map(async ({ what, ...plan }) => {
+      const root = durables.root();
+      const { witness } = await dieAt("before meta", { root, ...plan });
+      const manager = durables.manager(root);
+      await manager.adopt();
+      await eventually(() => expect(processesWith(`${root}/`), what).toEqual([]));
+      expect(
+        manager.findAll().map(({ command }) => command),
+        what,
+      ).toEqual(["true"]);
+      await eventually(() => expect(readdirSync(join(root, "shells")), what).toHaveLength(1));
+      expect(readdirSync(join(root, "keepers")), what).toEqual([]);
+      expect(existsSync(witness), what).toBe(false);
+    }),
+  );
+});
 
 test.each(["lives", "too"] as const)(
   "a durable shell that was sent its job runs, though its host is killed in the same moment (the keeper: %s)",

@@ -10,29 +10,32 @@ import { canMount, giveAway, isRoot, onSmallDisk, unprivileged } from "../fixtur
 const shells = useShells();
 const durables = useDurables(shells);
 
-test.each(["with spaces and 'quotes'", "naïve-漢字-🐚", "[glob]*?$HOME", "new\nline"])(
-  "durable shells in a state root called %j are adopted, and orphans there are ended",
-  async (name) => {
-    const root = join(durables.root(), name);
-    const marks = new Mark();
-    const go = join(shells.directory(), "go");
-    const host = await durables.host(root);
-    const { id } = await host.start({
-      command: `until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 4`,
-      durable: true,
-    });
-    const orphan = await host.start({ command: `echo up; sleep ${marks.next()}` });
-    await host.ask("waitForLine", { id: orphan.id, line: "^up$" });
-    await host.kill();
-    await eventually(() => expect(marks.processes()).toEqual([]));
-    const [shell] = await durables.manager(root).adopt();
-    expect(shell?.id).toBe(id);
-    writeFileSync(go, "");
-    expect(await shell?.wait(20_000)).toBe(4);
-    expect(shell?.getAllOutput()).toBe("done\n");
-    await eventually(() => expect(readdirSync(join(root, "keepers"))).toEqual([]));
-  },
-);
+const NAMES = ["with spaces and 'quotes'", "naïve-漢字-🐚", "[glob]*?$HOME", "new\nline"];
+
+test("durable shells in state roots with odd names are adopted, and orphans there are ended", async () => {
+  await Promise.all(
+    NAMES.map(async (name) => {
+      const root = join(durables.root(), name);
+      const marks = new Mark();
+      const go = join(shells.directory(), "go");
+      const host = await durables.host(root);
+      const { id } = await host.start({
+        command: `until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 4`,
+        durable: true,
+      });
+      const orphan = await host.start({ command: `echo up; sleep ${marks.next()}` });
+      await host.ask("waitForLine", { id: orphan.id, line: "^up$" });
+      await host.kill();
+      await eventually(() => expect(marks.processes(), name).toEqual([]));
+      const [shell] = await durables.manager(root).adopt();
+      expect(shell?.id, name).toBe(id);
+      writeFileSync(go, "");
+      expect(await shell?.wait(20_000), name).toBe(4);
+      expect(shell?.getAllOutput(), name).toBe("done\n");
+      await eventually(() => expect(readdirSync(join(root, "keepers")), name).toEqual([]));
+    }),
+  );
+});
 
 test("a shell that never started in a state root behind a link leaves no ghost", async () => {
   const [real, link] = [durables.root(), join(shells.directory(), "link")];

@@ -29,7 +29,7 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["the code of the last command", "true; (exit 7)"],
   ["the code of a pipeline", "false | true"],
   ["pipefail", "( set -o pipefail; false | true )"],
-  ["PIPESTATUS", "false | true | (exit 3); echo ${PIPESTATUS[@]}"],
+  ["PIPESTATUS", `false | true | (exit 3); echo \${PIPESTATUS[@]}`],
   ["negation", "! true"],
   ["and, or", "false || true && echo yes"],
   ["a command that does not exist", "nosuchcommand_x arg"],
@@ -60,8 +60,8 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["read meets the end", "read x; echo $?"],
   ["stdin is no terminal", "[ -t 0 ] || echo none"],
   ["umlauts", "echo 'äöü €  😀'"],
-  ["umlauts in a variable", "x='ä😀'; echo ${#x} ${x:1}"],
-  ["length under LC_ALL=C", "( LC_ALL=C; x='ä'; echo ${#x} )"],
+  ["umlauts in a variable", `x='ä😀'; echo \${#x} \${x:1}`],
+  ["length under LC_ALL=C", `( LC_ALL=C; x='ä'; echo \${#x} )`],
   ["a loop with break", "for i in 1 2 3; do [ $i = 2 ] && break; echo $i; done"],
   ["break outside a loop", "break; echo $?"],
   ["continue outside a loop", "continue; echo $?"],
@@ -69,12 +69,12 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["local outside a function", "local x=1; echo $?"],
   ["a function", "f() { local x=$1; echo $x; return 4; }; f a; echo $?"],
   ["recursion", "fac() { (($1 < 2)) && echo 1 || echo $(($1 * $(fac $(($1 - 1))))); }; fac 6"],
-  ["arrays", "a=(1 '2 3' 4); echo ${#a[@]} ${a[1]} ${!a[@]}"],
-  ["associative arrays", "declare -A m=([x]=1 [y]=2); echo ${m[x]}${m[y]}"],
+  ["arrays", `a=(1 '2 3' 4); echo \${#a[@]} \${a[1]} \${!a[@]}`],
+  ["associative arrays", `declare -A m=([x]=1 [y]=2); echo \${m[x]}\${m[y]}`],
   ["globs", "touch g1 g2; echo g*; rm g1 g2"],
   ["braces", "echo {a,b}{1..3}"],
   ["tilde", "HOME=/nowhere; echo ~; unset HOME"],
-  ["expansions", "v=abcabc; echo ${v//b/X} ${v%c*} ${v^^} ${v:1:2} ${w:-none}"],
+  ["expansions", `v=abcabc; echo \${v//b/X} \${v%c*} \${v^^} \${v:1:2} \${w:-none}`],
   ["arithmetic", "echo $((2 ** 10 % 7)) $((16#ff))"],
   ["division by zero", "echo $((1 / 0)); echo after"],
   ["word splitting", 'IFS=:; x=a:b:c; printf "<%s>" $x; unset IFS'],
@@ -84,7 +84,10 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["a subshell", "(cd /; pwd; exit 2); echo $?"],
   ["command substitution", "echo $(printf 'a\\n\\n\\n')."],
   ["process substitution", "cat <(echo a) <(echo b)"],
-  ["a coprocess", "coproc cat; echo hi >&${COPROC[1]}; read -r x <&${COPROC[0]}; echo $x; kill $COPROC_PID"],
+  [
+    "a coprocess",
+    `coproc cat; echo hi >&\${COPROC[1]}; read -r x <&\${COPROC[0]}; echo $x; kill $COPROC_PID`,
+  ],
   ["wait -n", "(exit 6) & wait -n; echo $?"],
   ["background jobs and a bare wait", "sleep 0.01 & (exit 3) & wait; echo $?"],
   ["wait for one", "(exit 5) & wait $!; echo $?"],
@@ -99,21 +102,21 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["death of a child by a signal", "bash -c 'kill -9 $$'; echo $?"],
   ["a segmentation fault of a child", "( ulimit -c 0; bash -c 'kill -SEGV $$' ); echo $?"],
   ["eval", "eval 'echo a; eval \"echo b\"'"],
-  ["nested quotes in eval", "x='echo \"$((1+1))\"'; eval \"$x\""],
+  ["nested quotes in eval", 'x=\'echo "$((1+1))"\'; eval "$x"'],
   ["source", "echo 'echo sourced; return 3' >src; . ./src; echo $?"],
   ["set positional parameters", "set -- a b; echo $# $2; shift; echo $1; set --"],
   ["getopts", "while getopts ab: o -a -b x; do echo $o $OPTARG; done; OPTIND=1"],
   ["printf -v", "printf -v x %03d 7; echo $x"],
-  ["mapfile", "mapfile -t a < <(printf '1\\n2\\n'); echo ${a[1]}"],
+  ["mapfile", `mapfile -t a < <(printf '1\\n2\\n'); echo \${a[1]}`],
   ["a long line", `echo ${"x".repeat(5_000)} | wc -c`],
   ["much output", "seq 1 20000"],
   ["much on both", "seq 1 5000; seq 1 5000 >&2"],
   ["a carriage return in the text", "echo a\r\necho b"],
   ["a tab in the text", "echo\ta"],
-  ["SIGPIPE in a pipeline", "yes | head -1; echo ${PIPESTATUS[0]}"],
+  ["SIGPIPE in a pipeline", `yes | head -1; echo \${PIPESTATUS[0]}`],
   ["true order inside a stream", "for i in 1 2 3; do echo $i; echo e$i >&2; done"],
-  ["a variable for one command", "X=1 bash -c 'echo $X'; echo ${X-unset}"],
-  ["test", "[[ abc =~ ^a(.)c$ ]] && echo ${BASH_REMATCH[1]}"],
+  ["a variable for one command", `X=1 bash -c 'echo $X'; echo \${X-unset}`],
+  ["test", `[[ abc =~ ^a(.)c$ ]] && echo \${BASH_REMATCH[1]}`],
 ];
 
 /** With real pipes, as a shell would give it, and not the sockets of Node. */
@@ -139,10 +142,8 @@ test(`the table has its ${CASES.length} cases`, () => {
 test("a session does what bash does with a file", { timeout: 120_000 }, async () => {
   const { run, manager } = openSession(shells);
   const wrong: unknown[] = [];
+  const [dir, plainDir, file] = [shells.directory(), shells.directory(), join(shells.directory(), "script")];
   for (const [title, command] of CASES) {
-    const dir = shells.directory();
-    const plainDir = shells.directory();
-    const file = join(shells.directory(), "script");
     writeFileSync(file, command);
     const plain = runFile(file, plainDir, manager.environment.env);
     const ours = await run(command, { workingDir: dir });

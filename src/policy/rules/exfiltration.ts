@@ -14,10 +14,11 @@ const SENDERS =
 const PIPES = /^(nc|ncat|netcat|socat|telnet|openssl)$/;
 const HERE = /(^|[/@ ])(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/ ]|$)/;
 
+const MACHINE_SECRETS = /^\/etc\/(g?shadow-?|sudoers|ssh\/ssh_host_\w+_key|ssl\/private\/.*)$/;
+
 const line = (command: JudgedCommand) => command.args.map(({ text }) => text).join(" ");
 
 function sendsSecret(command: JudgedCommand): Hit | null {
-  if (!SENDERS.test(command.program)) return null;
   const carried = command.stdin.origins.includes("secret") || command.substituted.includes("secret");
   const named = command.effects.find(({ kind, place }) => kind === "read" && place.class === "secret");
   if (!carried && (!named || isKey(named.target.text, command))) return null;
@@ -34,17 +35,19 @@ function isKey(path: string, command: JudgedCommand): boolean {
 
 function givesShell(command: JudgedCommand): Hit | null {
   const reason = "A shell would be given to somebody else over the network.";
-  const text = line(command);
-  if (isShell(command.program) || command.program === "exec") {
+  if (isShell(command.program)) {
     const connected = command.redirects.some(({ target }) => /^\/dev\/(tcp|udp)\//.test(target.text));
-    if (connected && isShell(command.program)) return { reason };
+    if (connected) return { reason };
   }
   if (!PIPES.test(command.program)) return null;
+  const text = line(command);
   const executes = /^(nc|ncat|netcat)$/.test(command.program)
     ? /(^| )(-\w*[ec]\w*|--exec|--sh-exec|--lua-exec)( |=)/.test(text)
     : /\b(exec|system|shell)(:|,)/i.test(text);
   return executes || command.stdin.origins.includes("shell") ? { reason } : null;
 }
+
+const UPLOADERS = /^(curl|http|xh|wget|scp|rsync|git)$/;
 
 function uploads(command: JudgedCommand): Hit | null {
   const text = line(command);
@@ -100,6 +103,7 @@ export const exfiltrationRules: readonly Rule[] = [
       "cat ~/.ssh/id_rsa.pub",
       "curl https://example.com",
     ],
+    programs: SENDERS,
     check: sendsSecret,
   },
   {
@@ -137,19 +141,12 @@ export const exfiltrationRules: readonly Rule[] = [
       "cat /etc/passwd",
       "ssh-keygen -lf ~/.ssh/id_rsa",
     ],
-    check: (command) =>
-      onEffect({
-        kinds: ["read"],
-        classes: ["secret"],
-        says: "{program} would show keys or credentials ({path}).",
-      })(command) ??
-      onEffect({
-        kinds: ["read"],
-        classes: ["system"],
-        when: ({ place }) =>
-          /^\/etc\/(g?shadow-?|sudoers|ssh\/ssh_host_\w+_key|ssl\/private\/.*)$/.test(place.path),
-        says: "{program} would show secrets of the machine ({path}).",
-      })(command),
+    check: onEffect({
+      kinds: ["read"],
+      classes: ["secret", "system"],
+      when: ({ place }) => place.class === "secret" || MACHINE_SECRETS.test(place.path),
+      says: "{program} would show keys or credentials ({path}).",
+    }),
   },
   {
     id: "show-secret",
@@ -203,6 +200,7 @@ export const exfiltrationRules: readonly Rule[] = [
       "git push origin main",
       "scp u@h:a.txt .",
     ],
+    programs: UPLOADERS,
     check: uploads,
   },
   {
@@ -219,42 +217,44 @@ export const exfiltrationRules: readonly Rule[] = [
       "rclone copy . r:x",
     ],
     misses: ["nc -z localhost 5432", "ssh host ls", "curl localhost"],
-    check: (command) =>
-      onEffect({
-        kinds: ["write", "append", "read"],
-        classes: ["network"],
-        says: "A connection to {path} would be opened.",
-      })(command) ??
-      onRows([
-        {
-          program: /^(nc|ncat|netcat)$/,
-          args: /\S/,
-          unless: /(^| )(-\w*z\w*|-h)( |$)/,
-          does: "open a connection for whatever comes",
-        },
-        {
-          program:
-            /^(socat|telnet|cryptcat|sbd|pwncat|chisel|frpc|ngrok|localtunnel|lt|bore|croc|wormhole|magic-wormhole|tailscale|cloudflared|inlets|gost)$/,
-          args: /\S/,
-          unless: /^(-V|-h|status|version|help)/,
-          does: "open a connection for whatever comes",
-        },
-        { program: /^(ssh|autossh)$/, args: /(^| )-\w*[RDw]( |\d)/, does: "open a way in through a tunnel" },
-        {
-          program: /^(aws|awslocal)$/,
-          args: /^s3 (cp|sync|mv) (?!s3:)\S+ s3:/,
-          does: "send local data to a bucket",
-        },
-        {
-          program: /^(gsutil|s3cmd|rclone|mc|azcopy|b2|gcloud)$/,
-          args: /^(-\w+ )*(storage )?(cp|copy|sync|mv|move|put|upload|rsync|mirror|upload-file|copyto|moveto)\b/,
-          does: "send local data to a bucket",
-        },
-        {
-          program: /^(mail|mailx|mutt|sendmail|msmtp|swaks|sftp|ftp|lftp|ncftpput|tftp)$/,
-          args: /\S/,
-          does: "send data to somebody",
-        },
-      ])(command),
+    check: (command) => connects(command) ?? opens(command),
   },
 ];
+
+const connects = onEffect({
+  kinds: ["write", "append", "read"],
+  classes: ["network"],
+  says: "A connection to {path} would be opened.",
+});
+
+const opens = onRows([
+  {
+    program: /^(nc|ncat|netcat)$/,
+    args: /\S/,
+    unless: /(^| )(-\w*z\w*|-h)( |$)/,
+    does: "open a connection for whatever comes",
+  },
+  {
+    program:
+      /^(socat|telnet|cryptcat|sbd|pwncat|chisel|frpc|ngrok|localtunnel|lt|bore|croc|wormhole|magic-wormhole|tailscale|cloudflared|inlets|gost)$/,
+    args: /\S/,
+    unless: /^(-V|-h|status|version|help)/,
+    does: "open a connection for whatever comes",
+  },
+  { program: /^(ssh|autossh)$/, args: /(^| )-\w*[RDw]( |\d)/, does: "open a way in through a tunnel" },
+  {
+    program: /^(aws|awslocal)$/,
+    args: /^s3 (cp|sync|mv) (?!s3:)\S+ s3:/,
+    does: "send local data to a bucket",
+  },
+  {
+    program: /^(gsutil|s3cmd|rclone|mc|azcopy|b2|gcloud)$/,
+    args: /^(-\w+ )*(storage )?(cp|copy|sync|mv|move|put|upload|rsync|mirror|upload-file|copyto|moveto)\b/,
+    does: "send local data to a bucket",
+  },
+  {
+    program: /^(mail|mailx|mutt|sendmail|msmtp|swaks|sftp|ftp|lftp|ncftpput|tftp)$/,
+    args: /\S/,
+    does: "send data to somebody",
+  },
+]);

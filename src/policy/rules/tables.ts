@@ -3,7 +3,7 @@
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { shown } from "../marks.ts";
 import { remembered } from "../remembered.ts";
-import type { Hit } from "../rule.ts";
+import type { Check, Hit } from "../rule.ts";
 
 export interface Row {
   readonly program: RegExp;
@@ -15,15 +15,16 @@ export interface Row {
 }
 
 /** A check that fires on the first row that fits. */
-export function onRows(rows: readonly Row[]): (command: JudgedCommand) => Hit | null {
+export function onRows(rows: readonly Row[]): Check {
   const rowsOf = remembered((program) => rows.filter((row) => row.program.test(program)));
-  return (command) => {
+  const check = (command: JudgedCommand): Hit | null => {
     const own = rowsOf(command.program);
     if (own.length === 0 || asksForHelp(command)) return null;
     const line = lineOf(command);
     const row = own.find(({ args, unless }) => args.test(line) && !unless?.test(line));
     return row ? { reason: `${shown(command.program)} would ${row.does}.` } : null;
   };
+  return Object.assign(check, { needs: (program: string) => rowsOf(program).length > 0 });
 }
 
 /** Long arguments are texts and messages; their beginning is enough to tell an option from a text. */
