@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // Most tests wait for processes rather than compute.
+    maxWorkers: 3,
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

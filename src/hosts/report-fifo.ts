@@ -2,6 +2,7 @@
 // of it is ever in the hands of a command.
 import { constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
+import { SCRIPT_FIFO_BYTES } from "../support/limits.ts";
 
 export class ReportFifo {
   readonly path: string;
@@ -11,8 +12,20 @@ export class ReportFifo {
     this.path = path;
     // For writing, too: without a writer it would end after the first report.
     const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-    this.#socket = new Socket({ fd, readable: true, writable: false });
-    this.#socket.on("data", onBytes);
+    const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
+    this.#socket = new Socket({
+      fd,
+      readable: true,
+      writable: false,
+      // One buffer for all: a new one for each report is 64 KiB for the garbage collector.
+      onread: {
+        buffer,
+        callback: (length) => {
+          onBytes(Buffer.from(buffer.subarray(0, length)));
+          return true;
+        },
+      },
+    });
     this.#socket.on("error", () => {});
     // Whoever waits for a command keeps the program alive, not this.
     this.#socket.unref();

@@ -86,7 +86,8 @@ fifo_logger() {
   exec 3>&1 </dev/null >/dev/null 2>/dev/null
   # For writing, too, so that opening it waits for nobody; not any longer than that, or it would never end.
   # All of it before the host hears of us: it removes the fifo as soon as the session has opened it.
-  exec 5>>"$2" 6<>"$fifo" <"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  exec 5>>"$2" 6<>"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  exec <"$fifo"
   printf 'logging %s %s\n' "$1" "$BASHPID" >&3
   read -r -t 10 _ || exit 1
   log 5 "$3"

@@ -1,20 +1,25 @@
 // Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Quotes and expansions inside are kept as they are written.
 
 import { POLICY_BRACES_MAX_COUNT } from "../support/limits.ts";
+import type { Budget } from "./budget.ts";
 
 /** The alternatives of one `{…}`, or null where there are too many to list. */
-export function expandBraces(text: string): readonly string[] | null {
+export function expandBraces(text: string, budget: Budget): readonly string[] | null {
+  // Each level of nesting is read anew.
+  budget.spend(1 + text.length / CHARS_PER_STEP);
   const inner = text.slice(1, -1);
   const range = RANGE.exec(inner);
   if (range) return expandRange(range);
   const alternatives: string[] = [];
   for (const piece of splitTopLevel(inner)) {
-    const expanded = expandInside(piece);
+    const expanded = expandInside(piece, budget);
     if (expanded === null || alternatives.length + expanded.length > POLICY_BRACES_MAX_COUNT) return null;
     alternatives.push(...expanded);
   }
   return alternatives;
 }
+
+const CHARS_PER_STEP = 16;
 
 const RANGE = /^(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?$/;
 
@@ -53,11 +58,11 @@ function splitTopLevel(text: string): readonly string[] {
 const TOKENS = /\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[{}(),]/gs;
 
 /** Expands what is nested in one alternative: its first group, and then what comes of that. */
-function expandInside(piece: string): readonly string[] | null {
+function expandInside(piece: string, budget: Budget): readonly string[] | null {
   const group = firstGroup(piece);
   if (group === null) return [piece];
-  const inner = expandBraces(piece.slice(group.start, group.end));
-  const tails = expandInside(piece.slice(group.end));
+  const inner = expandBraces(piece.slice(group.start, group.end), budget);
+  const tails = expandInside(piece.slice(group.end), budget);
   if (inner === null || tails === null || inner.length * tails.length > POLICY_BRACES_MAX_COUNT) return null;
   return inner.flatMap((middle) => tails.map((tail) => piece.slice(0, group.start) + middle + tail));
 }

@@ -29,7 +29,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   cd: changesDirectory,
   pushd: changesDirectory,
   popd: (_, { scope }) => {
-    scope.cwds = [UNKNOWN];
+    scope.move(() => UNKNOWN);
     return SILENT;
   },
   export: declares,
@@ -107,7 +107,7 @@ function changesDirectory(
 ): Flow {
   const [target] = readOptions(command.args).operands;
   const text = target?.text ?? (command.called === "cd" ? where.home : UNKNOWN);
-  scope.cwds = text === "-" ? [UNKNOWN] : [...new Set(scope.cwds.map((cwd) => changeDirectory(text, cwd)))];
+  scope.move((cwd) => (text === "-" ? UNKNOWN : changeDirectory(text, cwd)));
   return SILENT;
 }
 

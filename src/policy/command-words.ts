@@ -40,7 +40,7 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   const span = frame.fixed ?? { start: node.pos, end: node.end };
   frame.around = span;
   const plain = plainArgv(node, frame, context);
-  if (plain) return { argvs: [plain], around: { ...frame, ...BARE, span } };
+  if (plain) return { argvs: [plain], around: bareAround(frame, span) };
   const seen: Origin[] = [];
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
@@ -61,7 +61,11 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   return { argvs, around };
 }
 
-const BARE = { redirects: [], assignments: [], substituted: [] };
+const NOTHING: readonly never[] = [];
+
+function bareAround({ scope, stdin, via }: Frame, span: Span): Surroundings {
+  return { scope, stdin, via, redirects: NOTHING, assignments: NOTHING, substituted: NOTHING, span };
+}
 
 /** The argv of a command that is nothing but plain words, as most lines of a long script are; null for any other. */
 function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readonly Field[] | null {

@@ -57,11 +57,9 @@ function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner
   const { expression } = search;
   for (let i = 0; i < expression.length; i++) {
     if (!/^-(exec|ok)(dir)?$/.test(expression[i]?.text ?? "")) continue;
-    const length = expression.slice(i + 1).findIndex(({ text }) => text === ";" || text === "+");
-    const argv = expression.slice(i + 1, length < 0 ? undefined : i + 1 + length);
-    runOnPaths(argv, paths, inside(command, around), runner);
-    if (length < 0) break;
-    i += length;
+    const start = i + 1;
+    while (i + 1 < expression.length && !/^[;+]$/.test(expression[i + 1]?.text ?? "")) i += 1;
+    runOnPaths(expression.slice(start, i + 1), paths, inside(command, around), runner);
   }
   return flowOf(paths.join("\n"), []);
 }

@@ -98,8 +98,10 @@ class Examination {
     // More of the same would not change the answer.
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
+    const rules = this.#rulesAbout(command);
+    this.walk.budget.spend((rules.length + command.effects.length * EFFECT_STEPS) * RULE_STEPS);
     const before = this.findings.length;
-    for (const rule of this.#rulesAbout(command)) {
+    for (const rule of rules) {
       const finding = applied(rule, command);
       if (!finding) continue;
       add(this.findings, finding);
@@ -128,6 +130,10 @@ class Examination {
     add(this.findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
   }
 }
+
+/** What it costs to ask one rule, and how many questions the making of one effect is worth. */
+const RULE_STEPS = 0.1;
+const EFFECT_STEPS = 20;
 
 interface RulesForProgram {
   readonly all: readonly CommandRule[];

@@ -19,7 +19,7 @@ export function runRemote(command: EffectiveCommand, around: Surroundings, runne
   const [first] = there;
   if (!first) return flowOf(null);
   const scope = around.scope.fork();
-  scope.cwds = [UNKNOWN];
+  scope.move(() => UNKNOWN);
   runner.runText(there.map(({ text }) => text).join(" "), {
     ...inside,
     scope,

@@ -73,7 +73,7 @@ function runPeeled(command: EffectiveCommand, around: Surroundings, runner: Comm
   const scope = around.scope.fork();
   for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
   const { directory } = peeled;
-  if (directory) scope.cwds = scope.cwds.map((cwd) => changeDirectory(directory.text, cwd));
+  if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
   const assignments = [...around.assignments, ...peeled.assignments];
   const inside = { ...inner(around, command.program), scope, assignments, stdin: around.stdin };
   if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });

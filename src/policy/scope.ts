@@ -22,7 +22,7 @@ export interface Variable {
 export type Files = Map<string, Flow>;
 
 export class Scope {
-  cwds: readonly string[];
+  #cwds: readonly string[];
   /** null: nobody knows them. */
   positional: readonly string[] | null = null;
   readonly files: Files;
@@ -33,12 +33,28 @@ export class Scope {
   #owned = true;
 
   constructor(cwds: readonly string[], files: Files, budget: Budget) {
-    this.cwds = cwds;
+    this.#cwds = cwds;
     this.files = files;
     this.#budget = budget;
     this.#variables = new Map();
     this.#functions = new Map();
     this.#aliases = new Map();
+  }
+
+  get cwds(): readonly string[] {
+    return this.#cwds;
+  }
+
+  /** Goes from every directory it may be in to where the step leads. */
+  move(step: (cwd: string) => string): void {
+    const cwds = new Set<string>();
+    for (const cwd of this.#cwds) {
+      const next = step(cwd);
+      this.#budget.spend(1 + next.length / CHARS_PER_STEP);
+      // No system has such a path: whoever makes one up gets no farther.
+      cwds.add(next.length > PATH_MAX_CHARS ? UNKNOWN : next);
+    }
+    this.#cwds = [...cwds];
   }
 
   variable(name: string): Variable | undefined {
@@ -48,6 +64,7 @@ export class Scope {
   assign(name: string, values: readonly string[], elements: readonly string[] | null = null): void {
     this.#own();
     if (this.#variables.size >= POLICY_VARIABLES_MAX_COUNT && !this.#variables.has(name)) return;
+    this.#budget.spend(lengthOf(values) / CHARS_PER_STEP);
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements) });
   }
 
@@ -75,7 +92,8 @@ export class Scope {
 
   /** A copy that may change on its own, as a subshell or a branch does. Copied only when one of the two writes. */
   fork(): Scope {
-    const copy = new Scope(this.cwds, this.files, this.#budget);
+    this.#budget.spend();
+    const copy = new Scope(this.#cwds, this.files, this.#budget);
     copy.positional = this.positional;
     copy.#variables = this.#variables;
     copy.#functions = this.#functions;
@@ -87,7 +105,8 @@ export class Scope {
 
   /** From here on everything is possible that was possible at the end of the other. */
   merge(other: Scope): void {
-    this.cwds = union(this.cwds, other.cwds);
+    this.#budget.spend();
+    if (this.#cwds !== other.#cwds) this.#mergeDirectories(other);
     if (this.positional !== other.positional) this.positional = null;
     if (other.#variables !== this.#variables) this.#mergeVariables(other);
     for (const [name, body] of other.#functions) if (!this.#functions.has(name)) this.define(name, body);
@@ -97,8 +116,15 @@ export class Scope {
   /** Whether nothing was learnt since the other was forked. */
   sameAs(other: Scope): boolean {
     return (
-      this.#variables === other.#variables && this.cwds === other.cwds && this.positional === other.positional
+      this.#variables === other.#variables &&
+      this.#cwds === other.#cwds &&
+      this.positional === other.positional
     );
+  }
+
+  #mergeDirectories(other: Scope): void {
+    this.#budget.spend(lengthOf(other.#cwds) / CHARS_PER_STEP);
+    this.#cwds = union(this.#cwds, other.#cwds);
   }
 
   #mergeVariables(other: Scope): void {
@@ -123,6 +149,16 @@ export class Scope {
     this.#aliases = new Map(this.#aliases);
     this.#owned = true;
   }
+}
+
+/** How much text is copied or compared in the time of one step. */
+const CHARS_PER_STEP = 128;
+const PATH_MAX_CHARS = 4_096;
+
+function lengthOf(texts: readonly string[]): number {
+  let length = 0;
+  for (const text of texts) length += text.length;
+  return length;
 }
 
 function union(a: readonly string[], b: readonly string[]): readonly string[] {

@@ -24,6 +24,7 @@ import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
 import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
+import { lookAheadSteps } from "./slow-text.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateQuoted, evaluateText } from "./words.ts";
@@ -49,7 +50,7 @@ export class Walk implements Runner {
 
   /** Walks the whole text. */
   start(text: string, cwd: string): void {
-    const script = parseText(text);
+    const script = this.#parse(text);
     const scope = new Scope([cwd], new Map(), this.budget);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
     if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb({ start: 0, end: text.length });
@@ -67,14 +68,14 @@ export class Walk implements Runner {
   }
 
   runArgv(argv: readonly Field[], around: Surroundings): Flow {
-    this.budget.spend(2);
+    this.budget.spend(ARGV_STEPS);
     return this.budget.deeper(() => runCommand(argv, around, this));
   }
 
   runText(text: string, around: Surroundings): Flow {
-    this.budget.spend(1 + text.length / 4);
+    this.budget.spend(TEXT_STEPS + text.length / 4);
     return this.budget.deeper(() => {
-      const script = parseText(text);
+      const script = this.#parse(text);
       if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb(around.span);
       const frame: Frame = { scope: around.scope, stdin: around.stdin, via: around.via, fixed: around.span };
       return this.#script(script, frame);
@@ -100,6 +101,11 @@ export class Walk implements Runner {
 
   sign(kind: SignKind, span: Span, detail: string): void {
     this.signs.push({ kind, span, detail });
+  }
+
+  #parse(text: string): ParsedScript {
+    this.budget.spend(lookAheadSteps(text));
+    return parseText(text);
   }
 
   #bomb(span: Span): void {
@@ -213,8 +219,10 @@ export class Walk implements Runner {
     if (node.commands.length === 1 && only) return this.node(only, frame);
     this.budget.expect(node.commands.length);
     let flow = frame.stdin;
-    for (const command of node.commands)
+    for (const command of node.commands) {
+      this.budget.spend(ARGV_STEPS);
       flow = this.node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
+    }
     return flow;
   }
 
@@ -253,7 +261,7 @@ export class Walk implements Runner {
 
   #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
     // unbash parses a substitution when it is looked at, with everything nested in it: paid for beforehand.
-    this.budget.spend(1 + part.text.length / 2);
+    this.budget.spend(TEXT_STEPS + part.text.length / 2);
     const { script } = part;
     const around = frame.fixed ?? frame.around ?? { start: part.pos, end: part.end };
     if (!script) {
@@ -285,6 +293,10 @@ export class Walk implements Runner {
     };
   }
 }
+
+/** The least that a text inside a text costs, however short it is. */
+const TEXT_STEPS = 16;
+const ARGV_STEPS = 3;
 
 const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;
 

@@ -22,7 +22,7 @@ export function evaluateWord(word: Word, context: WordContext): Evaluated {
     context.budget.spend(PLAIN_STEPS);
     return { alternatives: [[word.text]], flow: null };
   }
-  context.budget.spend(1 + word.text.length / 64);
+  context.budget.spend(partSteps(word.text));
   const evaluation = new Evaluation(context);
   const combined = evaluation.combinations(word);
   const fields = combined.map((ways) => ways.map((pieces) => toFields(pieces, context)));
@@ -31,8 +31,11 @@ export function evaluateWord(word: Word, context: WordContext): Evaluated {
 
 /** Evaluates without splitting, as in an assignment or a here-string: every value it may have. */
 export function evaluateText(word: Word, context: WordContext): readonly string[] {
-  context.budget.spend();
-  if (isPlain(word.text)) return [word.text];
+  if (isPlain(word.text)) {
+    context.budget.spend();
+    return [word.text];
+  }
+  context.budget.spend(partSteps(word.text));
   const ways = new Evaluation(context).ways(word.parts ?? [literal(word)]);
   return ways.map((pieces) =>
     expandTildes(pieces, context, true)
@@ -51,6 +54,16 @@ export function evaluateQuoted(parts: readonly WordPart[], context: WordContext)
 export const PLAIN_STEPS = 0.25;
 
 export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
+
+/** unbash makes the parts of a word when they are looked at, and looks ahead from everything that opens in it. */
+function partSteps(text: string): number {
+  if (text.length < SHORT_CHARS) return 1 + text.length / 16;
+  const openings = text.match(/[{([`"']/g)?.length ?? 0;
+  return 1 + text.length / 16 + (openings * text.length) / SCANNED_PER_STEP;
+}
+
+const SHORT_CHARS = 128;
+const SCANNED_PER_STEP = 1_024;
 
 interface Piece {
   readonly text: string;
@@ -91,7 +104,7 @@ class Evaluation {
   ways(parts: readonly WordPart[], quoted = false): Ways {
     let ways: Piece[][] = [[]];
     for (const part of parts) {
-      this.#context.budget.spend(ways.length);
+      this.#context.budget.spend(ways.length * 2);
       ways = multiplied(ways, this.#part(part, quoted));
       if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
     }
@@ -109,7 +122,7 @@ class Evaluation {
   }
 
   #braces(text: string): WordPart[][] {
-    const alternatives = expandBraces(text);
+    const alternatives = expandBraces(text, this.#context.budget);
     if (alternatives === null) return [[UNKNOWN_PART]];
     return alternatives.map((raw) => {
       if (raw === "" || isPlain(raw)) return [{ type: "Literal", pos: 0, end: 0, text: raw, value: raw }];
@@ -154,11 +167,15 @@ class Evaluation {
   }
 
   #expansion(values: readonly string[], quoted: boolean): Ways {
-    return values.map((text) => [
-      quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" },
-    ]);
+    return values.map((text) => {
+      this.#context.budget.spend(text.length / VALUE_CHARS_PER_STEP);
+      return [quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" }];
+    });
   }
 }
+
+/** A value is looked at character by character where it is split into fields. */
+const VALUE_CHARS_PER_STEP = 32;
 
 function listElements(part: WordPart, scope: Scope): readonly string[] | null {
   if (part.type === "SimpleExpansion")

@@ -3,7 +3,7 @@
 import type { Host, StartedShell } from "../hosts/host.ts";
 import { readEndRecord, writeCause } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
-import { type Lease, readLease, takeOver } from "../spool/lease.ts";
+import { type Holder, type Lease, readLease, takeOver } from "../spool/lease.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
 import { endShells } from "./kill.ts";
@@ -26,13 +26,15 @@ export async function adoptShells(host: Host, root: SpoolRoot): Promise<Adoption
   const adopted: StartedShell[] = [];
   const ended: { readonly shell: StartedShell; readonly lease: Lease }[] = [];
   const orphans: Orphan[] = [];
+  const isAlive = rememberingHolders(host);
   const lookAt = async (id: string): Promise<void> => {
     // A record that cannot be read costs only itself.
     const shell = host.attach(id);
     const lease = shell && leaseOf(shell);
-    if (!shell || !lease || !isOrphaned(shell, lease, host)) return;
-    const neverStarted = await isWaiting(shell, host);
-    const over = neverStarted || isOver(shell, host);
+    if (!shell || !lease || !isOrphaned(shell, lease, isAlive)) return;
+    const ran = isOver(shell, host);
+    const neverStarted = !ran && (await isWaiting(shell, host));
+    const over = ran || neverStarted;
     if (shell.unseen === undefined && (over || !shell.meta.durable)) orphans.push({ shell, neverStarted });
     if (!shell.meta.durable || lease.over) return;
     if (over) ended.push({ shell, lease });
@@ -73,9 +75,24 @@ function leaseOf({ files, meta }: StartedShell): Lease | undefined {
 }
 
 /** Whoever cannot be seen from here may well be alive; nobody is, of another boot. */
-function isOrphaned({ origin }: StartedShell, { holder }: Lease, host: Host): boolean {
+function isOrphaned(
+  { origin }: StartedShell,
+  { holder }: Lease,
+  isAlive: (holder: Holder) => boolean,
+): boolean {
   if (origin === "another namespace") return false;
-  return origin === "another boot" || !holder || !host.isAlive(holder.pid, holder.startTime);
+  return origin === "another boot" || !holder || !isAlive(holder);
+}
+
+/** Thousands of shells may have the same one. */
+function rememberingHolders(host: Host): (holder: Holder) => boolean {
+  const known = new Map<string, boolean>();
+  return ({ pid, startTime }) => {
+    const key = `${pid} ${startTime}`;
+    const alive = known.get(key) ?? host.isAlive(pid, startTime);
+    known.set(key, alive);
+    return alive;
+  };
 }
 
 /** A shell that got no job from its host will get none any more. */

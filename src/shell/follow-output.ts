@@ -21,13 +21,9 @@ export interface Followed {
 
 export async function* followOutput(
   files: ShellFiles,
-  { hasEnded, ended, from = { stdout: 0, stderr: 0 } }: Followed,
+  { hasEnded, ended, from }: Followed,
 ): AsyncGenerator<OutputPiece, void, void> {
-  const streams = (["stdout", "stderr"] as const).map((stream) => ({
-    stream,
-    cursor: new Cursor(files[stream], from[stream]),
-    decoder: createUtf8Decoder(),
-  }));
+  const streams = streamsOf(files, from);
   const watch = new OutputWatch(files.dir);
   void ended.then(() => watch.nudge());
   let turns = 0;
@@ -36,12 +32,10 @@ export async function* followOutput(
       // Asked before reading: what is printed up to the end is on disk when the end is known.
       const last = hasEnded();
       let quiet = true;
-      for (const { stream, cursor, decoder } of streams) {
-        const bytes = cursor.peek(READ_CHUNK_BYTES);
-        cursor.advance(bytes.length);
-        if (bytes.length > 0) quiet = false;
-        const text = decoder.push(bytes) + (last && bytes.length === 0 ? decoder.end() : "");
-        if (text !== "") yield { stream, text };
+      for (const followed of streams) {
+        const { text, isNew } = take(followed, last);
+        if (isNew) quiet = false;
+        if (text !== "") yield { stream: followed.stream, text };
       }
       if (!quiet) {
         // A backlog of gigabytes must not keep others waiting.
@@ -54,4 +48,25 @@ export async function* followOutput(
   } finally {
     watch.close();
   }
+}
+
+interface FollowedStream {
+  readonly stream: StreamName;
+  readonly cursor: Cursor;
+  readonly decoder: ReturnType<typeof createUtf8Decoder>;
+}
+
+function streamsOf(files: ShellFiles, from?: Readonly<Record<StreamName, number>>): FollowedStream[] {
+  return (["stdout", "stderr"] as const).map((stream) => ({
+    stream,
+    cursor: new Cursor(files[stream], from?.[stream]),
+    decoder: createUtf8Decoder(),
+  }));
+}
+
+function take({ cursor, decoder }: FollowedStream, last: boolean): { text: string; isNew: boolean } {
+  const bytes = cursor.peek(READ_CHUNK_BYTES);
+  cursor.advance(bytes.length);
+  const isNew = bytes.length > 0;
+  return { text: decoder.push(bytes) + (last && !isNew ? decoder.end() : ""), isNew };
 }

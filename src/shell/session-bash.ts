@@ -20,8 +20,11 @@ import { ShellProcess } from "./shell-process.ts";
 
 export type Ending =
   | { readonly kind: "ran"; readonly code: number; readonly cwd: string }
-  /** The bash is over. `wedged`: it had stopped taking the harness. */
-  | { readonly kind: "ended"; readonly outcome: Outcome; readonly wedged: boolean };
+  /**
+   * The bash is over. `taken`: it had read the command, which was run. `wedged`: it had stopped taking the
+   * harness.
+   */
+  | { readonly kind: "ended"; readonly outcome: Outcome; readonly taken: boolean; readonly wedged: boolean };
 
 export interface SessionBashOptions {
   readonly host: Host;
@@ -52,10 +55,14 @@ export class SessionBash {
   /** Traps that are off between commands. */
   traps = "";
   #over = false;
+  #isSent = false;
+  #lastNumber = 0;
   #wedged = false;
   readonly #kill: (number: number) => void;
   #heir: ShellProcess | undefined;
   readonly #onBirth: (() => void)[] = [];
+  readonly #onSaved: (() => void)[] = [];
+  #savedNumber = -1;
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
   #watchdog: NodeJS.Timeout | undefined;
 
@@ -107,6 +114,8 @@ export class SessionBash {
   run(number: number, message: Buffer): Promise<Ending> {
     return new Promise((resolve) => {
       this.#waiting = { number, resolve };
+      this.#isSent = !this.#over;
+      this.#lastNumber = number;
       if (this.#over) {
         this.#ended();
         return;
@@ -131,7 +140,14 @@ export class SessionBash {
 
   /** Gives up waiting for a bash that cannot be ended. */
   abandon(outcome: Outcome): void {
-    this.#settle()?.({ kind: "ended", outcome, wedged: this.#wedged });
+    this.#settle()?.({ kind: "ended", outcome, taken: true, wedged: this.#wedged });
+  }
+
+  /** Resolves when the state after this command is on disk, or never will be. */
+  async saved(number: number): Promise<void> {
+    while (this.isAlive && this.#savedNumber < number) {
+      await new Promise<void>((resolve) => this.#onSaved.push(resolve));
+    }
   }
 
   /** Resolves when it takes commands, or never will. */
@@ -148,6 +164,8 @@ export class SessionBash {
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
       case "saved":
+        this.#savedNumber = report.number;
+        for (const tell of this.#onSaved.splice(0)) tell();
         break;
       case "ran": {
         this.flags = report.flags;
@@ -175,11 +193,14 @@ export class SessionBash {
 
   #ended(): void {
     this.#over = true;
-    for (const tell of this.#onBirth.splice(0)) tell();
+    for (const tell of [...this.#onBirth.splice(0), ...this.#onSaved.splice(0)]) tell();
     // A shim that was killed has told nobody.
     this.started.channel?.close();
     const { outcome } = this.shell;
-    if (outcome) this.#settle()?.({ kind: "ended", outcome, wedged: this.#wedged });
+    // Its shim is gone, so nobody watches it any more.
+    if (outcome?.kind === "lost") this.#kill(this.#lastNumber);
+    const taken = this.isBorn && this.#isSent && this.started.channel?.unreadBytes === 0;
+    if (outcome) this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#wedged });
   }
 
   /**
@@ -210,7 +231,7 @@ export class SessionBash {
     this.#wedged = true;
     this.send(exitMessage(this.place));
     this.started.channel?.end();
-    this.#watchdog = setTimeout(() => this.#kill(this.#waiting?.number ?? 0), WATCHDOG_EXIT_MS);
+    this.#watchdog = setTimeout(() => this.#kill(this.#lastNumber), WATCHDOG_EXIT_MS);
   }
 }
 

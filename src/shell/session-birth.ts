@@ -74,6 +74,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
       restoreFrom: options.state === undefined ? undefined : restoreFrom,
       profile: options.profile,
       profileEnvPath,
+      number,
       statePath: stateFile(started.files.dir, number),
     }),
   );
@@ -95,7 +96,7 @@ async function sanitiseAfter(
   const { env, dropped } = house.sanitise(found);
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
   const unset = dropped.map(({ name }) => name).filter((name) => name in found);
-  bash.send(adjustMessage(place, { set, unset, statePath: stateFile(started.files.dir, number) }));
+  bash.send(adjustMessage(place, { set, unset, number, statePath: stateFile(started.files.dir, number) }));
 }
 
 function metaOf(id: string, { host, capBytes }: SessionHouse, options: BirthOptions) {

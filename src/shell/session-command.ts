@@ -2,9 +2,10 @@
 // whichever comes first. What it printed and what comes next is the session's business.
 import type { Host } from "../hosts/host.ts";
 import type { Cause } from "../spool/end-record.ts";
-import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { INTERRUPT_GRACE_MS, INTERRUPT_ROUND_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";
-import { endShells, signalShells } from "./kill.ts";
+import { endShells, type Survivor } from "./kill.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import type { RunOptions } from "./session-options.ts";
 
@@ -20,7 +21,11 @@ export class SessionCommand {
   readonly #graceMs: number;
   readonly #ended: Promise<Ending>;
   #interrupted = false;
+  /** Nothing more is to be ended. */
   #isOver = false;
+  /** What could not be ended. */
+  readonly survivors: Survivor[] = [];
+  #killing: Promise<void> | undefined;
 
   constructor(options: {
     readonly number: number;
@@ -34,6 +39,9 @@ export class SessionCommand {
     this.#host = options.host;
     this.#graceMs = options.graceMs;
     this.#ended = this.bash.run(this.number, options.message);
+    void this.#ended.then(() => {
+      this.#isOver = true;
+    });
   }
 
   async end({ timeoutMs, onTimeout, signal }: RunOptions): Promise<CommandEnding> {
@@ -52,7 +60,9 @@ export class SessionCommand {
     try {
       const ending = await (timeoutMs === undefined ? this.#ended : Promise.race([this.#ended, left]));
       if (ending === "left") return { kind: "left" };
-      if (this.#interrupted && ending.kind === "ran") await this.#killRest();
+      // Its bash is quicker than the last of what it had running.
+      await this.#killing;
+      if (this.#interrupted) await this.#killRest();
       return { ...ending, interrupted: this.#interrupted };
     } finally {
       this.#isOver = true;
@@ -65,24 +75,47 @@ export class SessionCommand {
   async interrupt(): Promise<void> {
     if (this.#interrupted || this.#isOver) return;
     this.#interrupted = true;
-    const { shell } = this.bash;
-    const target = { started: shell.started, ended: this.#ended };
-    await signalShells(onlyCommand(this.#host, this.number), [target], "SIGINT");
-    await orAfter(INTERRUPT_GRACE_MS, this.#ended);
+    const told = new Set<number>();
+    const deadline = monotonicMs() + INTERRUPT_GRACE_MS;
+    while (!this.#isOver && monotonicMs() < deadline) {
+      await this.#tell(told);
+      await orAfter(INTERRUPT_ROUND_MS, this.#ended);
+    }
     if (!this.#isOver) await this.kill({ kind: "aborted", detail: "the caller" });
+  }
+
+  /** Each once; in rounds, because bash goes on waiting for a child that was forked just then and not told. */
+  async #tell(told: Set<number>): Promise<void> {
+    const { started } = this.bash;
+    const host = onlyCommand(this.#host, this.number);
+    const processes = (await host.processesOf([started])).get(started) ?? [];
+    // bash first: it ends the line only if it had the signal before its child died of it.
+    processes.sort((a, b) => Number(b.pid === started.commandPid) - Number(a.pid === started.commandPid));
+    for (const process of processes) {
+      if (told.has(process.pid)) continue;
+      told.add(process.pid);
+      host.signal(process, "SIGINT");
+      host.signal(process, "SIGCONT");
+    }
   }
 
   /** Ends the bash and everything this command started; what earlier ones left running lives on. */
   async kill(cause: Cause): Promise<void> {
     if (this.#isOver) return;
+    this.#killing ??= this.#kill(cause);
+    await this.#killing;
+  }
+
+  async #kill(cause: Cause): Promise<void> {
     const target = this.bash.shell.toKill(cause);
-    await endShells(onlyCommand(this.#host, this.number), [target], this.#graceMs);
+    const reports = await endShells(onlyCommand(this.#host, this.number), [target], this.#graceMs);
+    for (const report of reports.values()) this.survivors.push(...report.survivors);
     // Every call returns, also one whose bash the kernel does not let go.
     if (!this.#isOver && this.bash.isAlive)
       this.bash.abandon({ kind: "lost", reason: "it did not end after SIGKILL" });
   }
 
-  /** The bash has survived the interrupt, by a trap; the rest of the command does not. */
+  /** The bash may have survived the interrupt, by a trap; the rest of the command does not. */
   async #killRest(): Promise<void> {
     const { started } = this.bash.shell;
     const host = onlyCommand(this.#host, this.number, started.commandPid);

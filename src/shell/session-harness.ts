@@ -63,7 +63,7 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): Buffer {
     // Each with its own redirection: a trap on DEBUG must not print into the report.
     `\\builtin trap -p RETURN DEBUG ${reportTo(place)};\\builtin trap - RETURN DEBUG;`,
     `\\builtin printf '\\000\\n' ${reportTo(place)};`,
-    afterwards(place, String(plan.number), plan.statePath, unhide),
+    afterwards(place, plan.number, plan.statePath, unhide),
     "} >/dev/null 2>&1\n",
   ].join("");
   return message(variable, harness, text);
@@ -75,6 +75,8 @@ export interface BirthPlan {
   readonly profile: string | undefined;
   /** Where the environment is written that the profile left. */
   readonly profileEnvPath: string;
+  /** Of the command before. */
+  readonly number: number;
   readonly statePath: string;
 }
 
@@ -89,7 +91,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
   const harness = [
     `{ ${restore}${source}`,
     `\\builtin printf 'b\\000${place.token}\\000\\n' ${reportTo(place)};`,
-    afterwards(place, "0", plan.statePath, ""),
+    afterwards(place, plan.number, plan.statePath, ""),
     "} >/dev/null 2>&1 </dev/null\n",
   ].join("");
   return message(variableOf(place), harness, Buffer.alloc(0));
@@ -101,6 +103,7 @@ export function adjustMessage(
   plan: {
     readonly set: Readonly<Record<string, string>>;
     readonly unset: readonly string[];
+    readonly number: number;
     readonly statePath: string;
   },
 ): Buffer {
@@ -108,7 +111,7 @@ export function adjustMessage(
     "{ ",
     plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
     ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
-    afterwards(place, "0", plan.statePath, ""),
+    afterwards(place, plan.number, plan.statePath, ""),
     "} >/dev/null 2>&1 </dev/null\n",
   ].join("");
   return message(variableOf(place), harness, Buffer.alloc(0));
@@ -116,10 +119,10 @@ export function adjustMessage(
 
 /** Ends bash with the code of the command it has run, also one that no longer takes the harness. */
 export function exitMessage(place: HarnessPlace): Buffer {
-  return Buffer.from(`\\exit "$${variableOf(place)}"\n`);
+  return Buffer.from(`{ \\exit "$${variableOf(place)}";} 2>/dev/null\n`);
 }
 
-export type StatePart = "options" | "functions" | "variables" | "rest" | "end";
+export type StatePart = "options" | "functions" | "variables" | "rest" | `end ${number}`;
 
 /** The marks between the parts of a saved state: nobody can have printed the nonce. */
 export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart): string {
@@ -132,7 +135,7 @@ export function quoted(text: string): string {
 }
 
 /** After the report, while whoever asked reads it. Options that would lead the harness astray are off until the next command. */
-function afterwards(place: HarnessPlace, id: string, statePath: string, first: string): string {
+function afterwards(place: HarnessPlace, number: number, statePath: string, first: string): string {
   const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
   return [
     // Under `set -a` our own variable was exported, too; a command of 1 MiB in the environment ends all programs.
@@ -144,8 +147,8 @@ function afterwards(place: HarnessPlace, id: string, statePath: string, first: s
     `\\builtin printf '${mark("variables")}';\\builtin declare -p;`,
     `\\builtin printf '${mark("rest")}';\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;`,
     // Over whatever is there, also under noclobber. Two files in turn: the one before is whole.
-    `\\builtin printf '${mark("end")}';} >|${quoted(statePath)};`,
-    `\\builtin printf 's\\000${place.token}\\000${id}\\000\\n' ${reportTo(place)};`,
+    `\\builtin printf '${mark(`end ${number}`)}';} >|${quoted(statePath)};`,
+    `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${reportTo(place)};`,
   ].join("");
 }
 

@@ -1,4 +1,5 @@
 // What a session says about itself, a line each. Words only.
+import type { Survivor } from "./kill.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
@@ -37,4 +38,8 @@ export function wentOnNote(id: string): string {
 
 export function mixedNote(): string {
   return "Output that earlier commands' processes print may be mixed in: no other logger could be started.";
+}
+
+export function survivorNote({ pid, command, reason }: Survivor): string {
+  return `Process ${pid} (${command}) could not be ended: ${reason}.`;
 }

@@ -37,14 +37,18 @@ export async function runInSession(
   options: RunOptions,
 ): Promise<SessionResult> {
   const notes: string[] = [];
-  for (let tries = 0; tries < 2; tries++) {
+  let restarted = false;
+  for (let tries = 0; tries < 3; tries++) {
     const { bash, died } = await place.succession.current(notes);
     if (died) notes.push(say.foundDeadNote(died.shell.outcome));
-    const result = await new Run(place, command, options, bash, {
-      notes,
-      restarted: died !== undefined,
-    }).result();
+    restarted ||= died !== undefined;
+    const result = await new Run(place, command, options, bash, { notes, restarted }).result();
     if (result) return result;
+    restarted = true;
+    if (bash.isBorn) {
+      notes.push(say.foundDeadNote(bash.shell.outcome));
+      continue;
+    }
     place.succession.forgetState();
     notes.push(say.unbornNote());
   }
@@ -87,7 +91,7 @@ class Run {
 
   /** undefined where the bash has died before it took the command. */
   async result(): Promise<SessionResult | undefined> {
-    const { house, onRunning } = this.#place;
+    const { house, succession, onRunning } = this.#place;
     const message = this.#message(this.#directory(), await this.#outputs());
     this.#options.onStart?.(this.#bash.output.starting());
     this.#pidBefore = lastPid();
@@ -102,6 +106,8 @@ class Run {
     onRunning(running);
     const ending = await running.end(this.#options);
     onRunning(undefined);
+    succession.doneNumber = this.#number;
+    this.#notes.push(...running.survivors.map(say.survivorNote));
     this.#durationMs = monotonicMs() - this.#startedMs;
     switch (ending.kind) {
       case "left":
@@ -184,13 +190,13 @@ class Run {
   }
 
   async #ended(
-    { outcome, wedged }: Ending & { kind: "ended" },
+    { outcome, taken, wedged }: Ending & { kind: "ended" },
     interrupted: boolean,
   ): Promise<SessionResult | undefined> {
     const { succession } = this.#place;
     const bash = this.#bash;
     succession.end(bash, this.#number - 1);
-    if (isByItself(outcome) && !interrupted && !wedged && !this.#wasTaken()) {
+    if (!taken && isByItself(outcome) && !interrupted) {
       await bash.close();
       return undefined;
     }
@@ -202,16 +208,10 @@ class Run {
     succession.lastCode = code ?? 0;
     succession.cwd = this.#cwdBefore;
     this.#restarted = true;
-    this.#notes.push(say.restartedNote({ wedged, hasState: succession.savedState() !== undefined }));
+    this.#notes.push(say.restartedNote({ wedged, hasState: succession.hasHeritage }));
     succession.prepare();
     const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
     return this.#finish({ exitCode: code, outcome: interrupted ? aborted : outcome, ...parts });
-  }
-
-  /** It may have died before it was sent the command, or while it was born. */
-  #wasTaken(): boolean {
-    const { isBorn, started } = this.#bash;
-    return isBorn && started.channel?.unreadBytes === 0;
   }
 
   /** The bash becomes a shell like any other; the session goes on with a new one. */
@@ -244,7 +244,7 @@ class Run {
     succession.end(bash, number);
     await bash.close();
     this.#restarted = true;
-    this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.savedState() !== undefined }));
+    this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.hasHeritage }));
     succession.prepare();
   }
 

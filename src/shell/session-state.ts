@@ -6,13 +6,14 @@ import { markOf, quoted, type StatePart } from "./session-harness.ts";
 
 /** The file that the state after this command goes to. */
 export function stateFile(dir: string, number: number): string {
-  return join(dir, `state.${number % 2}`);
+  return join(dir, `state.${number & 1}`);
 }
 
 /** The newest state that is whole: after this command, else after the one before. */
-export function wholeState(dir: string, number: number, nonce: string): string | undefined {
-  const end = markOf({ nonce }, "end");
-  return [stateFile(dir, number), stateFile(dir, number + 1)].find((path) => readQuietly(path).endsWith(end));
+export function readState(dir: string, number: number, nonce: string): string | undefined {
+  return [number, number - 1]
+    .map((saved) => ({ text: readQuietly(stateFile(dir, saved)), end: markOf({ nonce }, `end ${saved}`) }))
+    .find(({ text, end }) => text.endsWith(end))?.text;
 }
 
 /** A script that makes a fresh bash what the one before was. */
@@ -64,9 +65,9 @@ interface StateParts {
 }
 
 function partsOf(state: string, nonce: string): StateParts {
-  const part = (from: StatePart, to: StatePart) => {
+  const part = (from: StatePart, to?: StatePart) => {
     const start = state.indexOf(markOf({ nonce }, from)) + markOf({ nonce }, from).length;
-    return state.slice(start, state.indexOf(markOf({ nonce }, to), start));
+    return state.slice(start, to === undefined ? undefined : state.indexOf(markOf({ nonce }, to), start));
   };
   const [shopts = "", options = ""] = part("options", "functions").split("\n");
   return {
@@ -74,7 +75,8 @@ function partsOf(state: string, nonce: string): StateParts {
     options: options.split(":").filter(Boolean),
     functions: part("functions", "variables"),
     variables: part("variables", "rest"),
-    rest: part("rest", "end"),
+    // With the mark of the end, which is a comment.
+    rest: part("rest"),
   };
 }
 

@@ -1,7 +1,6 @@
 // The bashes of a session, one after another: which one takes the next command, what it takes over from the
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { NacreError } from "../support/errors.ts";
@@ -13,7 +12,7 @@ import { nearestDirectory } from "./session-directory.ts";
 import { goneDirectoryNote } from "./session-notes.ts";
 import type { SessionHouse, SessionOptions } from "./session-options.ts";
 import { ReportReader } from "./session-reports.ts";
-import { wholeState } from "./session-state.ts";
+import { readState } from "./session-state.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
@@ -24,8 +23,9 @@ export class Succession {
   readonly #options: SessionOptions;
   /** Where the next command runs. */
   cwd: string;
-  /** Of the last command. */
+  /** Of the last command, and of the last that has ended. */
   number = 0;
+  doneNumber = 0;
   lastCode = 0;
   /** bash stands where it may not: the next command changes back first. */
   goBack = false;
@@ -89,9 +89,8 @@ export class Succession {
     this.#bash = undefined;
     // One that never came to take commands has nothing to leave but what it was given.
     if (!bash.isBorn) return;
-    const path = wholeState(bash.started.files.dir, number, this.nonce);
     this.#heritage = {
-      state: path === undefined ? undefined : readFileSync(path, "latin1"),
+      state: readState(bash.started.files.dir, number, this.nonce),
       // Kept off: each would end the new bash at the next mistake, or trace all it does.
       prefix: prefixOf(bash.flags.replace(/[eux]/g, ""), bash.traps),
     };
@@ -107,12 +106,16 @@ export class Succession {
     return bash.flags === "" && bash.traps === "" ? bash.inheritedPrefix : prefixOf(bash.flags, bash.traps);
   }
 
-  /** Its state now, as far as it is saved: of the bash, or of the one to come. */
-  savedState(): string | undefined {
+  /** Its state after the last command that has ended: of the bash, or for the one to come. */
+  async savedState(): Promise<string | undefined> {
     const { bash } = this;
     if (!bash?.isBorn) return this.#heritage.state;
-    const path = wholeState(bash.started.files.dir, this.number, this.nonce);
-    return path === undefined ? this.#heritage.state : readFileSync(path, "latin1");
+    await bash.saved(this.doneNumber);
+    return readState(bash.started.files.dir, this.doneNumber, this.nonce) ?? this.#heritage.state;
+  }
+
+  get hasHeritage(): boolean {
+    return this.#heritage.state !== undefined;
   }
 
   /** The bash goes on as a shell of its own and takes its fifo with it. */
@@ -207,6 +210,7 @@ export class Succession {
     for (const shell of ended) {
       if ((found.get(shell.started)?.length ?? 0) > 0) continue;
       this.#shells.delete(shell);
+      this.#house.host.release(shell.started);
     }
   }
 }

@@ -107,7 +107,7 @@ export class Session {
       scope: this.scope,
       session: this.id,
     };
-    const state = this.#succession.savedState();
+    const state = await this.#succession.savedState();
     const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
     const shell = await this.#house.createShell({
       ...options,

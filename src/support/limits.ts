@@ -123,6 +123,8 @@ export const SESSIONS_MAX_COUNT = 32;
 export const SESSION_SHELLS_MAX_COUNT = 32;
 /** shell/: how long an interrupted command may take over its INT traps before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
+/** shell/: and how often it is looked for processes that are new. */
+export const INTERRUPT_ROUND_MS = 100;
 /** shell/: what the output of a session's command may take to be on disk after its report, and how long a
  * logger that cannot be looked at must be quiet. */
 export const SESSION_DRAIN_MAX_MS = 5_000;
@@ -147,7 +149,7 @@ export const WATCHDOG_EXIT_MS = 300;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** policy/: steps of one judgement (nodes, words, copies). A flat script of 1 MiB with ordinary lines stays below it. */
+/** policy/: steps of one judgement, about a microsecond each. A flat script of 1 MiB with ordinary lines stays below it. */
 export const POLICY_STEPS_MAX_COUNT = 530_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;

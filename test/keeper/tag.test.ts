@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SHELL_NUMBERS, TagSpace } from "../../src/keeper/tag.ts";
+import { keeperPrefixOf, reachOf, SHELL_NUMBERS, TagSpace } from "../../src/keeper/tag.ts";
 
 function space(own: string, random = 0): TagSpace {
   const found = TagSpace.within(own, random);
@@ -117,6 +117,19 @@ test("a stranger's limit is nobody's shell", () => {
   fc.assert(
     fc.property(owns, random, fc.bigInt({ min: 0n, max: (1n << 62n) - 1n }), (own, drawn, limit) => {
       expect(space(own, drawn).shellNumber(limit)).toBeUndefined();
+    }),
+  );
+});
+
+test("the keeper of the host that gave a tag is known by it, and no other host's", () => {
+  fc.assert(
+    fc.property(owns, random, random, number, (own, a, b, n) => {
+      const [one, other] = [space(own, a), space(own, b)];
+      const tag = one.shellTag(n);
+      const { shift } = reachOf(tag);
+      expect(one.keeperTag >> shift).toBe(keeperPrefixOf(tag));
+      fc.pre(one.keeperTag !== other.keeperTag);
+      expect(other.keeperTag >> shift).not.toBe(keeperPrefixOf(tag));
     }),
   );
 });

@@ -1,0 +1,119 @@
+// Things around a session that break: its loggers, its shim, the keeper, its host.
+import { readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isAlive } from "../fixtures/processes.ts";
+import { openSession, said, type TestSession } from "../fixtures/sessions.ts";
+import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+
+function stat(pid: number): string[] {
+  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+async function pids({ run }: TestSession): Promise<{ bash: number; shim: number; keeper: number }> {
+  const bash = Number((await run("echo $$")).out);
+  const shim = Number(stat(bash)[1]);
+  return { bash, shim, keeper: Number(stat(shim)[1]) };
+}
+
+/** Who writes to a file. */
+function writerOf(path: string): number {
+  for (const name of readdirSync("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    try {
+      if (readlinkSync(`/proc/${pid}/fd/1`) === path) return pid;
+    } catch {
+      // It is gone, or not ours to look at.
+    }
+  }
+  throw new Error(`nobody writes to ${path}`);
+}
+
+test("a logger that is killed costs output, is told of, and is replaced", async () => {
+  const place = openSession(shells);
+  const { stdout } = await place.run("echo a");
+  process.kill(writerOf(stdout.path), "SIGKILL");
+  const hit = await place.run("/bin/echo b; echo code $? >&2");
+  expect(hit.notes.join()).toMatch(/logger lost|new one goes on/);
+  expect(await place.run("echo c")).toMatchObject({ exitCode: 0, out: "c\n" });
+});
+
+test("a logger of an exchanged pair that is killed does not hang the session", async () => {
+  const place = openSession(shells);
+  await place.run("sleep 300 &");
+  const { stdout } = await place.run("echo a");
+  process.kill(writerOf(stdout.path), "SIGKILL");
+  await place.run("echo b", { timeoutMs: 5_000 });
+  expect(await place.run("echo c")).toMatchObject({ exitCode: 0, out: "c\n" });
+});
+
+test("a logger that is stopped is woken, and nothing is missing", async () => {
+  const place = openSession(shells);
+  const { stdout } = await place.run("echo a");
+  process.kill(writerOf(stdout.path), "SIGSTOP");
+  expect(await place.run("seq 5000 | tail -1")).toMatchObject({ out: "5000\n", notes: [] });
+});
+
+test("a shim that is killed ends its bash; the session goes on", async () => {
+  const place = openSession(shells);
+  await place.run("x=kept");
+  const { shim, bash } = await pids(place);
+  await place.run("true");
+  process.kill(shim, "SIGKILL");
+  const running = place.run("sleep 300", { timeoutMs: 10_000 });
+  expect((await running).outcome?.kind).toBe("lost");
+  await eventually(() => expect(isAlive(bash)).toBe(false));
+  expect(await place.run("echo $x")).toMatchObject({ out: "kept\n", exitCode: 0 });
+});
+
+test("the keeper may die: commands, exchanges and new bashes go on", async () => {
+  const place = openSession(shells);
+  await place.run("x=kept");
+  const { keeper } = await pids(place);
+  process.kill(keeper, "SIGKILL");
+  expect(await place.run("echo $x")).toMatchObject({ out: "kept\n" });
+  await place.run("sleep 300 &");
+  expect(await place.run("echo b")).toMatchObject({ out: "b\n" });
+  expect((await place.run("exit 3")).exitCode).toBe(3);
+  expect(await place.run("echo $x")).toMatchObject({ out: "kept\n" });
+});
+
+test("the spool directory may lose the saved state", async () => {
+  const place = openSession(shells);
+  await place.run("x=kept; cd /");
+  await place.run("true");
+  for (const id of place.manager.root.list()) {
+    const { dir } = place.manager.root.files(id);
+    for (const name of readdirSync(dir).filter((file) => file.startsWith("state.")))
+      unlinkSync(join(dir, name));
+  }
+  const end = await place.run("exit 3");
+  expect(end.exitCode).toBe(3);
+  expect(end.notes.join()).toContain("nothing else of its state could be kept");
+  expect(await place.run(`echo \${x-none} $PWD`)).toMatchObject({ out: "none /\n", exitCode: 0 });
+});
+
+test("one who kills every bash does not end the session", async () => {
+  const place = openSession(shells);
+  await place.run("x=kept");
+  await place.run("true");
+  const { bash } = await pids(place);
+  const end = await place.run(`kill -9 ${bash}; echo unreached`);
+  expect(end).toMatchObject({ exitCode: 137, out: "", restarted: true });
+  expect((await place.run("pkill -9 -P 1 -f nosuchprogram; echo $x")).out).toBe("kept\n");
+});
+
+test("disposing of the manager ends a session in the middle of everything", async () => {
+  const place = openSession(shells);
+  await place.run("sleep 300 & yes >/dev/null &");
+  const running = place.session.run("setsid sleep 301 & while :; do :; done");
+  const starting = place.session.start("sleep 302");
+  await starting;
+  await place.manager.dispose();
+  expect(said(await running).outcome?.kind).toBe("killed");
+  await eventually(() => expect(processesTouching(place.manager.root.path)).toEqual([]));
+});

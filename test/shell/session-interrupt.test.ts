@@ -1,0 +1,178 @@
+// Ending a command: by interrupt, by abort, by its timeout. The session goes on.
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { RunOptions } from "../../src/shell/session-options.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { openSession, type SaidResult, said, type TestSession } from "../fixtures/sessions.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+
+/** Starts a command and comes back when it has made the file "ready". The result is the function's. */
+async function begin(
+  { session, dir }: TestSession,
+  command: string,
+  options: RunOptions = {},
+): Promise<() => Promise<SaidResult>> {
+  const running = session.run(command, options).then(said);
+  await eventually(() => expect(existsSync(`${dir}/ready`)).toBe(true));
+  return () => running;
+}
+
+describe("an interrupt", () => {
+  test("ends the whole line, keeps its output and the state from before", async () => {
+    const place = openSession(shells);
+    await place.run("x=kept");
+    const result = await begin(place, "x=lost; echo begun; touch ready; sleep 300; echo after");
+    expect(await place.session.interrupt()).toBe(true);
+    const ended = await result();
+    expect(ended).toMatchObject({ exitCode: 130, outcome: { kind: "aborted", code: 130 }, out: "begun\n" });
+    expect(await place.say("echo $x")).toBe("kept");
+  });
+
+  test("lets INT traps run, and a bash that handles it lives on", async () => {
+    const place = openSession(shells);
+    await place.run("trap 'echo interrupted' INT; x=kept");
+    const result = await begin(place, "x=changed; touch ready; sleep 300; echo after");
+    await place.session.interrupt();
+    expect(await result()).toMatchObject({
+      outcome: { kind: "aborted" },
+      out: "interrupted\nafter\n",
+      restarted: false,
+    });
+    expect(await place.say("echo $x")).toBe("changed");
+  });
+
+  test("ends a busy loop, a stopped command and one that ignores it", async () => {
+    for (const command of [
+      "touch ready; while :; do :; done",
+      "touch ready; kill -STOP $$",
+      "trap '' INT TERM; touch ready; while :; do sleep 1; done",
+    ]) {
+      const place = openSession(shells);
+      const result = await begin(place, command);
+      await place.session.interrupt();
+      expect((await result()).outcome).toMatchObject({ kind: "aborted" });
+      expect(await place.say("echo usable")).toBe("usable");
+    }
+  });
+
+  test("spares the jobs of earlier commands and ends those of its own", async () => {
+    const place = openSession(shells);
+    const earlier = Number(
+      (await place.run("node -e 'setInterval(() => {}, 1e6)' >/dev/null 2>&1 & echo $!")).out,
+    );
+    const result = await begin(place, "setsid sleep 301 & echo $!; touch ready; sleep 302");
+    await place.session.interrupt();
+    const own = Number((await result()).out);
+    expect(isAlive(earlier)).toBe(true);
+    await eventually(() => expect(isAlive(own)).toBe(false));
+    expect(await place.say(`kill ${earlier}; echo ok`)).toBe("ok");
+  });
+
+  test("of a session that runs nothing does nothing", async () => {
+    const place = openSession(shells);
+    expect(await place.session.interrupt()).toBe(false);
+    await place.run("true");
+    expect(await place.session.interrupt()).toBe(false);
+    expect(await place.say("echo same $$")).toMatch(/^same \d+$/);
+  });
+});
+
+describe("an abort signal", () => {
+  test("interrupts the command", async () => {
+    const place = openSession(shells);
+    const abort = new AbortController();
+    const result = await begin(place, "echo a; touch ready; sleep 300", { signal: abort.signal });
+    abort.abort();
+    expect(await result()).toMatchObject({ outcome: { kind: "aborted", code: 130 }, out: "a\n" });
+    expect(await place.say("echo usable")).toBe("usable");
+  });
+
+  test("takes a waiting call out of the queue", async () => {
+    const place = openSession(shells);
+    const abort = new AbortController();
+    const first = place.session.run("sleep 0.2; echo first");
+    const second = place.session.run("touch second", { signal: abort.signal });
+    const third = place.session.run("echo third");
+    abort.abort();
+    await expect(second).rejects.toMatchObject({ code: "aborted" });
+    expect(said(await first).out).toBe("first\n");
+    expect(said(await third).out).toBe("third\n");
+    expect(existsSync(`${place.dir}/second`)).toBe(false);
+    await expect(place.run("true", { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "aborted",
+    });
+  });
+});
+
+describe("a timeout", () => {
+  test("ends everything the command started, and keeps what it printed", async () => {
+    const place = openSession(shells);
+    const earlier = Number((await place.run("x=1; sleep 300 >/dev/null 2>&1 & echo $!")).out);
+    const result = await place.run(
+      "x=2; echo begun; setsid sleep 301 & echo $!; yes | sleep 302; echo after",
+      {
+        timeoutMs: 300,
+      },
+    );
+    expect(result.outcome).toMatchObject({ kind: "timedOut", afterMs: 300 });
+    const [begun, own] = result.out.split("\n");
+    expect(begun).toBe("begun");
+    expect(result).toMatchObject({ restarted: true, err: "" });
+    expect(isAlive(Number(own))).toBe(false);
+    expect(isAlive(earlier)).toBe(true);
+    expect(await place.say("echo $x")).toBe("1");
+  });
+
+  test("counts from the command's start, not from the call", async () => {
+    const place = openSession(shells);
+    const first = place.session.run("sleep 0.6; echo first");
+    const waits: number[] = [];
+    const second = place.session.run("sleep 0.01; echo second", {
+      timeoutMs: 500,
+      onWait: (before) => waits.push(before),
+    });
+    expect(said(await first).out).toBe("first\n");
+    expect(said(await second)).toMatchObject({ out: "second\n", exitCode: 0 });
+    expect(waits).toEqual([1]);
+  });
+
+  test("that sends it to the background leaves it running as a shell, and the session usable", async () => {
+    const place = openSession(shells);
+    await place.run("x=1; mkdir sub; echo noise; echo noise >&2");
+    const result = await place.run(
+      "x=2; cd sub; echo one; echo err >&2; while [ ! -e ../go ]; do sleep 0.02; done; echo two; (exit 7)",
+      { timeoutMs: 300, onTimeout: "background" },
+    );
+    expect(result).toMatchObject({
+      exitCode: null,
+      outcome: undefined,
+      out: "one\n",
+      err: "err\n",
+      cwd: place.dir,
+    });
+    const { shell } = result;
+    if (!shell) throw new Error("no shell");
+    expect(result.notes).toEqual([expect.stringContaining(shell.id)]);
+    expect(place.manager.getShell(shell.id)).toBe(shell);
+    expect(shell).toMatchObject({ isRunning: true, command: result.command });
+    expect(await place.say("echo $x; touch go")).toBe("1");
+    expect(await shell.wait(10_000)).toBe(7);
+    expect(shell.getAllOutput()).toBe("one\ntwo\n[stderr]\nerr\n");
+    expect(shell.getNewOutput()).toBe("one\ntwo\n[stderr]\nerr\n");
+    expect(shell.status).toBe("failed");
+    expect(await place.say("echo $x")).toBe("1");
+  });
+
+  test("that sends it to the background leaves a shell that can be killed", async () => {
+    const place = openSession(shells);
+    const { shell } = await place.run("setsid sleep 300 & sleep 301", {
+      timeoutMs: 100,
+      onTimeout: "background",
+    });
+    expect((await shell?.kill())?.survivors).toEqual([]);
+    expect(shell?.status).toBe("killed");
+    expect(await place.say("echo usable")).toBe("usable");
+  });
+});

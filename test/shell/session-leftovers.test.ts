@@ -1,0 +1,113 @@
+// What a command leaves running: named, kept, and never heard of in another command's output.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isAlive } from "../fixtures/processes.ts";
+import { bytesOf, openSession } from "../fixtures/sessions.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+
+test("a command returns at once and names what it leaves", async () => {
+  const { run } = openSession(shells);
+  const result = await run("sleep 300 & echo started");
+  expect(result).toMatchObject({ exitCode: 0, out: "started\n" });
+  expect(result.leftovers).toEqual([{ pid: expect.any(Number), command: "sleep 300" }]);
+  expect((await run("echo next")).leftovers).toEqual([]);
+});
+
+test.each([
+  ["a background job", "sleep 0.2 && echo LATE && touch done &"],
+  ["a subshell", "(sleep 0.2; echo LATE; echo LATE >&2; touch done) &"],
+  ["a daemon", "(setsid sh -c 'sleep 0.2; echo LATE; touch done' &)"],
+  ["one with an empty environment", "env -i setsid sh -c 'sleep 0.2; echo LATE; touch done' &"],
+])("late output of %s is in no other command's", async (_, command) => {
+  const { run, dir } = openSession(shells);
+  expect(await run(`echo first; ${command}`)).toMatchObject({ out: "first\n" });
+  for (let round = 0; !existsSync(join(dir, "done")) || round < 3; round++) {
+    expect(await run(`echo ${round}; sleep 0.02`)).toMatchObject({ out: `${round}\n`, err: "" });
+  }
+});
+
+test("a flood of late output neither slows nor soils the next commands", async () => {
+  const { run } = openSession(shells, { capBytes: 64 * 1024 ** 2 });
+  await run("yes & while :; do echo more; done &");
+  for (let round = 0; round < 10; round++) {
+    expect(await run(`echo ${round}`)).toMatchObject({ out: `${round}\n`, exitCode: 0, restarted: false });
+  }
+});
+
+test("a leftover that prints elsewhere costs no exchange of loggers", async () => {
+  const { run } = openSession(shells);
+  const first = await run("echo a");
+  await run("sleep 300 >/dev/null 2>&1 &");
+  expect((await run("echo b")).stdout.path).toBe(first.stdout.path);
+  await run("sleep 300 &");
+  expect((await run("echo c")).stdout.path).not.toBe(first.stdout.path);
+});
+
+test("what only finishes writing is waited for", async () => {
+  const { run, dir } = openSession(shells);
+  const result = await run("seq 2000 > >(tee log); exec 3> >(cat); echo three >&3; exec 3>&-");
+  expect(
+    result.out
+      .split("\n")
+      .filter((line) => line !== "three")
+      .join("\n"),
+  ).toBe(readFileSync(join(dir, "log"), "utf8"));
+  expect(result.leftovers).toEqual([]);
+});
+
+test("every byte of fast commands is there, in the right result", async () => {
+  const { run } = openSession(shells);
+  for (let round = 0; round < 200; round++) {
+    const { stdout } = await run(`head -c ${round * 37} /dev/zero | tr '\\0' x; printf '%d.' ${round}`);
+    expect(bytesOf(stdout).toString()).toBe(`${"x".repeat(round * 37)}${round}.`);
+  }
+});
+
+test("the cap is per command, and reaching it costs only that command", async () => {
+  const { run } = openSession(shells, { capBytes: 256 * 1024 });
+  for (let round = 0; round < 12; round++) {
+    expect(await run("head -c 30000 /dev/zero | tr '\\0' y")).toMatchObject({
+      exitCode: 0,
+      restarted: false,
+    });
+  }
+  const capped = await run(`yes | head -c 1000000; echo \${PIPESTATUS[1]}`);
+  expect(capped.notes.join()).toContain("output cap reached");
+  expect(capped.stdout.to - capped.stdout.from).toBeLessThanOrEqual(256 * 1024);
+  expect(capped.stdout.to - capped.stdout.from).toBeGreaterThanOrEqual(128 * 1024);
+  expect(await run("echo after")).toMatchObject({ exitCode: 0, out: "after\n" });
+  const bash = await run("while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done");
+  expect(bash).toMatchObject({ exitCode: 141, restarted: true });
+  expect(bash.notes.join()).toContain("output cap reached");
+  expect(await run("echo after")).toMatchObject({ exitCode: 0, out: "after\n" });
+});
+
+test("a bare wait does not wait for loggers, also after an exchange", async () => {
+  const { run, say } = openSession(shells);
+  expect(await say("sleep 0.01 & sleep 0.02 & wait; echo done")).toBe("done");
+  await run("sleep 0.3 & disown");
+  expect(await say("sleep 0.01 & wait; echo done")).toBe("done");
+});
+
+test("ending the session ends leftovers of all its commands and every bash it had", async () => {
+  const { run, session, manager } = openSession(shells);
+  const pids: number[] = [];
+  for (const command of [
+    "sleep 301 &",
+    "setsid sleep 302 &",
+    "env -i setsid sleep 303 & exit 3",
+    "sleep 304 & kill -9 $$",
+  ]) {
+    pids.push(Number((await run(`echo $BASHPID; ${command}`)).out));
+    pids.push(...(await run("pgrep -g 0 sleep; true")).out.split("\n").filter(Boolean).map(Number));
+  }
+  const background = await session.start("sleep 305");
+  const { survivors } = await session.close();
+  expect(survivors).toEqual([]);
+  for (const pid of pids) await eventually(() => expect(isAlive(pid)).toBe(false));
+  expect(background.isRunning).toBe(false);
+  expect(manager.listSessions()).toEqual([]);
+});

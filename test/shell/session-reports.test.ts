@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Report, ReportReader } from "../../src/shell/session-reports.ts";
+
+const BYTES = Buffer.from(
+  "b\0t.1\0\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0trap -- 'x' DEBUG\n\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0\0\n",
+);
+const REPORTS: readonly Report[] = [
+  { kind: "born", token: "t.1" },
+  {
+    kind: "ran",
+    token: "t.1",
+    number: 3,
+    code: 127,
+    flags: "ehuB",
+    cwd: "/a b\nc",
+    traps: "trap -- 'x' DEBUG\n",
+  },
+  { kind: "saved", token: "t.1", number: 3 },
+  { kind: "ran", token: "t.1", number: 4, code: 0, flags: "hB", cwd: "/ä", traps: "" },
+];
+
+function read(pieces: readonly Buffer[]): Report[] {
+  const reports: Report[] = [];
+  const reader = new ReportReader((report) => reports.push(report));
+  for (const piece of pieces) reader.push(piece);
+  return reports;
+}
+
+test("reports are read as they were written", () => {
+  expect(read([BYTES])).toEqual(REPORTS);
+});
+
+test("reports are read the same however they arrive", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 8 }), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), BYTES.length];
+      const pieces = places.slice(1).map((end, i) => BYTES.subarray(places[i], end));
+      expect(read(pieces.filter(({ length }) => length > 0))).toEqual(REPORTS);
+    }),
+  );
+});
+
+test("what others write to the fifo is skipped", () => {
+  expect(read([Buffer.concat([Buffer.from("garbage\0\n"), BYTES])])).toEqual(REPORTS);
+});

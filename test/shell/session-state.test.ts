@@ -1,0 +1,80 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { renumberLines } from "../../src/shell/session-lines.ts";
+import {
+  declarationsOf,
+  inheritanceScript,
+  readState,
+  restoreScript,
+  stateFile,
+} from "../../src/shell/session-state.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+
+const directory = useDirectories();
+const NONCE = "abc123";
+
+function stateAfter(number: number, mark = ""): string {
+  return [
+    `#nacre ${NONCE} options\ncheckwinsize:extglob\nbraceexpand:errexit:noglob\n`,
+    `#nacre ${NONCE} functions\nf () \n{ \n    echo f\n}\ndeclare -fx f\n`,
+    `#nacre ${NONCE} variables\ndeclare -- plain="1"\ndeclare -x SHOWN="a\nb"\ndeclare -ax list=([0]="x")\n${mark}`,
+    `#nacre ${NONCE} rest\nalias ll='ls'\numask 0027\ntrap -- 'x' SIGINT\n`,
+    `#nacre ${NONCE} end ${number}\n`,
+  ].join("");
+}
+
+test("declarations are told apart, whatever their values hold", () => {
+  const printed = [
+    'declare -- a="1"\n',
+    'declare -x b="two\ndeclare -x fake=\\"x\\"\n"\n',
+    "declare -r c=$'it\\'s\\n'\n",
+    'declare -a d=([0]="a b" [1]="\\"\n")\n',
+    "declare -x e\n",
+    'declare -A f=(["k l"]="v" )\n',
+  ];
+  expect(declarationsOf(printed.join("")).map(({ text }) => text)).toEqual(printed);
+  expect(declarationsOf(printed.join("")).map(({ flags }) => flags)).toEqual(["-", "x", "r", "a", "x", "A"]);
+});
+
+test("the newest whole state counts, never one of another command", () => {
+  const dir = directory();
+  expect(readState(dir, 4, NONCE)).toBeUndefined();
+  writeFileSync(stateFile(dir, 3), stateAfter(3));
+  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
+  writeFileSync(stateFile(dir, 4), stateAfter(4).slice(0, -1));
+  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
+  writeFileSync(stateFile(dir, 4), stateAfter(2));
+  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
+  writeFileSync(stateFile(dir, 4), stateAfter(4));
+  expect(readState(dir, 4, NONCE)).toBe(stateAfter(4));
+  expect(readState(dir, 4, "other")).toBeUndefined();
+  expect(stateFile(dir, 4)).not.toBe(join(dir, "state.1"));
+});
+
+test("a restored bash has everything but what would end it", () => {
+  const script = restoreScript(stateAfter(1), NONCE, ["PATH", "HOME"]);
+  expect(script).toContain("unset -v PATH HOME\n");
+  expect(script).toContain("shopt -s checkwinsize extglob\n");
+  expect(script).toContain("set -o noglob\n");
+  expect(script).toContain("set +o hashall\n");
+  expect(script).not.toContain("errexit");
+  expect(script.indexOf("echo f")).toBeLessThan(script.indexOf("alias ll"));
+});
+
+test("a background shell inherits exports and functions only", () => {
+  const script = inheritanceScript(stateAfter(1), NONCE, ["PATH"], { OWN: "it's ä" });
+  expect(script).toContain('declare -x SHOWN="a\nb"');
+  expect(script).toContain("declare -fx f");
+  expect(script).toContain(Buffer.from("export OWN='it'\\''s ä'").toString("latin1"));
+  expect(script).not.toContain("plain");
+  expect(script).not.toContain("alias ll");
+});
+
+test("lines are counted from the command's own first line", () => {
+  const stderr =
+    "bash: line 12: a: command not found\nbash: eval: line 13: oops\nbash: line 3: f: old\nline 12: x\n";
+  expect(renumberLines(stderr, 12)).toBe(
+    "bash: line 1: a: command not found\nbash: eval: line 2: oops\nbash: line 3: f: old\nline 12: x\n",
+  );
+});
