@@ -8,7 +8,7 @@ export class BudgetSpent extends Error {
 }
 
 /** The least that a command costs. */
-const COMMAND_STEPS = 4;
+const COMMAND_STEPS = 3;
 
 export class Budget {
   #steps = POLICY_STEPS_MAX_COUNT;

@@ -99,7 +99,7 @@ class Examination {
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
     const rules = this.#rulesAbout(command);
-    this.walk.budget.spend((rules.length + command.effects.length * EFFECT_STEPS) * RULE_STEPS);
+    this.walk.budget.spend(judgingSteps(rules.length, command.effects.length));
     const before = this.findings.length;
     for (const rule of rules) {
       const finding = applied(rule, command);
@@ -131,9 +131,10 @@ class Examination {
   }
 }
 
-/** What it costs to ask one rule, and how many questions the making of one effect is worth. */
-const RULE_STEPS = 0.1;
-const EFFECT_STEPS = 20;
+/** What it costs to judge one command; the few rules about every command are part of its walk. */
+function judgingSteps(rules: number, effects: number): number {
+  return Math.max(0, rules - 4) * 0.2 + effects * 2;
+}
 
 interface RulesForProgram {
   readonly all: readonly CommandRule[];

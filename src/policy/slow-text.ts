@@ -14,7 +14,7 @@ export function lookAheadSteps(text: string): number {
   return count.total(text.length);
 }
 
-const QUOTES: ReadonlySet<string> = new Set(["'", '"', "`"]);
+const QUOTES = "'\"`";
 const SPECIAL: ReadonlySet<string> = new Set([...QUOTES, "{", "}", "[", "(", ")", "<"]);
 
 /** How many characters the parser looks at in the time of one step. */
@@ -22,35 +22,54 @@ const CHARS_PER_STEP = 128;
 /** Pairs of here-documents that begin on one line, which are compared with each other, in the time of one step. */
 const PAIRS_PER_STEP = 256;
 
+/** An arithmetic expression is looked through at a fraction of the cost of `$[`, and only to its end. */
+const ARITHMETIC_SHARE = 1 / 8;
+
+interface Brace {
+  /** null for that of a parameter, which looks no farther than the others let it. */
+  readonly at: number | null;
+  /** What it stands in. */
+  readonly inside: number;
+}
+
 class LookAheads {
   #steps = 0;
   #brackets = 0;
   #hereDocs = 0;
-  /** Where the open braces of what may be one word stand; null for those of a parameter. */
-  #braces: (number | null)[] = [];
+  /** The open braces of what may be one word. */
+  #braces: Brace[] = [];
   /** Substitutions that are open, and quotes that have come an odd number of times: a word goes on over its line. */
   #open = 0;
-  readonly #odd = new Set<string>();
+  #odd = 0;
 
   meet(char: string, at: number, last: string): void {
-    if (QUOTES.has(char)) {
-      if (!this.#odd.delete(char)) this.#odd.add(char);
-    } else if (char === "{") this.#braces.push(last === "$" ? null : at);
-    else if (char === "}") {
-      // What may be quoted closes nothing.
-      if (last !== "\\" && !this.#isInside()) this.#look(this.#braces.pop() ?? at, at);
-    } else if (char === "[") {
-      if (last === "$") this.#brackets += 1;
-    } else if (char === "<") {
-      if (last === "<") this.#hereDocs += 1;
-    } else if (char === ")") this.#open = Math.max(0, this.#open - 1);
-    else if (last === "$" || last === "<" || last === ">") this.#open += 1;
+    const quote = QUOTES.indexOf(char);
+    if (quote >= 0) this.#odd ^= 1 << quote;
+    else if (char === "{") this.#braces.push({ at: last === "$" ? null : at, inside: this.#inside() });
+    else if (char === "}") this.#close(at, last);
+    else if (char === ")") this.#open = Math.max(0, this.#open - 1);
+    else this.#opening(char + last);
+  }
+
+  #opening(pair: string): void {
+    if (pair === "[$") this.#brackets += 1;
+    else if (pair === "((") this.#brackets += ARITHMETIC_SHARE;
+    else if (pair === "<<") this.#hereDocs += 1;
+    else if (pair === "($" || pair === "(<" || pair === "(>") this.#open += 1;
+  }
+
+  /** What may be quoted closes nothing that may not be. */
+  #close(at: number, last: string): void {
+    const brace = this.#braces.at(-1);
+    if (last === "\\" || brace?.inside !== this.#inside()) return;
+    this.#braces.pop();
+    this.#look(brace.at ?? at, at);
   }
 
   endLine(at: number, continues: boolean): void {
     this.#steps += this.#hereDocs ** 2 / PAIRS_PER_STEP;
     this.#hereDocs = 0;
-    if (!continues && !this.#isInside()) this.#endWords(at);
+    if (!continues && this.#inside() === 0) this.#endWords(at);
   }
 
   total(length: number): number {
@@ -59,12 +78,12 @@ class LookAheads {
     return this.#steps + (this.#brackets * length) / 2 / CHARS_PER_STEP;
   }
 
-  #isInside(): boolean {
-    return this.#open > 0 || this.#odd.size > 0;
+  #inside(): number {
+    return this.#odd * 2 + (this.#open > 0 ? 1 : 0);
   }
 
-  #endWords(at: number): void {
-    for (const brace of this.#braces) this.#look(brace ?? at, at);
+  #endWords(end: number): void {
+    for (const { at } of this.#braces) this.#look(at ?? end, end);
     this.#braces = [];
   }
 

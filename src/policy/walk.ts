@@ -50,10 +50,9 @@ export class Walk implements Runner {
 
   /** Walks the whole text. */
   start(text: string, cwd: string): void {
-    const script = this.#parse(text);
+    const script = this.#parse(text, { start: 0, end: text.length });
     const scope = new Scope([cwd], new Map(), this.budget);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
-    if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb({ start: 0, end: text.length });
     this.#script(script, frame);
     for (const [name, { node, frame: defined }] of this.#functions) {
       // A function that is only defined may be called by a later command of the session.
@@ -68,18 +67,16 @@ export class Walk implements Runner {
   }
 
   runArgv(argv: readonly Field[], around: Surroundings): Flow {
-    this.budget.spend(ARGV_STEPS);
+    this.budget.spend(ARGV_STEPS + around.via.length);
     return this.budget.deeper(() => runCommand(argv, around, this));
   }
 
   runText(text: string, around: Surroundings): Flow {
     this.budget.spend(TEXT_STEPS + text.length / 4);
-    return this.budget.deeper(() => {
-      const script = this.#parse(text);
-      if (NAMES_ITSELF.test(text) && startsItself(script)) this.#bomb(around.span);
-      const frame: Frame = { scope: around.scope, stdin: around.stdin, via: around.via, fixed: around.span };
-      return this.#script(script, frame);
-    });
+    const { scope, stdin, via, span } = around;
+    return this.budget.deeper(() =>
+      this.#script(this.#parse(text, span), { scope, stdin, via, fixed: span }),
+    );
   }
 
   callFunction(name: string, args: readonly string[], around: Surroundings): Flow | null {
@@ -103,13 +100,13 @@ export class Walk implements Runner {
     this.signs.push({ kind, span, detail });
   }
 
-  #parse(text: string): ParsedScript {
+  #parse(text: string, span: Span): ParsedScript {
     this.budget.spend(lookAheadSteps(text));
-    return parseText(text);
-  }
-
-  #bomb(span: Span): void {
-    this.sign("fork-bomb", span, "a script starts itself again and again");
+    const script = parseText(text);
+    if (NAMES_ITSELF.test(text) && startsItself(script)) {
+      this.sign("fork-bomb", span, "a script starts itself again and again");
+    }
+    return script;
   }
 
   #callBody(name: string, node: FunctionNode, frame: Frame): Flow {
@@ -296,7 +293,7 @@ export class Walk implements Runner {
 
 /** The least that a text inside a text costs, however short it is. */
 const TEXT_STEPS = 16;
-const ARGV_STEPS = 3;
+const ARGV_STEPS = 2;
 
 const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;
 

@@ -8,6 +8,7 @@ import type { Flow } from "./flow.ts";
 import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
 import { expandParameter, expandSimple } from "./parameters.ts";
 import type { Scope } from "./scope.ts";
+import { lookAheadSteps } from "./slow-text.ts";
 import type { WordContext } from "./word-context.ts";
 
 export interface Evaluated {
@@ -55,15 +56,13 @@ export const PLAIN_STEPS = 0.25;
 
 export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
 
-/** unbash makes the parts of a word when they are looked at, and looks ahead from everything that opens in it. */
+/** unbash makes the parts of a word when they are looked at: paid for beforehand. */
 function partSteps(text: string): number {
-  if (text.length < SHORT_CHARS) return 1 + text.length / 16;
-  const openings = text.match(/[{([`"']/g)?.length ?? 0;
-  return 1 + text.length / 16 + (openings * text.length) / SCANNED_PER_STEP;
+  const steps = 1 + text.length / 16;
+  return text.length < SHORT_CHARS ? steps : steps + lookAheadSteps(text);
 }
 
 const SHORT_CHARS = 128;
-const SCANNED_PER_STEP = 1_024;
 
 interface Piece {
   readonly text: string;

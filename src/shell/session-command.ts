@@ -84,15 +84,19 @@ export class SessionCommand {
     if (!this.#isOver) await this.kill({ kind: "aborted", detail: "the caller" });
   }
 
-  /** Each once; in rounds, because bash goes on waiting for a child that was forked just then and not told. */
+  /**
+   * In rounds: a child that was forked just then was not told, and bash forgets the signal if the child it
+   * waited for ended otherwise. Who was told is told again only if it is the bash of a newcomer.
+   */
   async #tell(told: Set<number>): Promise<void> {
     const { started } = this.bash;
     const host = onlyCommand(this.#host, this.number);
     const processes = (await host.processesOf([started])).get(started) ?? [];
     // bash first: it ends the line only if it had the signal before its child died of it.
     processes.sort((a, b) => Number(b.pid === started.commandPid) - Number(a.pid === started.commandPid));
+    if (processes.every(({ pid }) => told.has(pid))) return;
     for (const process of processes) {
-      if (told.has(process.pid)) continue;
+      if (told.has(process.pid) && process.pid !== started.commandPid) continue;
       told.add(process.pid);
       host.signal(process, "SIGINT");
       host.signal(process, "SIGCONT");

@@ -86,11 +86,18 @@ test("the spool directory may lose the saved state", async () => {
   const place = openSession(shells);
   await place.run("x=kept; cd /");
   await place.run("true");
-  for (const id of place.manager.root.list()) {
-    const { dir } = place.manager.root.files(id);
-    for (const name of readdirSync(dir).filter((file) => file.startsWith("state.")))
-      unlinkSync(join(dir, name));
-  }
+  const files = () =>
+    place.manager.root.list().flatMap((id) => {
+      const { dir } = place.manager.root.files(id);
+      return readdirSync(dir)
+        .filter((name) => name.startsWith("state."))
+        .map((name) => join(dir, name));
+    });
+  // Saved after the report: the state after the second command may be on its way.
+  await eventually(() =>
+    expect(files().some((path) => readFileSync(path, "latin1").endsWith(" end 2\n"))).toBe(true),
+  );
+  for (const path of files()) unlinkSync(path);
   const end = await place.run("exit 3");
   expect(end.exitCode).toBe(3);
   expect(end.notes.join()).toContain("nothing else of its state could be kept");
