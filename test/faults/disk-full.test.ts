@@ -81,11 +81,13 @@ testWithDisk("a start on a full disk is a clear error, and works again when ther
   await host.ask("fillDisk", { path: filler });
   // More often than there are shells waiting for a job: those were made while there was room.
   for (let i = 0; i < 5; i++) {
+    // Each refused start gives back what its slot had taken.
+    await host.ask("fillDisk", { path: `${filler}${i}` });
     const refused = await host.refusedStart({ command: "echo never" });
     expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
     expect(refused.message).toMatch(FULL);
   }
-  await host.ask("removeFile", { path: filler });
+  for (const name of ["", 0, 1, 2, 3, 4]) await host.ask("removeFile", { path: `${filler}${name}` });
   const { id: again } = await host.start({ command: "exit 2" });
   expect(await host.wait(again)).toMatchObject({ exitCode: 2, remarks: [] });
 });

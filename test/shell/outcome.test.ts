@@ -15,7 +15,15 @@ const exit = (code: number): ExitRecord => ({
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });
 
 describe("while there is no record", () => {
-  test.each([undefined, ...CAUSE_KINDS.map((kind) => cause(kind))])(
+  test("a shell that never started is told as such, whatever its record says not", () => {
+    const record = { exit: "pending", cause: cause("never-started") } as const;
+    expect(decideOutcome({ record, shimAlive: false, fault: undefined })).toMatchObject({
+      kind: "failedToStart",
+    });
+  });
+
+  const others = CAUSE_KINDS.filter((kind) => kind !== "never-started");
+  test.each([undefined, ...others.map((kind) => cause(kind))])(
     "a shell with the cause %j runs while its shim lives and is lost after",
     (why) => {
       for (const [state, reason] of [

@@ -256,7 +256,7 @@ test("a session's bash looks like any other", async () => {
     /^bash\n(\d+) = \1\n[3-8]$/,
   );
   expect(await say("grep -E 'Sig(Ign|Blk)' /proc/self/status")).toMatch(/^SigBlk:\t0+\nSigIgn:\t0+$/);
-  expect(await say("compgen -v | grep -c nacre")).toBe("1");
+  expect(await say("compgen -v | grep -c '^__nacre'")).toBe("1");
   expect(await say("declare -F")).toBe("");
   expect(await say("ps -o pgid= -p $$ | tr -d ' '; echo $$")).toMatch(/^(\d+)\n\1$/);
   expect(await say("echo $SHLVL; pwd -P")).toBe(`1\n${realpathSync(dir)}`);
