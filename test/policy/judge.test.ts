@@ -80,9 +80,9 @@ describe("judge", () => {
   it("takes home, directory and workspace from the facts", () => {
     expect(verdictOf("rm -rf ..", { home: "/root", cwd: "/srv/main" })).toBe("deny");
     expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main" })).toBe("ask");
-    expect(
-      verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main/a", workspace: "/srv/main" }),
-    ).toBe("allow");
+    expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main/a", workspace: "/srv/main" })).toBe(
+      "allow",
+    );
     expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/usr/src/app" })).toBe("allow");
     expect(verdictOf("rm -rf dist", { home: "/root", cwd: "/" })).toBe("ask");
     expect(verdictOf("rm -rf ~", { home: "/root", cwd: "/root/p", isRoot: true })).toBe("deny");
