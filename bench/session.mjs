@@ -1,7 +1,7 @@
 // A command in a session, call to result with its output read, beside spawn('bash', ['-c', ...]) with pipes.
 // Interleaved, so that noise hits both alike; then the same in a host of 2 GB, a long command, a restart.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ms, quantile, sleep, spawnBash, timed, withManager } from "./measure.mjs";
@@ -19,7 +19,12 @@ async function runInSession(session, command) {
 }
 
 function readPart({ path, from, to }) {
-  return to > from ? readFileSync(path).toString("utf8", from, to) : "";
+  if (to <= from) return "";
+  const fd = openSync(path, "r");
+  const bytes = Buffer.allocUnsafe(to - from);
+  readSync(fd, bytes, 0, bytes.length, from);
+  closeSync(fd);
+  return bytes.toString();
 }
 
 async function compare(session, gapMs, commands) {

@@ -173,10 +173,12 @@ export class LocalHost implements Host {
 
   /** A timer is all it takes: what is heard from the keeper arrives as long as the loop turns. */
   hold(): () => void {
-    if (this.#holders++ === 0) this.#awake = setInterval(() => {}, TIMER_MAX_MS);
+    // One for all: it is held for every command of a session.
+    this.#awake ??= setInterval(() => {}, TIMER_MAX_MS);
+    if (this.#holders++ === 0) this.#awake.ref();
     let held = true;
     return () => {
-      if (held && --this.#holders === 0) clearInterval(this.#awake);
+      if (held && --this.#holders === 0) this.#awake?.unref();
       held = false;
     };
   }

@@ -85,7 +85,8 @@ export function lastPid(): number {
   try {
     loadavg ??= openSync("/proc/loadavg", "r");
     const text = loadavgText.toString("latin1", 0, readSync(loadavg, loadavgText, 0, loadavgText.length, 0));
-    return Number(text.trim().split(" ")[4] ?? 0);
+    // The last of five words.
+    return Number(text.slice(text.lastIndexOf(" ") + 1)) || 0;
   } catch (error) {
     const shortage = shortageOf(error);
     if (shortage) throw shortage;

@@ -34,9 +34,9 @@ export class ScriptChannel {
     return this.#unreadBytes;
   }
 
-  send(bytes: Buffer): void {
+  send(text: string): void {
     if (this.#closed) return;
-    this.#pending.push(bytes);
+    this.#pending.push(Buffer.from(text));
     if (this.#pending.length === 1) this.#flush();
   }
 

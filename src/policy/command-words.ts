@@ -30,6 +30,11 @@ export interface Frame {
   around?: Span;
 }
 
+/** Where a node stands in the text that is judged. */
+export function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {
+  return frame.fixed ?? { start: node.pos, end: node.end };
+}
+
 export interface EvaluatedCommand {
   /** One argv for every program its name may stand for. */
   readonly argvs: readonly (readonly Field[])[];
@@ -37,13 +42,14 @@ export interface EvaluatedCommand {
 }
 
 export function evaluateCommand(node: Command, frame: Frame, context: WordContext): EvaluatedCommand {
-  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  const span = spanOf(node, frame);
   frame.around = span;
   const plain = plainArgv(node, frame, context);
   if (plain) return { argvs: [plain], around: bareAround(frame, span) };
   const seen: Origin[] = [];
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
+  context.budget.spend(2 * (1 + redirections.length));
   const assignments = assigned.flatMap((assignment) => assignedValues(assignment, frame, watched));
   const argvs = evaluateArgvs(words, frame, watched);
   const { redirects, stdin } = evaluateRedirections(redirections, frame, watched);
@@ -72,10 +78,10 @@ function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readon
   const { name, prefix, suffix } = node;
   if (!name || prefix.length > 0 || !isPlain(name.text)) return null;
   if (!suffix.every((item) => item.type === "Word" && isPlain(item.text))) return null;
-  const argv: Field[] = [{ text: name.text, span: frame.fixed ?? { start: name.pos, end: name.end } }];
+  const argv: Field[] = [{ text: name.text, span: spanOf(name, frame) }];
   for (const item of suffix) {
     if (item.type !== "Word") continue;
-    argv.push({ text: item.text, span: frame.fixed ?? { start: item.pos, end: item.end } });
+    argv.push({ text: item.text, span: spanOf(item, frame) });
   }
   budget.spend(argv.length * PLAIN_STEPS);
   return argv;
@@ -83,7 +89,7 @@ function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readon
 
 /** The redirections of a compound command. */
 export function readRedirections(node: Redirected, frame: Frame, context: WordContext): Surroundings {
-  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  const span = spanOf(node, frame);
   frame.around = span;
   const { redirects, stdin } = evaluateRedirections(node.redirects, frame, context);
   return { scope: frame.scope, stdin, via: frame.via, redirects, assignments: [], substituted: [], span };
@@ -186,7 +192,7 @@ function fieldsOf(
   frame: Frame,
   context: WordContext,
 ): readonly (readonly Field[])[] {
-  const span = frame.fixed ?? { start: word.pos, end: word.end };
+  const span = spanOf(word, frame);
   if (word.type === "Assignment") {
     assignTo(frame.scope.fork(), word, context);
     const name = word.name + (word.append ? "+=" : "=");
@@ -197,7 +203,7 @@ function fieldsOf(
 }
 
 function assignedValues(node: Assignment, frame: Frame, context: WordContext): readonly AssignedValue[] {
-  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  const span = spanOf(node, frame);
   return valuesOf(node, context).map((value) => ({ name: node.name, value, span }));
 }
 

@@ -133,7 +133,7 @@ class Examination {
 
 /** What it costs to judge one command; the few rules about every command are part of its walk. */
 function judgingSteps(rules: number, effects: number): number {
-  return Math.max(0, rules - 4) * 0.2 + effects * 2;
+  return Math.max(0, rules - 4) * 0.5 + effects * 2;
 }
 
 interface RulesForProgram {

@@ -26,8 +26,7 @@ const PAIRS_PER_STEP = 256;
 const ARITHMETIC_SHARE = 1 / 8;
 
 interface Brace {
-  /** null for that of a parameter, which looks no farther than the others let it. */
-  readonly at: number | null;
+  readonly at: number;
   /** What it stands in. */
   readonly inside: number;
 }
@@ -45,7 +44,7 @@ class LookAheads {
   meet(char: string, at: number, last: string): void {
     const quote = QUOTES.indexOf(char);
     if (quote >= 0) this.#odd ^= 1 << quote;
-    else if (char === "{") this.#braces.push({ at: last === "$" ? null : at, inside: this.#inside() });
+    else if (char === "{") this.#braces.push({ at, inside: this.#inside() });
     else if (char === "}") this.#close(at, last);
     else if (char === ")") this.#open = Math.max(0, this.#open - 1);
     else this.#opening(char + last);
@@ -63,7 +62,7 @@ class LookAheads {
     const brace = this.#braces.at(-1);
     if (last === "\\" || brace?.inside !== this.#inside()) return;
     this.#braces.pop();
-    this.#look(brace.at ?? at, at);
+    this.#look(brace.at, at);
   }
 
   endLine(at: number, continues: boolean): void {
@@ -83,7 +82,7 @@ class LookAheads {
   }
 
   #endWords(end: number): void {
-    for (const { at } of this.#braces) this.#look(at ?? end, end);
+    for (const { at } of this.#braces) this.#look(at, end);
     this.#braces = [];
   }
 

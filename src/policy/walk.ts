@@ -16,7 +16,7 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
 import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
-import { evaluateCommand, type Frame, readRedirections, writeFiles } from "./command-words.ts";
+import { evaluateCommand, type Frame, readRedirections, spanOf, writeFiles } from "./command-words.ts";
 import { walkAndOr, walkCase, walkFor, walkIf, walkLoop, walkWhile } from "./control-flow.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { endlessForks, forkingFunctions, startsItself } from "./forks.ts";
@@ -26,7 +26,7 @@ import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";
 import type { Span } from "./span.ts";
-import type { WordContext } from "./word-context.ts";
+import type { Substitution, WordContext } from "./word-context.ts";
 import { evaluateQuoted, evaluateText } from "./words.ts";
 
 export class Walk implements Runner {
@@ -296,12 +296,3 @@ const TEXT_STEPS = 16;
 const ARGV_STEPS = 2;
 
 const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;
-
-type Substitution = Extract<
-  SyntaxNode,
-  { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }
->;
-
-function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {
-  return frame.fixed ?? { start: node.pos, end: node.end };
-}

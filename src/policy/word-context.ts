@@ -1,10 +1,21 @@
 // What the evaluation of words needs from the walk around it.
 
-import type { ArithmeticExpansionPart, CommandExpansionPart, ProcessSubstitutionPart } from "unbash";
+import type {
+  ArithmeticExpansionPart,
+  CommandExpansionPart,
+  ProcessSubstitutionPart,
+  SyntaxNode,
+} from "unbash";
 import type { Budget } from "./budget.ts";
 import type { Flow } from "./flow.ts";
 import type { Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
+
+/** Everything that holds a script of its own. */
+export type Substitution = Extract<
+  SyntaxNode,
+  { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }
+>;
 
 export interface WordContext {
   readonly scope: Scope;

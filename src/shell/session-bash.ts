@@ -13,7 +13,13 @@ import {
   WATCHDOG_LOOKS_COUNT,
 } from "../support/limits.ts";
 import type { Outcome } from "./outcome.ts";
-import { exitMessage, type HarnessPlace } from "./session-harness.ts";
+import {
+  type CommandPlan,
+  commandMessage,
+  exitMessage,
+  type HarnessPlace,
+  saveMessage,
+} from "./session-harness.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Report } from "./session-reports.ts";
 import { ShellProcess } from "./shell-process.ts";
@@ -48,14 +54,17 @@ export class SessionBash {
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
   readonly inheritedPrefix: string;
-  /** How many lines it has read. */
-  lines = 0;
   /** `$-` after the last command. */
   flags = "";
   /** Traps that are off between commands. */
   traps = "";
   #over = false;
   #isSent = false;
+  /** Of its script, so far. */
+  #lines = 0;
+  /** What saves the state after the command that runs, and after the one that has ended. */
+  #save = "";
+  #unsaved: string | undefined;
   #lastNumber = 0;
   #wedged = false;
   readonly #kill: (number: number) => void;
@@ -64,6 +73,7 @@ export class SessionBash {
   readonly #onSaved: (() => void)[] = [];
   #savedNumber = -1;
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
+  #firstLook: NodeJS.Timeout | undefined;
   #watchdog: NodeJS.Timeout | undefined;
 
   constructor(options: SessionBashOptions) {
@@ -105,24 +115,42 @@ export class SessionBash {
     this.#heir?.conclude(record);
   }
 
-  send(message: Buffer): void {
-    this.lines++;
+  /** The line of its script that the next command will be in. */
+  get nextLine(): number {
+    return this.#lines + (this.#unsaved === undefined ? 1 : 2);
+  }
+
+  send(message: string): void {
+    this.#lines++;
     this.started.channel?.send(message);
   }
 
   /** Sends a command and waits for its end. */
-  run(number: number, message: Buffer): Promise<Ending> {
+  run(plan: CommandPlan): Promise<Ending> {
     return new Promise((resolve) => {
-      this.#waiting = { number, resolve };
+      this.#waiting = { number: plan.number, resolve };
       this.#isSent = !this.#over;
-      this.#lastNumber = number;
+      this.#lastNumber = plan.number;
       if (this.#over) {
         this.#ended();
         return;
       }
-      this.send(message);
-      this.#watch(WATCHDOG_FIRST_MS);
+      this.save(commandMessage(this.place, plan));
+      // Made while the command runs, sent when its result is out.
+      this.#save = saveMessage(this.place, plan);
+      this.#watchSoon();
     });
+  }
+
+  /**
+   * Saves the state after the last command, if it has not been, and goes on with the message. Not when the
+   * command reports: bash would take the processor that makes the result of it.
+   */
+  save(message = ""): void {
+    const unsaved = this.#unsaved;
+    this.#unsaved = undefined;
+    if (unsaved !== undefined && message !== "") this.#lines++;
+    if (unsaved !== undefined || message !== "") this.send(`${unsaved ?? ""}${message}`);
   }
 
   /** Its command goes on as a shell of its own: when that is done, this bash is, too. */
@@ -135,6 +163,7 @@ export class SessionBash {
 
   /** Ends it as the end of a script does: nothing is killed, and its EXIT trap runs. */
   finish(): void {
+    this.save();
     this.started.channel?.end();
   }
 
@@ -145,6 +174,7 @@ export class SessionBash {
 
   /** Resolves when the state after this command is on disk, or never will be. */
   async saved(number: number): Promise<void> {
+    this.save();
     while (this.isAlive && this.#savedNumber < number) {
       await new Promise<void>((resolve) => this.#onSaved.push(resolve));
     }
@@ -171,6 +201,7 @@ export class SessionBash {
         this.flags = report.flags;
         this.traps = report.traps;
         if (report.number !== this.#waiting?.number) break;
+        this.#unsaved = this.#save;
         const { code, cwd } = report;
         this.#settle()?.({ kind: "ran", code, cwd });
         break;
@@ -180,6 +211,7 @@ export class SessionBash {
 
   /** What it holds open here. Its fifos and descriptors are not needed after its end. */
   async close(): Promise<void> {
+    clearTimeout(this.#firstLook);
     this.started.channel?.close();
     await this.output.close();
   }
@@ -207,6 +239,18 @@ export class SessionBash {
    * A bash that reads its script while a command is outstanding has lost the harness: `set -n`, `enable -n`, a
    * function named builtin. Nothing a command does looks like that.
    */
+  #watchSoon(): void {
+    // One timer for all commands: most are over long before.
+    if (this.#firstLook) {
+      this.#firstLook.refresh();
+      return;
+    }
+    this.#firstLook = setTimeout(() => {
+      if (this.#waiting) this.#watch(0);
+    }, WATCHDOG_FIRST_MS);
+    this.#firstLook.unref();
+  }
+
   #watch(inMs: number, agreeing = 0): void {
     this.#watchdog = setTimeout(() => {
       if (!this.#isLost()) this.#watch(WATCHDOG_INTERVAL_MS);

@@ -9,7 +9,7 @@ import { wallMs } from "../support/clock.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
-import { adjustMessage, birthMessage, type HarnessPlace } from "./session-harness.ts";
+import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
 import { readEnvironmentList, restoreScript, stateFile } from "./session-state.ts";
 
@@ -34,7 +34,7 @@ export interface BirthOptions {
 export async function bearBash(house: SessionHouse, options: BirthOptions): Promise<SessionBash> {
   const { host, capBytes } = house;
   const { nonce, token, reports, number } = options;
-  const place = { nonce, token, reportPath: reports.path };
+  const place = harnessPlace(nonce, token, reports.path);
   let bash: SessionBash | undefined;
   const started = await host.start({
     command: "",

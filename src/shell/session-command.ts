@@ -7,6 +7,7 @@ import { INTERRUPT_GRACE_MS, INTERRUPT_ROUND_MS, TIMER_MAX_MS } from "../support
 import { onlyCommand } from "./command-processes.ts";
 import { endShells, type Survivor } from "./kill.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
+import type { CommandPlan } from "./session-harness.ts";
 import type { RunOptions } from "./session-options.ts";
 
 export type CommandEnding =
@@ -32,13 +33,13 @@ export class SessionCommand {
     readonly bash: SessionBash;
     readonly host: Host;
     readonly graceMs: number;
-    readonly message: Buffer;
+    readonly plan: CommandPlan;
   }) {
     this.number = options.number;
     this.bash = options.bash;
     this.#host = options.host;
     this.#graceMs = options.graceMs;
-    this.#ended = this.bash.run(this.number, options.message);
+    this.#ended = this.bash.run(options.plan);
     void this.#ended.then(() => {
       this.#isOver = true;
     });

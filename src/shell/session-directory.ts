@@ -5,6 +5,8 @@ import { dirname } from "node:path";
 /** Its directory has been removed, also if there is one of that name again. */
 export function standsInNothing(pid: number): boolean {
   try {
+    // Asked before every command. The name may end so by itself.
+    if (!readlinkSync(`/proc/${pid}/cwd`).endsWith(" (deleted)")) return false;
     return statSync(`/proc/${pid}/cwd`).nlink === 0;
   } catch {
     return false;

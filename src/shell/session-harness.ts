@@ -5,15 +5,20 @@
 // The command runs at top level, in no loop and no function: `break` would end the loop, `declare` would be
 // local. One variable, with a nonce in its name, is all the session has of ours. `\builtin` and not
 // `builtin`: no alias has a backslash. What the harness itself does is silent, also under `set -x`.
-import { isAscii } from "node:buffer";
-
 /** What the harness knows of one bash. */
 export interface HarnessPlace {
-  /** Names the one variable. */
   readonly nonce: string;
   /** Tells the reports of this bash from those of others. */
   readonly token: string;
-  readonly reportPath: string;
+  /** The one variable. */
+  readonly variable: string;
+  /** A redirection of stdout to where it reports. */
+  readonly toReport: string;
+}
+
+export function harnessPlace(nonce: string, token: string, reportPath: string): HarnessPlace {
+  // Opened for reading, too: that never blocks, whoever is or is not at the other end.
+  return { nonce, token, variable: `__nacre_${nonce}`, toReport: `1<>${quoted(reportPath)}` };
 }
 
 export interface CommandPlan {
@@ -34,39 +39,33 @@ export interface CommandPlan {
   readonly outputs: { readonly stdout: string; readonly stderr: string } | undefined;
 }
 
-export function commandMessage(place: HarnessPlace, plan: CommandPlan): Buffer {
-  const variable = variableOf(place);
+export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
+  const { variable, token, toReport } = place;
+  const { outputs, number, lastCode } = plan;
   // With a line end: bash takes a backslash at the end of an eval for itself.
-  const text = Buffer.from(`${plan.prefix}${plan.command}\n`);
-  const names = Object.keys(plan.env);
-  const hide = [
-    names.length > 0 ? `\\builtin declare -p ${names.join(" ")} >|${quoted(plan.hiddenPath)};` : "",
-    ...Object.entries(plan.env).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
-  ].join("");
-  const unhide =
-    names.length > 0 ? `\\builtin unset -v ${names.join(" ")};\\builtin . ${quoted(plan.hiddenPath)};` : "";
-  const outputs = plan.outputs;
-  const harness = [
-    // Not through `builtin`: that would undo the redirection again.
-    outputs ? `\\exec >${quoted(outputs.stdout)} 2>${quoted(outputs.stderr)};` : "",
-    `{ ${readInto(variable, text)};\\builtin ulimit -Sx ${plan.number};`,
-    plan.changeTo === undefined ? "" : `\\builtin cd -- ${quoted(plan.changeTo)};`,
-    hide,
-    "} >/dev/null 2>&1;",
+  const text = `${plan.prefix}${plan.command}\n`;
+  // Not through `builtin`: that would undo the redirection again.
+  const change = outputs ? `\\exec >${quoted(outputs.stdout)} 2>${quoted(outputs.stderr)};` : "";
+  // Neither `set -e` nor a trap on ERR minds a failure before `&&`.
+  const code = lastCode === 0 ? "" : `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
+  const harness =
+    `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number};${surroundings(plan)}` +
     // Opened anew for each command: a program that sets O_NONBLOCK on its output sets it for this one only.
-    "{ ",
-    // Neither `set -e` nor a trap on ERR minds a failure before `&&`.
-    plan.lastCode === 0 ? "" : `\\builtin . /dev/fd/0 <<<'return ${plan.lastCode}' &&:;`,
-    `\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;`,
-    `{ ${variable}=$?;`,
-    `\\builtin printf 'r\\000${place.token}\\000${plan.number}\\000%s\\000%s\\000%s\\000' "$${variable}" "$-" "\${PWD-}" ${reportTo(place)};`,
-    // Each with its own redirection: a trap on DEBUG must not print into the report.
-    `\\builtin trap -p RETURN DEBUG ${reportTo(place)};\\builtin trap - RETURN DEBUG;`,
-    `\\builtin printf '\\000\\n' ${reportTo(place)};`,
-    afterwards(place, plan.number, plan.statePath, unhide),
-    "} >/dev/null 2>&1\n",
-  ].join("");
-  return message(variable, harness, text);
+    `{ ${code}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
+    // Options that would lead the harness astray, and traps that would run for it, are off from here to the
+    // next command. Each of these has its own redirection: a trap on DEBUG must not print into the report.
+    `{ ${variable}=$?;\\builtin trap -p RETURN DEBUG ${toReport};` +
+    `\\builtin printf 'r\\000${token}\\000${number}\\000%s\\000%s\\000%s\\000\\n' "$${variable}" "$-" "\${PWD-}" ${toReport};` +
+    "\\builtin trap - RETURN DEBUG;\\builtin set +aetuvx;} >/dev/null 2>&1\n";
+  return `${framed(variable, harness)}${text}`;
+}
+
+/** For when the command has reported: its state is saved while whoever asked reads the result. */
+export function saveMessage(place: HarnessPlace, plan: CommandPlan): string {
+  const names = Object.keys(plan.env).join(" ");
+  const restore = `\\builtin unset -v ${names};\\builtin . ${quoted(plan.hiddenPath)};`;
+  const save = saveState(place, plan.number, plan.statePath);
+  return framed(place.variable, `{ ${names === "" ? "" : restore}${save}} >/dev/null 2>&1\n`);
 }
 
 export interface BirthPlan {
@@ -80,7 +79,7 @@ export interface BirthPlan {
   readonly statePath: string;
 }
 
-export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
+export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
   const { restoreFrom, profile } = plan;
   const restore =
     restoreFrom === undefined ? "\\builtin shopt -s expand_aliases;" : `\\builtin . ${quoted(restoreFrom)};`;
@@ -90,11 +89,11 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): Buffer {
       : `\\builtin . ${quoted(profile)} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
   const harness = [
     `{ ${restore}${source}`,
-    `\\builtin printf 'b\\000${place.token}\\000\\n' ${reportTo(place)};`,
-    afterwards(place, plan.number, plan.statePath, ""),
+    `\\builtin printf 'b\\000${place.token}\\000\\n' ${place.toReport};`,
+    saveState(place, plan.number, plan.statePath),
     "} >/dev/null 2>&1 </dev/null\n",
-  ].join("");
-  return message(variableOf(place), harness, Buffer.alloc(0));
+  ];
+  return framed(place.variable, harness.join(""));
 }
 
 /** What the environment of a session is to be after its profile. */
@@ -106,20 +105,20 @@ export function adjustMessage(
     readonly number: number;
     readonly statePath: string;
   },
-): Buffer {
+): string {
   const harness = [
     "{ ",
     plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
     ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
-    afterwards(place, plan.number, plan.statePath, ""),
+    saveState(place, plan.number, plan.statePath),
     "} >/dev/null 2>&1 </dev/null\n",
-  ].join("");
-  return message(variableOf(place), harness, Buffer.alloc(0));
+  ];
+  return framed(place.variable, harness.join(""));
 }
 
 /** Ends bash with the code of the command it has run, also one that no longer takes the harness. */
-export function exitMessage(place: HarnessPlace): Buffer {
-  return Buffer.from(`{ \\exit "$${variableOf(place)}";} 2>/dev/null\n`);
+export function exitMessage({ variable }: HarnessPlace): string {
+  return `{ \\exit "$${variable}";} 2>/dev/null\n`;
 }
 
 export type StatePart = "options" | "functions" | "variables" | "rest" | `end ${number}`;
@@ -134,27 +133,34 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** After the report, while whoever asked reads it. Options that would lead the harness astray are off until the next command. */
-function afterwards(place: HarnessPlace, number: number, statePath: string, first: string): string {
+/** What this command has of its own: another directory, variables over those of the session. */
+function surroundings({ changeTo, env, hiddenPath }: CommandPlan): string {
+  const names = Object.keys(env);
+  if (changeTo === undefined && names.length === 0) return "";
+  return [
+    "{ ",
+    changeTo === undefined ? "" : `\\builtin cd -- ${quoted(changeTo)};`,
+    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${quoted(hiddenPath)};`,
+    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
+    "} >/dev/null 2>&1;",
+  ].join("");
+}
+
+function saveState(place: HarnessPlace, number: number, statePath: string): string {
   const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
   return [
     // Under `set -a` our own variable was exported, too; a command of 1 MiB in the environment ends all programs.
-    `\\builtin set +aeuvx;\\builtin export -n ${variableOf(place)};`,
-    first,
+    `\\builtin export -n ${place.variable};`,
     // bash writes line by line: both lists of options are a line each, and not eighty.
     `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
     "\\builtin declare -f;\\builtin declare -Fx;",
     `\\builtin printf '${mark("variables")}';\\builtin declare -p;`,
     `\\builtin printf '${mark("rest")}';\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;`,
-    // Over whatever is there, also under noclobber. Two files in turn: the one before is whole.
-    `\\builtin printf '${mark(`end ${number}`)}';} >|${quoted(statePath)};`,
-    `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${reportTo(place)};`,
+    // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
+    // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
+    `\\builtin printf '${mark(`end ${number}`)}';} 1<>${quoted(statePath)};`,
+    `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${place.toReport};`,
   ].join("");
-}
-
-/** Opened for reading, too: that never blocks, whoever is or is not at the other end. */
-function reportTo({ reportPath }: HarnessPlace): string {
-  return `1<>${quoted(reportPath)}`;
 }
 
 /** In a subshell: it needs names of its own. */
@@ -162,20 +168,14 @@ function listEnvironmentTo(path: string): string {
   return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${quoted(path)}`;
 }
 
-function message(variable: string, harness: string, text: Buffer): Buffer {
-  const bytes = Buffer.from(harness);
-  const read = readInto(variable, bytes);
-  // A locale that does not exist is complained about when it comes back.
-  const line = read.startsWith("LC") ? `{ ${read};} 2>/dev/null` : read;
-  return Buffer.concat([Buffer.from(`${line};\\builtin eval "$${variable}"\n`), bytes, text]);
+/** The short line, and what it reads. */
+function framed(variable: string, harness: string): string {
+  return `${readInto(variable, harness)};\\builtin eval "$${variable}"\n${harness}`;
 }
 
 /** `read -N` counts characters of the locale, unless that is C. */
-function readInto(variable: string, bytes: Buffer): string {
-  const locale = isAscii(bytes) ? "" : "LC_ALL=C ";
-  return `${locale}\\builtin read -rN${bytes.length} ${variable}`;
-}
-
-function variableOf({ nonce }: HarnessPlace): string {
-  return `__nacre_${nonce}`;
+function readInto(variable: string, text: string): string {
+  if (!/[^\0-\x7f]/.test(text)) return `\\builtin read -rN${text.length} ${variable}`;
+  // A locale that does not exist is complained about when it comes back.
+  return `{ LC_ALL=C \\builtin read -rN${Buffer.byteLength(text)} ${variable};} 2>/dev/null`;
 }

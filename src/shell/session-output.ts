@@ -42,6 +42,8 @@ export class SessionOutput {
   #next: Promise<BothStreams<Logger>> | undefined;
   #switching: BothStreams<Logger> | undefined;
   #from: BothStreams<number> = { stdout: 0, stderr: 0 };
+  /** Where the output of the command before ended. */
+  #to: BothStreams<number> = { stdout: 0, stderr: 0 };
   #count = 0;
   readonly #retired: string[] = [];
 
@@ -70,7 +72,8 @@ export class SessionOutput {
       this.#next = undefined;
       this.#switching = await asked;
     }
-    this.#from = { stdout: this.#loggers.stdout.size, stderr: this.#loggers.stderr.size };
+    // What bash says between two commands (of a job that was killed, say) is read with the next one.
+    this.#from = this.#to;
     const next = this.#switching;
     return next && { stdout: next.stdout.fifo ?? "", stderr: next.stderr.fifo ?? "" };
   }
@@ -144,6 +147,7 @@ export class SessionOutput {
   }
 
   parts(): BothStreams<OutputPart> {
+    this.#to = { stdout: this.#loggers.stdout.size, stderr: this.#loggers.stderr.size };
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
@@ -175,7 +179,7 @@ export class SessionOutput {
 
   #part(stream: StreamName): OutputPart {
     const logger = this.#loggers[stream];
-    const part = { path: logger.file, from: this.#from[stream], to: logger.size };
+    const part = { path: logger.file, from: this.#from[stream], to: this.#to[stream] };
     const { capBytes, dir } = this.#options;
     if (part.to > Math.min(SESSION_LOG_MAX_BYTES, capBytes / 8)) this.exchange();
     // A reader that is sent to the file of a long output must find that command's output there, and no other.

@@ -17,7 +17,7 @@ export type Report =
     }
   | { readonly kind: "saved"; readonly token: string; readonly number: number };
 
-const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 7, s: 3 };
+const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 3 };
 
 export class ReportReader {
   readonly #onReport: (report: Report) => void;
@@ -33,16 +33,20 @@ export class ReportReader {
   }
 
   #take(): Report | undefined {
-    const count = FIELDS[String.fromCharCode(this.#rest[0] ?? 0)];
+    // Traps stand before the report they belong to, as they were printed.
+    const first = this.#rest.indexOf(0);
+    if (first < 0) return undefined;
+    const head = this.#rest.toString("utf8", 0, first);
+    const kind = head.slice(-1);
+    const count = FIELDS[kind];
     if (count === undefined) {
       // Nothing of ours: somebody else wrote to the fifo.
-      const next = this.#rest.indexOf("\0\n");
-      this.#rest = next < 0 ? Buffer.alloc(0) : this.#rest.subarray(next + 2);
-      return this.#rest.length > 0 ? this.#take() : undefined;
+      this.#rest = this.#rest.subarray(first + 1);
+      return this.#take();
     }
     const fields: string[] = [];
-    let at = 0;
-    while (fields.length < count) {
+    let at = first + 1;
+    while (fields.length < count - 1) {
       const end = this.#rest.indexOf(0, at);
       if (end < 0) return undefined;
       fields.push(this.#rest.toString("utf8", at, end));
@@ -50,12 +54,16 @@ export class ReportReader {
     }
     if (this.#rest.length <= at) return undefined;
     this.#rest = this.#rest.subarray(at + 1);
-    return reportOf(fields);
+    return reportOf(kind, head.slice(0, -1), fields);
   }
 }
 
-function reportOf([kind, token = "", number = "", ...rest]: readonly string[]): Report {
-  const [code = "", flags = "", cwd = "", traps = ""] = rest;
+function reportOf(
+  kind: string,
+  traps: string,
+  [token = "", number = "", ...rest]: readonly string[],
+): Report {
+  const [code = "", flags = "", cwd = ""] = rest;
   if (kind === "b") return { kind: "born", token };
   if (kind === "s") return { kind: "saved", token, number: Number(number) };
   return { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd, traps };

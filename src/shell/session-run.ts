@@ -9,7 +9,7 @@ import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, standsInNothing } from "./session-directory.ts";
-import { commandMessage } from "./session-harness.ts";
+import type { CommandPlan } from "./session-harness.ts";
 import * as say from "./session-notes.ts";
 import type { RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
 import type { BothStreams } from "./session-output.ts";
@@ -92,7 +92,7 @@ class Run {
   /** undefined where the bash has died before it took the command. */
   async result(): Promise<SessionResult | undefined> {
     const { house, succession, onRunning } = this.#place;
-    const message = this.#message(this.#directory(), await this.#outputs());
+    const plan = this.#plan(this.#directory(), await this.#outputs());
     this.#options.onStart?.(this.#bash.output.starting());
     this.#pidBefore = lastPid();
     this.#startedMs = monotonicMs();
@@ -101,7 +101,7 @@ class Run {
       bash: this.#bash,
       host: house.host,
       graceMs: house.killGraceMs,
-      message,
+      plan,
     });
     onRunning(running);
     const ending = await running.end(this.#options);
@@ -119,12 +119,12 @@ class Run {
     }
   }
 
-  #message(changeTo: string | undefined, outputs: BothStreams<string> | undefined): Buffer {
+  #plan(changeTo: string | undefined, outputs: BothStreams<string> | undefined): CommandPlan {
     const { succession } = this.#place;
     const { started } = this.#bash;
     const prefix = succession.prefixFor(this.#bash);
-    this.#firstLine = this.#bash.lines + prefix.split("\n").length;
-    return commandMessage(this.#bash.place, {
+    this.#firstLine = this.#bash.nextLine + prefix.split("\n").length - 1;
+    return {
       number: this.#number,
       command: this.#command,
       statePath: stateFile(started.files.dir, this.#number),
@@ -134,7 +134,7 @@ class Run {
       env: this.#options.env ?? {},
       hiddenPath: join(started.files.dir, "hidden"),
       outputs,
-    });
+    };
   }
 
   /** Where bash is to go first: where it was told, or out of a directory that is gone. */
@@ -176,6 +176,8 @@ class Run {
     this.#notes.push(...(await output.drain()));
     const parts = output.parts();
     if (holdsOutput) output.exchange();
+    // When whoever waits for the result has it.
+    setImmediate(() => this.#bash.save());
     succession.lastCode = code;
     this.#moved(cwd);
     // It does not follow the harness: `exec` is a function of the user's, say.

@@ -11,9 +11,13 @@ export function stateFile(dir: string, number: number): string {
 
 /** The newest state that is whole: after this command, else after the one before. */
 export function readState(dir: string, number: number, nonce: string): string | undefined {
-  return [number, number - 1]
-    .map((saved) => ({ text: readQuietly(stateFile(dir, saved)), end: markOf({ nonce }, `end ${saved}`) }))
-    .find(({ text, end }) => text.endsWith(end))?.text;
+  for (const saved of [number, number - 1]) {
+    const text = readQuietly(stateFile(dir, saved));
+    const end = markOf({ nonce }, `end ${saved}`);
+    const at = text.indexOf(`\n${end}`);
+    if (at >= 0) return text.slice(0, at + 1 + end.length);
+  }
+  return undefined;
 }
 
 /** A script that makes a fresh bash what the one before was. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Report, ReportReader } from "../../src/shell/session-reports.ts";
 
 const BYTES = Buffer.from(
-  "b\0t.1\0\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0trap -- 'x' DEBUG\n\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0\0\n",
+  "b\0t.1\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0\n",
 );
 const REPORTS: readonly Report[] = [
   { kind: "born", token: "t.1" },

@@ -46,7 +46,8 @@ test("the newest whole state counts, never one of another command", () => {
   expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
   writeFileSync(stateFile(dir, 4), stateAfter(2));
   expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
-  writeFileSync(stateFile(dir, 4), stateAfter(4));
+  // What is behind its end is of an earlier, longer one.
+  writeFileSync(stateFile(dir, 4), `${stateAfter(4)}AR="1"\n#nacre ${NONCE} end 2\n`);
   expect(readState(dir, 4, NONCE)).toBe(stateAfter(4));
   expect(readState(dir, 4, "other")).toBeUndefined();
   expect(stateFile(dir, 4)).not.toBe(join(dir, "state.1"));
