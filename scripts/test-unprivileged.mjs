@@ -34,6 +34,7 @@ try {
     words: ["--configLoader", "runner", "--cache=false", ...PARTS],
     prefix: PREFIX,
     env,
+    who: "unprivileged",
   }).status;
 } finally {
   rmSync(home, { recursive: true, force: true });

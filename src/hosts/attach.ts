@@ -3,8 +3,9 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
+import type { Presence } from "../spool/sweep.ts";
 import type { Origin, Progress, StartedShell } from "./host.ts";
-import { bootId, pidNamespace, readStat } from "./process-table.ts";
+import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
   "another boot": "the machine has been restarted since",
@@ -32,6 +33,12 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
     origin,
     ...(origin === "here" ? {} : { unseen: UNSEEN[origin] }),
   };
+}
+
+export function presenceOf(identity: ShellIdentity): Presence {
+  const origin = originOf(identity);
+  if (origin === "another namespace") return "unknown";
+  return origin === "here" && isSameProcess(identity.shimPid, identity.shimStart) ? "alive" : "gone";
 }
 
 /** A pid means something only in the boot and the namespace it was given in. */

@@ -1,8 +1,10 @@
 // Where shells run. A host starts commands and tells what became of them; it decides nothing.
 // To add one: implement Host over anything that gives a pipe to a keeper, and run the contract suite.
 import type { ExitRecord } from "../spool/end-record.ts";
+import type { ShellIdentity } from "../spool/identity.ts";
 import type { ShellFiles } from "../spool/layout.ts";
 import type { ShellMeta } from "../spool/meta.ts";
+import type { Presence } from "../spool/sweep.ts";
 import type { Logger } from "./logger.ts";
 import type { ReportFifo } from "./report-fifo.ts";
 import type { ScriptChannel } from "./script-channel.ts";
@@ -93,6 +95,8 @@ export interface Host {
   /** To the command's whole group, if the command or its group is still there. */
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult;
   isAlive(pid: number, startTime: string): boolean;
+  /** Of a shell on disk, whoever started it. */
+  presence(identity: ShellIdentity): Presence;
   /** This process, as others know it. */
   readonly identity: { readonly pid: number; readonly startTime: string };
   /** A shell that is on disk, whoever has started it; undefined where its files do not tell. */

@@ -6,13 +6,15 @@ import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
 import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
+import type { ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { writeMeta } from "../spool/meta.ts";
+import type { Presence } from "../spool/sweep.ts";
 import { NacreError } from "../support/errors.ts";
 import { FEW_PIDS_COUNT, POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
-import { progressOf, readStartedShell } from "./attach.ts";
+import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
 import type {
   Containment,
@@ -157,6 +159,10 @@ export class LocalHost implements Host {
 
   isAlive(pid: number, startTime: string): boolean {
     return isSameProcess(pid, startTime);
+  }
+
+  presence(identity: ShellIdentity): Presence {
+    return presenceOf(identity);
   }
 
   attach(id: string): StartedShell | undefined {

@@ -376,7 +376,7 @@ export class ShellManager {
     const { finishedMaxAgeSeconds = FINISHED_MAX_AGE_SECONDS, quotaBytes = SPOOL_QUOTA_BYTES } =
       this.#options;
     const limits = { nowMs: wallMs(), maxAgeMs: finishedMaxAgeSeconds * 1000, quotaBytes };
-    const swept = await sweep(this.root, limits, (pid, startTime) => this.#host.isAlive(pid, startTime));
+    const swept = await sweep(this.root, limits, (identity) => this.#host.presence(identity));
     for (const id of swept) this.#drop(id);
   }
 

@@ -2,8 +2,9 @@
 // Never one that may be alive. Deciding is pure; gathering and removing stand below it.
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
 import { readEndRecord } from "./end-record.ts";
-import { readIdentity } from "./identity.ts";
+import { readIdentity, type ShellIdentity } from "./identity.ts";
 import type { SpoolRoot } from "./layout.ts";
 import { readMeta } from "./meta.ts";
 
@@ -14,6 +15,9 @@ export interface SweepEntry {
   readonly endedAt: number;
   readonly bytes: number;
 }
+
+/** Unknown is what runs, if it does, where nobody here can see it: in another pid namespace. */
+export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {
   readonly nowMs: number;
@@ -35,17 +39,17 @@ export function chooseToSweep(entries: readonly SweepEntry[], limits: SweepLimit
 }
 
 /**
- * Removes what may go and returns its ids. `isAlive` tells whether a shim is still there.
+ * Removes what may go and returns its ids. `presence` tells whether a shim is still there.
  * Between shells others get to run: there may be thousands.
  */
 export async function sweep(
   root: SpoolRoot,
   limits: SweepLimits,
-  isAlive: (pid: number, startTime: string) => boolean,
+  presence: (identity: ShellIdentity) => Presence,
 ): Promise<string[]> {
   const entries: SweepEntry[] = [];
   for (const id of root.list()) {
-    const entry = entryOf(root, id, limits.nowMs, isAlive);
+    const entry = entryOf(root, id, limits.nowMs, presence);
     if (entry) entries.push(entry);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -65,13 +69,15 @@ function entryOf(
   root: SpoolRoot,
   id: string,
   nowMs: number,
-  isAlive: (pid: number, startTime: string) => boolean,
+  presence: (identity: ShellIdentity) => Presence,
 ): SweepEntry | undefined {
   const files = root.files(id);
   const touched = lastTouch(files.dir);
   if (!touched) return undefined;
   const identity = readIdentity(files.identity);
-  const running = identity ? isAlive(identity.shimPid, identity.shimStart) : nowMs - touched.at < FRESH_MS;
+  const there = identity ? presence(identity) : "unknown";
+  const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : FRESH_MS;
+  const running = there === "unknown" ? nowMs - touched.at < unsureMs : there === "alive";
   const { exit } = readEndRecord(files.record);
   // A slot without a job that nobody waits in is nobody's: it goes with the oldest.
   const abandoned = !running && readMeta(files.meta) === undefined;

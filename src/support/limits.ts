@@ -105,6 +105,8 @@ export const READ_TURN_CHUNKS_COUNT = 16;
 export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 /** shell/: the largest output that is handed out as one string. */
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
+/** spool/: how long a shell of another pid namespace, which may run, is kept after it was last touched. */
+export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /** shell/: how often a running manager sweeps finished shells. */
 export const SWEEP_INTERVAL_MS = 60_000;
 /** shell/: and how long after the start that brought it up. */

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isSameProcess } from "../../src/hosts/process-table.ts";
+import { presenceOf } from "../../src/hosts/attach.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { sweep } from "../../src/spool/sweep.ts";
 import { useDurables } from "../fixtures/durable.ts";
@@ -73,7 +73,7 @@ test("a sweep by age and quota touches no running shell of anybody, whether its 
   }
   const limits = { nowMs: Date.now(), maxAgeMs: 0, quotaBytes: 0 };
   await eventually(async () => {
-    await sweep(spool, limits, isSameProcess);
+    await sweep(spool, limits, presenceOf);
     expect(spool.list()).not.toContain(ended);
   });
   expect(spool.list()).toEqual(expect.arrayContaining(running));

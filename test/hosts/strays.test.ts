@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { bootId, pidNamespace, readStat } from "../../src/hosts/process-table.ts";
 import { endStrays } from "../../src/hosts/strays.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
-import { useShells } from "../fixtures/shells.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory, manager, run } = useShells();
 const GONE = 4_194_305;
@@ -54,7 +54,7 @@ test("the directory of a dead keeper stays while a shim of its host lives", asyn
   endStrays(root);
   expect(existsSync(dir)).toBe(true);
   await shell.kill({ graceMs: 0 });
-  expect(readStat(shimPid)?.state ?? "Z").toBe("Z");
+  await eventually(() => expect(readStat(shimPid)?.state ?? "Z").toBe("Z"));
   endStrays(root);
   expect(existsSync(dir)).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { readStat } from "../../src/hosts/process-table.ts";
+import { allPids, commandLine, readStat } from "../../src/hosts/process-table.ts";
 import type { KillReport } from "../../src/shell/kill.ts";
 import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
@@ -18,11 +18,18 @@ async function up(shells: ShellManager, command: string): Promise<ShellProcess> 
   return shell;
 }
 
+const commandLines = (shell: ShellProcess) =>
+  allPids()
+    .filter((pid) => readStat(pid)?.group === shell.started.commandPid)
+    .map((pid) => commandLine(pid));
+
 const names = ({ signalled }: KillReport) => signalled.map(({ command }) => command).sort();
 
 describe("a kill", () => {
   test("lets a command end in its own way, and reports the whole of it", async () => {
-    const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; sleep 300 & echo up; wait');
+    const shell = await up(manager(), 'trap "echo bye; exit 5" TERM; (echo up; exec sleep 300) & wait');
+    // It has said so before it has become what it is called.
+    await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
     const report = await shell.kill({ by: "a test" });
     expect(report.survivors).toEqual([]);
     expect(names(report)).toEqual([`bash ${shell.started.files.command}`, "sleep 300"]);

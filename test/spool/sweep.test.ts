@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSameProcess } from "../../src/hosts/process-table.ts";
+import { presenceOf } from "../../src/hosts/attach.ts";
+import { bootId, pidNamespace } from "../../src/hosts/process-table.ts";
 import { preallocateEndRecord } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { writeMeta } from "../../src/spool/meta.ts";
-import { chooseToSweep, removeShell, type SweepEntry, sweep } from "../../src/spool/sweep.ts";
+import { chooseToSweep, type Presence, removeShell, type SweepEntry, sweep } from "../../src/spool/sweep.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const { directory, manager, run } = useShells();
@@ -71,7 +72,7 @@ describe("what may go", () => {
 
 describe("sweeping directories", () => {
   const HOUR = 3_600_000;
-  const nobody = () => false;
+  const nobody = (): Presence => "gone";
   const limits = { nowMs: Date.now(), maxAgeMs: HOUR, quotaBytes: Number.MAX_SAFE_INTEGER };
 
   function spool(): SpoolRoot {
@@ -124,7 +125,7 @@ describe("sweeping directories", () => {
     const old = planted(root, "shell_00000001", { ageMs: 2 * HOUR, record: ENDED, identity: IDENTITY });
     const young = planted(root, "shell_00000002", { ageMs: HOUR / 2, record: ENDED, identity: IDENTITY });
     const running = planted(root, "shell_00000003", { ageMs: 9 * HOUR, identity: "77 34 78 35 - boot 1\n" });
-    expect(await sweep(root, limits, (pid) => pid === 77)).toEqual([old]);
+    expect(await sweep(root, limits, ({ shimPid }) => (shimPid === 77 ? "alive" : "gone"))).toEqual([old]);
     expect(root.list().sort()).toEqual([young, running]);
   });
 
@@ -133,6 +134,22 @@ describe("sweeping directories", () => {
     const lost = planted(root, "shell_00000001", { ageMs: 2 * HOUR, identity: IDENTITY });
     const corrupt = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: "?" });
     expect((await sweep(root, limits, nobody)).sort()).toEqual([lost, corrupt]);
+  });
+
+  test("spares for days what may run where it cannot be seen, and no longer", async () => {
+    const root = spool();
+    const maybe = planted(root, "shell_00000001", { ageMs: 6 * 24 * HOUR, identity: IDENTITY });
+    const ended = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: ENDED });
+    const forgotten = planted(root, "shell_00000003", { ageMs: 8 * 24 * HOUR, identity: IDENTITY });
+    expect((await sweep(root, limits, () => "unknown")).sort()).toEqual([ended, forgotten]);
+    expect(root.list()).toEqual([maybe]);
+  });
+
+  test("a shell of another pid namespace cannot be told gone; one of another boot is", () => {
+    const here = { shimPid: 1, shimStart: "0", commandPid: 2, commandStart: "0", tag: "-" };
+    expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: "1" })).toBe("unknown");
+    expect(presenceOf({ ...here, bootId: "other", pidNamespace: pidNamespace() })).toBe("gone");
+    expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: pidNamespace() })).toBe("gone");
   });
 
   test("removes a slot that nobody waits in at once, and spares one that may be coming up", async () => {
@@ -156,7 +173,7 @@ describe("sweeping directories", () => {
     const running = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
     await running.waitFor({ pattern: /up/ }, 10_000);
     const tight = { nowMs: Date.now() + 50_000, maxAgeMs: 0, quotaBytes: 0 };
-    const swept = await sweep(shells.root, tight, isSameProcess);
+    const swept = await sweep(shells.root, tight, presenceOf);
     expect(swept).toContain(ended.id);
     expect(swept).not.toContain(running.id);
     expect(running.getAllOutput()).toBe("up\n");
