@@ -15,8 +15,8 @@ const STOREYS = [
 // Packages a folder may use, besides Node's own modules.
 const PACKAGES = {
   tool: ["zod"],
-  execution: ["zod"],
-  policy: ["unbash"],
+  execution: ["zod", "@humanwhocodes/momoa"],
+  policy: ["unbash", "zod"],
   text: ["re2js"],
   mcp: ["@modelcontextprotocol/server", "@modelcontextprotocol/node"],
   cli: ["commander", "picocolors", "@clack/prompts"],

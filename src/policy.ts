@@ -1,8 +1,8 @@
 // The entry nacre/policy: judge a command without running anything, and read the rules of people.
 
 export { explain, judge } from "./policy/judge.ts";
-export { type RuleReading, readRules } from "./policy/read-rules.ts";
-export { RULES_SCHEMA } from "./policy/rules-schema.ts";
+export { type RuleProblem, type RuleReading, readRules } from "./policy/read-rules.ts";
+export { RULES_SCHEMA, type WrittenRule } from "./policy/rules-schema.ts";
 export type { Span } from "./policy/span.ts";
 export type { UserRule, UserRuleSet } from "./policy/user-rule.ts";
 export type {

@@ -1,5 +1,6 @@
 // The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
 import { type ExecutionOptions, resolveExecutionOptions } from "./execution/options.ts";
+import { PolicyFiles } from "./execution/policy-files.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellManagerOptions } from "./shell/manager-options.ts";
@@ -11,7 +12,9 @@ import { ToolRegistry } from "./tool/registry.ts";
 import type { ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 
-export interface ToolkitOptions extends Omit<ExecutionOptions, "manager">, ShellManagerOptions {
+export interface ToolkitOptions
+  extends Omit<ExecutionOptions, "manager" | "policyFiles">,
+    ShellManagerOptions {
   /** Where commands run, unless a call names another directory. Absolute. */
   readonly workingDir: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
@@ -44,8 +47,11 @@ export interface Toolkit {
 /** Starts the keeper, too: while this process is small, and so that the first command need not wait for it. */
 export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
   const { workingDir, dialect = "shells", approve, scope, hooks, ...rest } = options;
+  const policyFiles = new PolicyFiles(rest);
+  // A file of rules that cannot be used is told now, not at the first command.
+  policyFiles.rulesFor(workingDir);
   const manager = new ShellManager(rest);
-  const execution = { ...rest, manager };
+  const execution = { ...rest, manager, policyFiles };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);

@@ -16,6 +16,13 @@ export function policyOption(): Option {
   return new Option("--policy <profile>", "how strict the policy is").choices(POLICIES).default("standard");
 }
 
+export function policyFileOption(): Option {
+  return new Option(
+    "--policy-file <file>",
+    "rules of your own (default: nacre/policy.json in the XDG configuration directory)",
+  );
+}
+
 export function dialectOption(): Option {
   return new Option("--dialect <name>", "which tools: Bash, BashOutput and KillShell, or the one tool bash")
     .choices(DIALECTS)

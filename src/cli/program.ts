@@ -14,6 +14,7 @@ import {
   dialectOption,
   formatOption,
   onTimeoutOption,
+  policyFileOption,
   policyOption,
   readMs,
 } from "./option.ts";
@@ -46,6 +47,7 @@ function addRun(program: Command, io: CliIo, done: (exitCode: number) => void): 
     .option("--cwd <dir>", "where to run it", io.cwd)
     .option("--env <name=value>", "set a variable for it; may be given again", collectVariable, {})
     .addOption(policyOption())
+    .addOption(policyFileOption())
     .addHelpText("after", RUN_EXIT_CODES)
     .action(async (words: string[], options: Omit<RunOptions, "command">) => {
       const { runCommand } = await import("./commands/run.ts");
@@ -99,6 +101,7 @@ function addPolicy(program: Command, io: CliIo, done: (exitCode: number) => void
     .option("--cwd <dir>", "where it would run", io.cwd)
     .option("--home <dir>", "whose home it would run for, as an ordinary user")
     .addOption(policyOption())
+    .addOption(policyFileOption())
     .addHelpText("after", "\nExit codes: 0 allowed, 3 a person has to be asked, 4 denied. With --jsonl: 0.")
     .action(async (words: string[], options: Omit<CheckOptions, "command">, command: Command) => {
       if (options.jsonl) {
@@ -127,6 +130,7 @@ function addTools(program: Command, io: CliIo, done: (exitCode: number) => void)
     .description("serve the tools over MCP on stdin and stdout")
     .addOption(dialectOption())
     .addOption(policyOption())
+    .addOption(policyFileOption())
     .option("--scope <name>", "share shells with whoever gives the same name")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")

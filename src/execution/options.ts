@@ -1,9 +1,12 @@
 // What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
 import { homedir } from "node:os";
 import { judge } from "../policy/judge.ts";
+import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { PolicyFiles } from "./policy-files.ts";
+import type { Door } from "./ways-to-allow.ts";
 
 export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
 
@@ -26,18 +29,30 @@ export interface ExecutionOptions {
   readonly redact?: boolean;
   /** How strict the policy is. @default "standard" */
   readonly policy?: PolicyProfile;
+  /** A JSON file of rules. @default nacre/policy.json in the XDG configuration directory, if there is one */
+  readonly policyFile?: string;
+  /** Rules of the host, besides those of files. */
+  readonly rules?: readonly WrittenRule[];
+  /** The files, where several tools share what was read. @default made from `policyFile` and `rules` */
+  readonly policyFiles?: PolicyFiles;
+  /** Through which door commands come: refusals name its flags. @default "library" */
+  readonly door?: Door;
   /** Decides about a command, in place of the built-in policy. */
   readonly judge?: (command: string, facts: PolicyFacts) => Verdict;
 }
 
-export type ResolvedExecutionOptions = Readonly<Required<Omit<ExecutionOptions, "manager">>> & {
+export type ResolvedExecutionOptions = Readonly<
+  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile">>
+> & {
   /** Asked for at each call: the process-wide manager may be reset in between. */
   readonly manager: () => ShellManager;
-  readonly facts: (cwd: string) => PolicyFacts;
+  /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
+  readonly facts: (workspace: string, cwd?: string) => PolicyFacts;
 };
 
 export function resolveExecutionOptions(options: ExecutionOptions = {}): ResolvedExecutionOptions {
-  const { manager, policy = "standard" } = options;
+  const { manager, policy = "standard", policyFile, rules } = options;
+  const files = options.policyFiles ?? new PolicyFiles({ policyFile, rules });
   return {
     manager: () => manager ?? ShellManager.shared(),
     defaultTimeoutMs: options.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -49,6 +64,16 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     redact: options.redact ?? true,
     policy,
     judge: options.judge ?? judge,
-    facts: (cwd) => ({ home: homedir(), cwd, isRoot: process.getuid?.() === 0, profile: policy }),
+    policyFiles: files,
+    door: options.door ?? "library",
+    facts: (workspace, cwd = workspace) => ({
+      home: homedir(),
+      cwd,
+      workspace,
+      isRoot: process.getuid?.() === 0,
+      profile: policy,
+      rules: files.rulesFor(workspace),
+      policyFiles: [files.own],
+    }),
   };
 }

@@ -4,6 +4,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import type { ApprovalRequest, ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { checkSyntax } from "./syntax-check.ts";
+import { waysToAllow } from "./ways-to-allow.ts";
 
 /** Returns where it may; throws what the caller is to be told where it may not. */
 export async function requirePermission(
@@ -11,7 +12,8 @@ export async function requirePermission(
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  const verdict = options.judge(command, options.facts(context.workingDir));
+  const facts = options.facts(context.workingDir);
+  const verdict = options.judge(command, facts);
   if (verdict.verdict === "allow") return;
   const why = `${verdict.reason ?? "no reason given"} (rule ${verdict.rule ?? "unnamed"}).${instead(verdict)}`;
   if (verdict.verdict === "deny") {
@@ -20,7 +22,7 @@ export async function requirePermission(
   // Nobody needs to be asked about what bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed")) await checkSyntax(command, context, options);
   if (!context.approve) {
-    const how = `To allow it, a person can answer (approve callback), or set the policy to "trusting", or allow the rule ${verdict.rule ?? ""} in the policy file.`;
+    const how = waysToAllow(command, verdict, facts, options);
     throw new NacreError(
       "approval_refused",
       `Command needs approval, and nobody is there to ask: ${why} ${how} Nothing was run.`,

@@ -22,6 +22,8 @@ export interface McpOptions {
   readonly dialect?: Dialect;
   /** @default "standard" */
   readonly policy?: PolicyProfile;
+  /** A JSON file of rules. @default the one in the XDG configuration directory */
+  readonly policyFile?: string;
   /** Connections of one scope see each other's shells. @default one of its own */
   readonly scope?: string;
   /** What happens to a command whose time is over. @default "background" */
@@ -75,7 +77,15 @@ function createServer(options: McpOptions, surroundings: Surroundings): McpServe
 }
 
 function toolkitOptions(options: McpOptions): Parameters<typeof createToolkit>[0] {
-  const { workingDir, dialect, policy, stateRoot, durable = false, onTimeout = "background" } = options;
+  const {
+    workingDir,
+    dialect,
+    policy,
+    policyFile,
+    stateRoot,
+    durable = false,
+    onTimeout = "background",
+  } = options;
   return {
     workingDir,
     onTimeout,
@@ -83,7 +93,9 @@ function toolkitOptions(options: McpOptions): Parameters<typeof createToolkit>[0
     defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
     scope: options.scope ?? `mcp-${randomUUID()}`,
     ...(dialect === undefined ? {} : { dialect }),
+    door: "mcp",
     ...(policy === undefined ? {} : { policy }),
+    ...(policyFile === undefined ? {} : { policyFile }),
     ...(stateRoot === undefined ? {} : { stateRoot }),
   };
 }

@@ -15,7 +15,6 @@ import type { ToolProgress } from "../tool/context.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
-import { allowingFlag } from "./allowing-flag.ts";
 import { Approvals, canAsk } from "./approvals.ts";
 import type { Log } from "./log.ts";
 
@@ -67,7 +66,7 @@ async function callTool(call: Call): Promise<CallToolResult | InputRequiredResul
   });
   const question = round?.question();
   log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);
-  return question ?? toMcpResult(round ? result : withFlag(result, call));
+  return question ?? toMcpResult(result);
 }
 
 function toMcpResult(result: ToolResult): CallToolResult {
@@ -96,18 +95,6 @@ function progressOf({ ctx, log }: Call): Pick<CallOptions, "onProgress"> {
     ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => log(String(error)));
   };
   return { onProgress };
-}
-
-function withFlag(result: ToolResult, { args, kit }: Call): ToolResult {
-  if (result.code !== "approval_refused" || !hasCommand(args)) return result;
-  const flag = allowingFlag(kit.check(args.command));
-  return flag === undefined
-    ? result
-    : result.withNotes(`To allow it, start the server with: nacre mcp ${flag}`);
-}
-
-function hasCommand(args: unknown): args is { readonly command: string } {
-  return typeof args === "object" && args !== null && "command" in args && typeof args.command === "string";
 }
 
 /** Says yes to everything: the tool looks for itself. */

@@ -65,8 +65,9 @@ function liftedBy(
   rules: readonly UserRule[],
   { profile }: PolicyFacts,
 ): string | null {
-  if (profile === "off") return "profile off";
+  // A refusal that a person has written down holds in every profile.
   if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
+  if (profile === "off") return "profile off";
   for (const rule of rules) {
     if (rule.verdict !== "allow") continue;
     // Nobody lifts a refusal by accident: it has to be called by its name.

@@ -62,7 +62,7 @@ class Examination {
     this.#command = command;
     this.#facts = facts;
     this.#keeps = keeps || (facts.rules?.length ?? 0) > 0;
-    this.#where = describeWhere(facts.home, facts.workspace ?? facts.cwd, facts.isRoot ?? false);
+    this.#where = describeWhere(facts);
     const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
     this.#rulesFor = cautious ? cautiousRules : standardRules;
     this.walk = new Walk(this.#where, new Budget(), (effective) => this.#judge(effective));

@@ -28,6 +28,8 @@ export const PATH_CLASSES = [
   "startup",
   /** Hooks and configuration of the repository, which git runs. */
   "hooks",
+  /** Files of rules, by which this policy decides. */
+  "policy",
   /** The repository itself. */
   "repository",
   /** The workspace as a whole. */
@@ -45,6 +47,8 @@ export type PathClass = (typeof PATH_CLASSES)[number];
 interface Places {
   readonly homeParts: readonly string[];
   readonly workspaceParts: readonly string[];
+  /** Files and directories that hold rules of people. */
+  readonly policyParts: readonly (readonly string[])[];
 }
 
 export function classOf(parts: readonly string[], places: Places): PathClass {
@@ -53,6 +57,7 @@ export function classOf(parts: readonly string[], places: Places): PathClass {
   if (hasGlob(first) || (parts.length === 1 && isUnresolved(first))) return "root";
   if (first === "dev") return deviceClass(parts);
   if (first === "proc" || first === "sys") return kernelClass(parts);
+  if (places.policyParts.some((held) => couldStartWith(parts, held))) return "policy";
   return (
     homeClass(parts, places) ??
     workspaceClass(parts, places.workspaceParts) ??

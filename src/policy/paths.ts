@@ -3,6 +3,7 @@
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { classOf, type PathClass } from "./path-class.ts";
+import type { PolicyFacts } from "./verdict.ts";
 
 /** The places everything else is measured against, normalised once. */
 export interface Where {
@@ -11,6 +12,7 @@ export interface Where {
   readonly isRoot: boolean;
   readonly homeParts: readonly string[];
   readonly workspaceParts: readonly string[];
+  readonly policyParts: readonly (readonly string[])[];
 }
 
 export interface Place {
@@ -23,10 +25,25 @@ export interface Place {
   readonly spread: boolean;
 }
 
-export function describeWhere(home: string, workspace: string, isRoot: boolean): Where {
-  const homeParts = normalise(home.split("/")) ?? [];
-  const workspaceParts = normalise(workspace.split("/")) ?? [];
-  return { home: asPath(homeParts), workspace: asPath(workspaceParts), isRoot, homeParts, workspaceParts };
+export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...facts }: PolicyFacts): Where {
+  const partsOf = (path: string) => normalise(path.split("/")) ?? [];
+  const homeParts = partsOf(home);
+  const workspaceParts = partsOf(workspace);
+  const { policyFiles = [], rules = [] } = facts;
+  const policyParts = [
+    [...homeParts, ".config", "nacre"],
+    [...workspaceParts, ".nacre"],
+    ...policyFiles.map(partsOf),
+    ...rules.flatMap(({ file }) => (file === undefined ? [] : [partsOf(file)])),
+  ];
+  return {
+    home: asPath(homeParts),
+    workspace: asPath(workspaceParts),
+    isRoot,
+    homeParts,
+    workspaceParts,
+    policyParts,
+  };
 }
 
 /** Where a word leads from a directory. */

@@ -1,53 +1,67 @@
-// The JSON schema of a file of rules, for editors and for whoever checks it before nacre does.
+// The shape of a file of rules, said once: files are read by it, and the JSON schema for editors is made from it
+// (`npm run policy:schema` writes policy-rules.schema.json).
 
+import { z } from "zod";
 import { EFFECT_KINDS } from "./effects/effect.ts";
 import { PATH_CLASSES } from "./path-class.ts";
+import { RULES } from "./rules.ts";
 
-const TEXTS = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
+const text = z.string({ error: "must be a text" });
+const TEXTS = "must be a text or an array of texts";
+const NO_EXAMPLE = "must hold at least one command the rule is about";
+const texts = z.union([text, z.array(text)], { error: TEXTS });
+const ids = RULES.map(({ id }) => id);
 
-const wordsOf = (words: readonly string[]) => ({
-  anyOf: [{ enum: [...words] }, { type: "array", items: { enum: [...words] } }],
+/** One of the words, or several of them. */
+function wordsOf<T extends string>(words: readonly T[], title: string) {
+  const error = ({ input }: { readonly input?: unknown }) => {
+    const unknown = [input].flat().filter((word) => !words.some((known) => known === word));
+    return `does not know ${unknown.map((word) => JSON.stringify(word)).join(", ")}`;
+  };
+  return z
+    .union([z.enum(words), z.array(z.enum(words))], { error })
+    .optional()
+    .describe(title);
+}
+
+/** An object with these keys and no others. */
+function exactly<T extends z.ZodRawShape>(shape: T) {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `has a key that is not known: ${issue.keys?.join(", ")}; known are ${Object.keys(shape).join(", ")}`
+        : "must be an object",
+  });
+}
+
+const RULE = exactly({
+  id: text
+    .min(1, { error: "must not be empty" })
+    .describe("A name of its own; the ids of built-in rules are taken."),
+  verdict: z.enum(["allow", "ask", "deny"], { error: "must be allow, ask or deny" }),
+  program: texts.optional().describe("Program names without a directory; * stands for anything."),
+  args: texts.optional().describe("Patterns with *; each must fit some argument."),
+  without: texts.optional().describe("Patterns with *; none may fit any argument."),
+  effects: wordsOf(EFFECT_KINDS, "What the command does to a path."),
+  paths: wordsOf(PATH_CLASSES, "Which kind of place it does that to."),
+  lifts: wordsOf(ids, "For allow: the built-in rules it lifts. A deny is lifted only by its id."),
+  reason: text.optional().describe("One sentence that is shown with the verdict."),
+  alternative: text.optional().describe("What to do instead."),
+  matches: z
+    .union([text, z.array(text).min(1, { error: NO_EXAMPLE })], { error: NO_EXAMPLE })
+    .describe("Commands it is about, tried when the file is read."),
+  misses: texts.optional().describe("Commands it is not about, tried when the file is read."),
+}).meta({
+  anyOf: ["program", "args", "effects", "paths"].map((key) => ({ required: [key] })),
 });
 
-export const RULES_SCHEMA = {
-  $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "nacre policy rules",
-  type: "object",
-  required: ["version", "rules"],
-  additionalProperties: false,
-  properties: {
-    $schema: { type: "string" },
-    version: { const: 1 },
-    rules: {
-      type: "array",
-      items: {
-        type: "object",
-        required: ["id", "verdict", "matches"],
-        additionalProperties: false,
-        anyOf: [
-          { required: ["program"] },
-          { required: ["args"] },
-          { required: ["effects"] },
-          { required: ["paths"] },
-        ],
-        properties: {
-          id: { type: "string", minLength: 1, description: "A name of its own; built-in ids are taken." },
-          verdict: { enum: ["allow", "ask", "deny"] },
-          program: { ...TEXTS, description: "Program names without a directory; * stands for anything." },
-          args: { ...TEXTS, description: "Patterns with *; each must fit some argument." },
-          without: { ...TEXTS, description: "Patterns with *; none may fit any argument." },
-          effects: { ...wordsOf(EFFECT_KINDS), description: "What the command does to a path." },
-          paths: { ...wordsOf(PATH_CLASSES), description: "Which kind of place it does that to." },
-          lifts: {
-            ...TEXTS,
-            description: "For allow: the built-in rules it lifts. A deny is lifted only by its id.",
-          },
-          reason: { type: "string" },
-          alternative: { type: "string" },
-          matches: { ...TEXTS, description: "Commands it is about, checked when the file is read." },
-          misses: { ...TEXTS, description: "Commands it is not about, checked when the file is read." },
-        },
-      },
-    },
-  },
-} as const;
+export type WrittenRule = z.input<typeof RULE>;
+
+export const RULE_FILE = exactly({
+  $schema: text.optional(),
+  version: z.literal(1, { error: "must be 1" }),
+  rules: z.array(RULE, { error: "must be an array of rules" }),
+}).meta({ title: "nacre policy rules" });
+
+/** For editors, and for whoever checks a file before nacre does. */
+export const RULES_SCHEMA = z.toJSONSchema(RULE_FILE, { io: "input" });

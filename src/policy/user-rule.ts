@@ -27,5 +27,7 @@ export interface UserRule {
 /** One file of rules. What comes from the workspace can only tighten, or the agent could allow itself. */
 export interface UserRuleSet {
   readonly source: "user" | "workspace";
+  /** Where it lies, if it is a file. */
+  readonly file?: string;
   readonly rules: readonly UserRule[];
 }

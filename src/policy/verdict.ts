@@ -19,6 +19,8 @@ export interface PolicyFacts {
   /** Whether a sandbox is enforced around the command. */
   readonly sandboxed?: boolean;
   readonly rules?: readonly UserRuleSet[];
+  /** Where rules are or would be read from, besides the usual places: nobody should change them unasked. */
+  readonly policyFiles?: readonly string[];
 }
 
 /** One rule that has something to say about one place of the command. */

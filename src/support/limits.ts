@@ -192,6 +192,8 @@ export const WAIT_DEFAULT_MS = 30_000;
 export const FILTER_LINE_MAX_CHARS = 4 * 1024 ** 2;
 /** execution/: how long bash may take to read a text that our parser cannot. */
 export const SYNTAX_CHECK_MAX_MS = 10_000;
+/** execution/: the largest file of rules that is read. */
+export const POLICY_FILE_MAX_BYTES = 1024 * 1024;
 /** execution/: commands in which a path with unquoted spaces is looked for, and the words such a path may have. */
 export const HINT_COMMAND_MAX_CHARS = 2_000;
 export const HINT_PATH_MAX_WORDS = 8;

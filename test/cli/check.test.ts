@@ -1,7 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { useCli } from "./run-nacre.ts";
 
-const { nacre, nacreWith } = useCli();
+const { nacre, nacreWith, dir } = useCli();
 
 const PLACE = ["--home", "/home/dev", "--cwd", "/home/dev/proj"];
 
@@ -38,6 +40,35 @@ test("--explain shows the commands and places on the way", async () => {
     commands: [{ program: "ls" }],
     verdict: { verdict: "allow" },
   });
+});
+
+test("rules come from --policy-file, from the home that is named and from the directory", async () => {
+  const rule = (id: string, program: string) => ({
+    version: 1,
+    rules: [{ id, verdict: "deny", program, matches: program }],
+  });
+  const put = (file: string, content: object) => {
+    mkdirSync(dirname(join(dir(), file)), { recursive: true });
+    writeFileSync(join(dir(), file), JSON.stringify(content));
+    return join(dir(), file);
+  };
+  put("home/.config/nacre/policy.json", rule("no-curl", "curl"));
+  put("work/.nacre/policy.json", rule("no-wget", "wget"));
+  const named = put("named.json", rule("no-nc", "nc"));
+  const place = ["--home", join(dir(), "home"), "--cwd", "work"];
+  const rules = async (...words: string[]) => {
+    const stdin = ["curl", "wget", "nc"].map((command) => `${JSON.stringify({ command })}\n`).join("");
+    const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...place, ...words);
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).rule);
+  };
+  expect((await rules()).slice(0, 2)).toEqual(["no-curl", "no-wget"]);
+  expect((await rules("--policy-file", named)).slice(1)).toEqual(["no-wget", "no-nc"]);
+  const broken = await nacre("check", "--policy-file", "gone.json", "ls");
+  expect(broken).toMatchObject({ code: 1, stdout: "" });
+  expect(broken.stderr).toMatch(/^nacre: The policy file .*gone\.json cannot be used/);
 });
 
 test("--policy changes the verdict", async () => {

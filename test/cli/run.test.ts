@@ -98,11 +98,24 @@ test("a doubtful command without anybody to ask is refused with exit code 3 and 
   expect(json.code).toBe(3);
   expect(JSON.parse(json.stdout)).toMatchObject({
     error_code: "approval_refused",
-    notes: [expect.stringContaining(flag)],
+    error: expect.stringContaining(flag),
   });
   expect(existsSync(join(dir(), "work/file"))).toBe(true);
   await nacre("run", ...flag.split(" "), ...DOUBTFUL);
   expect(existsSync(join(dir(), "work/file"))).toBe(false);
+});
+
+test("--policy-file decides about a command, and one that cannot be used lets nothing run", async () => {
+  const file = join(dir(), "rules.json");
+  const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
+  writeFileSync(file, JSON.stringify({ version: 1, rules: [rule] }));
+  for (const form of [[], ["--json"], ["-b"]]) {
+    expect((await nacre("run", ...form, "--policy-file", file, "touch here")).code).toBe(4);
+    const broken = await nacre("run", ...form, "--policy-file", `${file}.gone`, "touch here");
+    expect(broken.code).toBe(1);
+    expect(broken.stdout + broken.stderr).toContain("cannot be used");
+  }
+  expect(existsSync(join(dir(), "here"))).toBe(false);
 });
 
 test.each([

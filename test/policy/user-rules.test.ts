@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { judge } from "../../src/policy/judge.ts";
 import { readRules } from "../../src/policy/read-rules.ts";
@@ -7,8 +9,13 @@ import { dev } from "./dev.ts";
 
 function setOf(source: UserRuleSet["source"], ...rules: object[]): UserRuleSet {
   const reading = readRules({ version: 1, rules }, source);
-  if (!reading.ok) throw new Error(reading.problems.join("\n"));
+  if (!reading.ok) throw new Error(reading.problems.map(({ message }) => message).join("\n"));
   return reading.set;
+}
+
+function problemsOf(value: unknown, source: UserRuleSet["source"] = "user"): readonly string[] {
+  const reading = readRules(value, source);
+  return reading.ok ? [] : reading.problems.map(({ message }) => message);
 }
 
 const noCurl = {
@@ -52,12 +59,30 @@ describe("rules of people", () => {
     expect(judge("rm -rf /", { ...dev, rules: [setOf("user", named)] }).verdict).toBe("deny");
   });
 
-  it("a file of the workspace can only tighten", () => {
-    const reading = readRules({ version: 1, rules: [allowClean, noCurl] }, "workspace");
-    expect(reading).toMatchObject({ ok: true, ignored: ["may-clean"] });
-    const rules = reading.ok ? [reading.set] : [];
+  it("a deny holds in every profile, an ask does not hold in off", () => {
+    const ask = { id: "ask-ls", verdict: "ask", program: "ls", matches: ["ls"] };
+    const facts = { ...dev, rules: [setOf("user", noCurl, ask)], profile: "off" } as const;
+    expect(judge("curl x", facts)).toMatchObject({ verdict: "deny", rule: "no-curl" });
+    expect(judge("ls", facts).verdict).toBe("allow");
+  });
+
+  it("a file of the workspace can only tighten: one that allows is refused", () => {
+    expect(problemsOf({ version: 1, rules: [allowClean, noCurl] }, "workspace")).toEqual([
+      "Rule may-clean: a file in the workspace can only tighten (ask, deny), or the agent could allow itself; an allow belongs into your own policy file.",
+    ]);
+    expect(judge("curl x", { ...dev, rules: [setOf("workspace", noCurl)] }).verdict).toBe("deny");
+  });
+
+  it("an allow that got into a set of the workspace counts for nothing", () => {
+    const rules = [{ ...setOf("user", allowClean), source: "workspace" as const }];
     expect(judge("git clean -fd", { ...dev, rules }).verdict).toBe("ask");
-    expect(judge("curl x", { ...dev, rules }).verdict).toBe("deny");
+  });
+
+  it("nobody changes the files of rules unasked, wherever they lie", () => {
+    const facts = { ...dev, policyFiles: ["/srv/rules/mine.json"] };
+    expect(judge("echo '{}' > /srv/rules/mine.json", facts).rule).toBe("change-policy");
+    const rules = [{ ...setOf("workspace", noCurl), file: "/home/dev/.nacre/policy.json" }];
+    expect(judge("rm ../.nacre/policy.json", { ...dev, rules }).rule).toBe("change-policy");
   });
 
   it("a rule may be about what is done to which place, by whatever program", () => {
@@ -73,17 +98,11 @@ describe("rules of people", () => {
   });
 
   it("an example that fails names the rule", () => {
-    const wrong = readRules(
-      {
-        version: 1,
-        rules: [
-          { ...noCurl, matches: ["wget x"] },
-          { ...allowClean, misses: ["git clean -n"] },
-        ],
-      },
-      "user",
-    );
-    expect(wrong.ok ? [] : wrong.problems).toEqual([
+    const rules = [
+      { ...noCurl, matches: ["wget x"] },
+      { ...allowClean, misses: ["git clean -n"] },
+    ];
+    expect(problemsOf({ version: 1, rules })).toEqual([
       'Rule no-curl: it does not match its own example "wget x".',
       'Rule may-clean: it matches "git clean -n", which it should miss.',
     ]);
@@ -95,29 +114,49 @@ describe("rules of people", () => {
       { verdict: "ask", paths: ["moon"], matches: [], extra: 1 },
       7,
     ];
-    const reading = readRules({ version: 1, rules }, "user");
-    expect(reading.ok ? [] : reading.problems).toEqual([
+    const keys =
+      "id, verdict, program, args, without, effects, paths, lifts, reason, alternative, matches, misses";
+    expect(problemsOf({ version: 1, rules })).toEqual([
       "Rule a: verdict must be allow, ask or deny.",
       "Rule a: program must be a text or an array of texts.",
-      "Rule a: it must name a program, args, effects or paths.",
-      "Rule rules[1]: id must be a text.",
-      'Rule rules[1]: unknown key "extra".',
-      'Rule rules[1]: paths does not know "moon".',
-      "Rule rules[1]: it must name a program, args, effects or paths.",
-      "Rule rules[1]: matches must hold at least one command it is about.",
+      "rules[1]: id must be a text.",
+      'rules[1]: paths does not know "moon".',
+      "rules[1]: matches must hold at least one command the rule is about.",
+      `rules[1] has a key that is not known: extra; known are ${keys}.`,
       "rules[2] must be an object.",
     ]);
-    expect(readRules([], "user").ok).toBe(false);
-    expect(readRules({ version: 2, rules: [] }, "user").ok).toBe(false);
-    expect(readRules({ version: 1 }, "user").ok).toBe(false);
-    expect(readRules({ version: 1, rules: [{ ...noCurl, id: "delete-root" }] }, "user").ok).toBe(false);
+    expect(problemsOf([])).toEqual(["The file must be an object."]);
+    expect(problemsOf({ version: 2, rules: [] })).toEqual(["version must be 1."]);
+    expect(problemsOf({ version: 1 })).toEqual(["rules must be an array of rules."]);
   });
 
-  it("the published schema knows every key", () => {
-    const { properties } = RULES_SCHEMA.properties.rules.items;
-    expect(Object.keys(properties)).toEqual(
-      expect.arrayContaining([...Object.keys(noCurl), "lifts", "without", "effects", "paths", "alternative"]),
-    );
+  it("a rule that makes no sense is said", () => {
+    const rules = [
+      { ...noCurl, id: "delete-root" },
+      noCurl,
+      { ...noCurl, lifts: "delete-root" },
+      { id: "about-nothing", verdict: "ask", matches: "ls", misses: [] },
+    ];
+    expect(problemsOf({ version: 1, rules })).toEqual([
+      "Rule delete-root: a built-in rule has this id, choose another.",
+      "Rule no-curl: another rule has this id, choose another.",
+      "Rule no-curl: only an allow can lift something.",
+      "Rule about-nothing: it must name a program, args, effects or paths.",
+    ]);
+  });
+});
+
+describe("the published schema", () => {
+  const text = readFileSync(new URL("../../policy-rules.schema.json", import.meta.url), "utf8");
+
+  it("is current (npm run policy:schema)", () => expect(JSON.parse(text)).toEqual(RULES_SCHEMA));
+
+  it("accepts what is read, and refuses what is not", () => {
+    const validate = new Ajv2020().compile(JSON.parse(text));
+    expect(validate({ version: 1, rules: [noCurl, { ...allowClean, lifts: ["git-lose-work"] }] })).toBe(true);
+    expect(validate({ version: 1, rules: [{ ...noCurl, paths: "moon" }] })).toBe(false);
+    expect(validate({ version: 1, rules: [{ id: "x", verdict: "ask", matches: "ls" }] })).toBe(false);
+    expect(validate({ version: 1, rules: [{ ...noCurl, matches: [] }] })).toBe(false);
   });
 });
 

@@ -9,7 +9,7 @@ import { type CheckOptions, factsOf, verdictWire } from "./check.ts";
 
 export async function checkLines(
   io: CliIo,
-  options: Pick<CheckOptions, "cwd" | "home" | "policy">,
+  options: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,
 ): Promise<number> {
   const facts = factsOf(io, options);
   let exitCode: number = EXIT.ok;

@@ -1,6 +1,7 @@
-// `nacre check`: what the policy thinks of a command. Nothing is run, nothing on disk is looked at.
+// `nacre check`: what the policy thinks of a command. Nothing is run, and of the disk only files of rules are read.
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { PolicyFiles } from "../../execution/policy-files.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -12,6 +13,7 @@ export interface CheckOptions {
   readonly command: string;
   readonly cwd: string;
   readonly policy: Policy;
+  readonly policyFile?: string;
   readonly home?: string;
   readonly json?: boolean;
   readonly explain?: boolean;
@@ -36,11 +38,15 @@ const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EX
 /** Who names a home asks about somebody else's account, and that is not root's. */
 export function factsOf(
   io: CliIo,
-  { cwd, home, policy }: Pick<CheckOptions, "cwd" | "home" | "policy">,
+  { cwd, home, policy, policyFile }: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,
 ): PolicyFacts {
+  const workspace = resolve(io.cwd, cwd);
+  const files = new PolicyFiles({ policyFile, home });
   return {
     home: home ?? homedir(),
-    cwd: resolve(io.cwd, cwd),
+    cwd: workspace,
+    rules: files.rulesFor(workspace),
+    policyFiles: [files.own],
     isRoot: home === undefined && process.getuid?.() === 0,
     profile: policy,
   };

@@ -8,6 +8,7 @@ import { packageVersion } from "../package-version.ts";
 export interface ServeOptions {
   readonly dialect: Dialect;
   readonly policy: Policy;
+  readonly policyFile?: string;
   readonly onTimeout: OnTimeout;
   readonly scope?: string;
   readonly durable?: boolean;

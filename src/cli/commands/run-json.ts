@@ -4,23 +4,21 @@ import type { ToolResult } from "../../tool/result.ts";
 import { createToolkit } from "../../toolkit.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { approverFor, flagHint, refusalExitCode } from "../permission.ts";
+import { approverFor, policyOf, refusalExitCode } from "../permission.ts";
 import type { RunPlan } from "./run-plan.ts";
 
 export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
-  const { command, workingDir, env, policy, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
+  const { command, workingDir, env, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
   await using kit = await createToolkit({
     workingDir,
-    policy,
+    ...policyOf(plan),
     poolSize: 0,
     defaultTimeoutMs: timeoutMs,
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
     ...approverFor(io),
   });
   const result = await kit.call("Bash", { command }, { env });
-  const hint = result.code === "approval_refused" ? flagHint(io, plan) : undefined;
-  const told = hint === undefined ? result : result.withNotes(hint);
-  io.stdout.write(`${JSON.stringify(told.toWire())}\n`);
+  io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
   return exitCodeOf(result);
 }
 

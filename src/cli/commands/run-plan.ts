@@ -7,6 +7,7 @@ export interface RunPlan {
   readonly workingDir: string;
   readonly env: Readonly<Record<string, string>>;
   readonly policy: Policy;
+  readonly policyFile: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly json: boolean;
 }

@@ -13,15 +13,16 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly policy: Policy;
+  readonly policyFile?: string;
   readonly timeout?: number;
   readonly json?: boolean;
   readonly background?: boolean;
 }
 
 export async function runCommand(io: CliIo, options: RunOptions): Promise<number> {
-  const { command, env, policy, timeout, json = false, background = false } = options;
+  const { command, env, policy, policyFile, timeout, json = false, background = false } = options;
   const workingDir = resolve(io.cwd, options.cwd);
-  const plan: RunPlan = { command, workingDir, env, policy, timeoutMs: timeout, json };
+  const plan: RunPlan = { command, workingDir, env, policy, policyFile, timeoutMs: timeout, json };
   // The tool behind it asks for itself, and puts a refusal into its result.
   if (json && !background) return await runForJson(io, plan);
   const refused = await refusal(io, plan);

@@ -56,6 +56,25 @@ export const persistenceRules: readonly Rule[] = [
     }),
   },
   {
+    id: "change-policy",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Tell the person which rule you would change, and let them do it.",
+    matches: [
+      "echo '{}' > ~/.config/nacre/policy.json",
+      "rm .nacre/policy.json",
+      "mv .nacre old",
+      "sed -i s/deny/allow/ .nacre/policy.json",
+      "chmod 000 .nacre/policy.json",
+    ],
+    misses: ["cat .nacre/policy.json", "echo x > docs/.nacre.md", "ls ~/.config/nacre"],
+    check: onEffect({
+      kinds: ["write", "append", "delete", "move", "mode", "owner"],
+      classes: ["policy"],
+      says: "{program} would change the rules by which commands are judged ({path}).",
+    }),
+  },
+  {
     id: "write-hooks",
     verdict: "ask",
     severity: "medium",

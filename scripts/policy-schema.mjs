@@ -1,0 +1,10 @@
+// npm run policy:schema: writes the JSON schema of a file of rules, which editors read, from what the policy reads
+// files by. A test says when it is to be run again.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ensureBuilt, root } from "./setup.mjs";
+
+ensureBuilt();
+const { RULES_SCHEMA } = await import(pathToFileURL(join(root, "dist", "policy.js")).href);
+writeFileSync(join(root, "policy-rules.schema.json"), `${JSON.stringify(RULES_SCHEMA, null, 2)}\n`);

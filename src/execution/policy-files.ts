@@ -1,0 +1,166 @@
+// The rules of people, from where they may lie: a file that the host names, or the one in the XDG configuration
+// directory; and files in the workspace, which can only tighten. Each is read once: what an agent writes there
+// later changes nothing. A file that cannot be used is an error, never a file less.
+import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
+import { type RuleProblem, readRules } from "../policy/read-rules.ts";
+import type { WrittenRule } from "../policy/rules-schema.ts";
+import type { UserRuleSet } from "../policy/user-rule.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
+
+export interface PolicySources {
+  /** In place of the file in the XDG configuration directory. */
+  readonly policyFile?: string | undefined;
+  /** Rules without a file. */
+  readonly rules?: readonly WrittenRule[] | undefined;
+  /** Whose configuration it is. @default this user's */
+  readonly home?: string | undefined;
+}
+
+export class PolicyFiles {
+  /** The file of the person, whether there is one or not. */
+  readonly own: string;
+  readonly #sources: PolicySources;
+  readonly #files = new Map<string, UserRuleSet | null>();
+  readonly #workspaces = new Map<string, readonly UserRuleSet[]>();
+
+  constructor(sources: PolicySources) {
+    const { policyFile, home } = sources;
+    this.#sources = sources;
+    this.own = policyFile === undefined ? userPolicyFile(home) : resolve(policyFile);
+  }
+
+  /** Every rule that holds in a workspace. Throws where a file cannot be used. */
+  rulesFor(workspace: string): readonly UserRuleSet[] {
+    const known = this.#workspaces.get(workspace);
+    if (known) return known;
+    const sets = [
+      ...inline(this.#sources.rules ?? []),
+      this.#own(),
+      ...workspacePolicyFiles(workspace).map((file) => this.#read(file, "workspace")),
+    ].filter((set) => set !== null);
+    this.#workspaces.set(workspace, sets);
+    return sets;
+  }
+
+  #own(): UserRuleSet | null {
+    const set = this.#read(this.own, "user");
+    if (set || this.#sources.policyFile === undefined) return set;
+    throw unusable(this.own, ["There is no such file. Create it, or leave it out of the settings."]);
+  }
+
+  /** null where there is no file. */
+  #read(file: string, source: UserRuleSet["source"]): UserRuleSet | null {
+    const known = this.#files.get(file);
+    if (known !== undefined) return known;
+    const set = readPolicyFile(file, source);
+    this.#files.set(file, set);
+    return set;
+  }
+}
+
+/** Where a person's own rules lie: $XDG_CONFIG_HOME/nacre/policy.json, else ~/.config/nacre/policy.json. */
+function userPolicyFile(home?: string): string {
+  const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
+  // Somebody else's configuration is not where ours is; and the XDG specification ignores a relative path.
+  const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homedir(), ".config");
+  return join(config, "nacre", "policy.json");
+}
+
+/** In the directory itself, and above it up to the top of its repository. */
+function workspacePolicyFiles(workspace: string): readonly string[] {
+  const directories = [workspace];
+  let at = workspace;
+  while (!existsSync(join(at, ".git"))) {
+    const above = dirname(at);
+    // No repository around it: what lies above is not the workspace's.
+    if (above === at) return [policyFileIn(workspace)];
+    at = above;
+    directories.push(at);
+  }
+  return directories.map(policyFileIn);
+}
+
+function policyFileIn(directory: string): string {
+  return join(directory, ".nacre", "policy.json");
+}
+
+function inline(rules: readonly WrittenRule[]): readonly UserRuleSet[] {
+  if (rules.length === 0) return [];
+  const reading = readRules({ version: 1, rules }, "user");
+  if (reading.ok) return [reading.set];
+  const problems = reading.problems.map(({ message }) => message);
+  throw new NacreError("invalid_input", `The option rules cannot be used.\n${listed(problems)}`);
+}
+
+function readPolicyFile(file: string, source: UserRuleSet["source"]): UserRuleSet | null {
+  const text = textOf(file);
+  if (text === null) return null;
+  const tree = treeOf(file, text);
+  const reading = readRules(evaluate(tree), source, file);
+  if (reading.ok) return reading.set;
+  throw unusable(
+    file,
+    reading.problems.map((problem) => `line ${lineOf(tree, problem)}: ${problem.message}`),
+  );
+}
+
+function textOf(file: string): string | null {
+  try {
+    const { size } = fileOnly(statSync(file));
+    if (size > POLICY_FILE_MAX_BYTES) throw new Error(`it is larger than ${POLICY_FILE_MAX_BYTES} bytes`);
+    // A byte order mark is what some editors leave in front of a text.
+    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw unusable(file, [`It cannot be read: ${messageOf(error)}. Make it a readable file, or remove it.`]);
+  }
+}
+
+/** Reading a pipe would wait for somebody to write. */
+function fileOnly(stats: Stats): Stats {
+  if (stats.isFile()) return stats;
+  throw new Error("it is not a file");
+}
+
+function treeOf(file: string, text: string): DocumentNode {
+  try {
+    return parse(text, { mode: "json" });
+  } catch (error) {
+    const line = error instanceof Error && "line" in error ? `line ${error.line}: ` : "";
+    throw unusable(file, [`${line}It is not JSON: ${messageOf(error)}.`]);
+  }
+}
+
+/** The line of what a problem is about, or of what holds it where it is missing. */
+function lineOf(tree: DocumentNode, { at }: RuleProblem): number {
+  let node: ValueNode = tree.body;
+  for (const key of at) {
+    const next = memberOf(node, key);
+    if (!next) break;
+    node = next;
+  }
+  return node.loc.start.line;
+}
+
+function memberOf(node: ValueNode, key: string | number): ValueNode | undefined {
+  if (node.type === "Array" && typeof key === "number") return node.elements[key]?.value;
+  if (node.type !== "Object") return undefined;
+  return node.members.find(({ name }) => (name.type === "String" ? name.value : name.name) === key)?.value;
+}
+
+function unusable(file: string, problems: readonly string[]): NacreError {
+  const words = `The policy file ${file} cannot be used; without it nothing is run.\n${listed(problems)}`;
+  return new NacreError("invalid_input", words);
+}
+
+function listed(problems: readonly string[]): string {
+  const shown = problems.slice(0, MESSAGE_LIST_MAX_COUNT).map((problem) => `  ${problem}`);
+  const more = problems.length - shown.length;
+  return [...shown, ...(more > 0 ? [`  and ${more} more`] : [])].join("\n");
+}

@@ -1,0 +1,179 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { PolicyFiles } from "../../src/execution/policy-files.ts";
+import { createToolkit } from "../../src/toolkit.ts";
+
+let dir = "";
+let workspace = "";
+let own = "";
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "nacre-policy-"));
+  workspace = join(dir, "work");
+  own = join(dir, "config", "nacre", "policy.json");
+  mkdirSync(workspace);
+  vi.stubEnv("XDG_CONFIG_HOME", join(dir, "config"));
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const noCurl = { id: "no-curl", verdict: "deny", program: "curl", matches: ["curl x"] };
+const mayClean = {
+  id: "may-clean",
+  verdict: "allow",
+  program: "git",
+  args: "clean",
+  matches: "git clean -fd",
+};
+
+function put(file: string, content: unknown): string {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+  return file;
+}
+
+const rulesOf = (...rules: object[]) => ({ version: 1, rules });
+const idsOf = (files: PolicyFiles, place = workspace) =>
+  files.rulesFor(place).map(({ source, rules }) => [source, ...rules.map(({ id }) => id)]);
+
+describe("files of rules", () => {
+  test("without any there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
+
+  test("lie in the XDG configuration directory and in the workspace", () => {
+    put(own, rulesOf(mayClean));
+    put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
+    expect(idsOf(new PolicyFiles({}))).toEqual([
+      ["user", "may-clean"],
+      ["workspace", "no-curl"],
+    ]);
+  });
+
+  test("a file that is named stands in place of the one in the configuration directory", () => {
+    put(own, rulesOf(mayClean));
+    const policyFile = put(join(dir, "other.json"), rulesOf(noCurl));
+    expect(idsOf(new PolicyFiles({ policyFile }))).toEqual([["user", "no-curl"]]);
+  });
+
+  test("lie in the configuration of the home that is asked about", () => {
+    put(own, rulesOf(mayClean));
+    put(join(dir, "somebody/.config/nacre/policy.json"), rulesOf(noCurl));
+    expect(idsOf(new PolicyFiles({ home: join(dir, "somebody") }))).toEqual([["user", "no-curl"]]);
+  });
+
+  test("a file at the top of a repository holds below, one above it does not", () => {
+    const below = join(workspace, "packages/api");
+    mkdirSync(below, { recursive: true });
+    put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
+    put(join(dir, ".nacre/policy.json"), rulesOf({ ...noCurl, id: "above" }));
+    expect(idsOf(new PolicyFiles({}), below)).toEqual([]);
+    mkdirSync(join(workspace, ".git"));
+    expect(idsOf(new PolicyFiles({}), below)).toEqual([["workspace", "no-curl"]]);
+  });
+
+  test("are read once: what is written later changes nothing", () => {
+    const file = put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
+    const files = new PolicyFiles({});
+    expect(idsOf(files)).toHaveLength(1);
+    rmSync(file);
+    put(own, rulesOf(mayClean));
+    expect(idsOf(files)).toEqual([["workspace", "no-curl"]]);
+  });
+
+  test("rules may be given without a file", () => {
+    expect(idsOf(new PolicyFiles({ rules: [{ ...noCurl, verdict: "deny" }] }))).toEqual([
+      ["user", "no-curl"],
+    ]);
+    const wrong = new PolicyFiles({ rules: [{ ...noCurl, verdict: "deny", matches: ["wget x"] }] });
+    expect(() => wrong.rulesFor(workspace)).toThrow(
+      'The option rules cannot be used.\n  Rule no-curl: it does not match its own example "wget x".',
+    );
+  });
+});
+
+describe("a file that cannot be used says what, where and what to do", () => {
+  const failure = (files = new PolicyFiles({})) => {
+    try {
+      files.rulesFor(workspace);
+    } catch (error) {
+      return error instanceof Error ? error.message : "";
+    }
+    return "no failure";
+  };
+
+  test("it is not there, but was named", () => {
+    const policyFile = join(dir, "gone.json");
+    expect(failure(new PolicyFiles({ policyFile }))).toBe(
+      `The policy file ${policyFile} cannot be used; without it nothing is run.\n  There is no such file. Create it, or leave it out of the settings.`,
+    );
+  });
+
+  test("it is not JSON", () => {
+    put(own, '{\n  "version": 1,\n  "rules": [,]\n}');
+    expect(failure()).toMatch(/policy\.json cannot be used; .*\n {2}line 3: It is not JSON: /);
+    put(own, "");
+    expect(failure()).toContain("It is not JSON");
+  });
+
+  test("a field is wrong", () => {
+    put(own, rulesOf(mayClean, { ...noCurl, verdict: "maybe" }));
+    expect(failure()).toMatch(/\n {2}line 13: Rule no-curl: verdict must be allow, ask or deny\.$/);
+  });
+
+  test("an example fails", () => {
+    put(own, rulesOf({ ...noCurl, matches: ["wget x"] }));
+    expect(failure()).toMatch(/\n {2}line 8: Rule no-curl: it does not match its own example "wget x"\.$/);
+  });
+
+  test("it lies in the workspace and would allow something", () => {
+    put(join(workspace, ".nacre/policy.json"), rulesOf(mayClean));
+    expect(failure()).toMatch(/\n {2}line 6: Rule may-clean: a file in the workspace can only tighten/);
+  });
+
+  test("it is a directory or a pipe, or larger than anybody writes", () => {
+    mkdirSync(own, { recursive: true });
+    expect(failure()).toContain(
+      "It cannot be read: it is not a file. Make it a readable file, or remove it.",
+    );
+    rmSync(own, { recursive: true });
+    execFileSync("mkfifo", [own]);
+    expect(failure()).toContain("it is not a file");
+    rmSync(own);
+    put(own, " ".repeat(2 ** 20 + 1));
+    expect(failure()).toContain("it is larger than 1048576 bytes");
+  });
+
+  test.skipIf(process.getuid?.() === 0)("it may not be read (skipped as root, who may)", () => {
+    chmodSync(put(own, rulesOf(noCurl)), 0o000);
+    expect(failure()).toContain("It cannot be read: EACCES");
+  });
+});
+
+describe("a toolkit", () => {
+  test("obeys the rules of the person and of the workspace", async () => {
+    put(own, rulesOf(mayClean));
+    put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
+    await using kit = await createToolkit({
+      workingDir: workspace,
+      stateRoot: join(dir, "state"),
+      poolSize: 0,
+    });
+    expect(kit.check("git clean -fd").verdict).toBe("allow");
+    expect(await kit.call("Bash", { command: "curl --version" })).toMatchObject({
+      code: "policy_denied",
+      error: expect.stringContaining("(rule no-curl)"),
+    });
+  });
+
+  test("does not start with a file that cannot be used", async () => {
+    put(own, "no");
+    await expect(createToolkit({ workingDir: workspace, stateRoot: join(dir, "state") })).rejects.toThrow(
+      `The policy file ${own} cannot be used`,
+    );
+  });
+});
