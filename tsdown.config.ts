@@ -1,14 +1,39 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "tsdown";
 
-// One output file per source file: the shell programs in src/keeper, which scripts/setup.mjs copies, are found
-// beside the code that uses them.
-export default defineConfig({
-  entry: ["src/index.ts", "src/tool.ts", "src/policy.ts", "src/cli/main.ts"],
-  unbundle: true,
-  format: "esm",
+const common = {
   target: "node20.19",
-  dts: true,
   fixedExtension: false,
   sourcemap: false,
   report: false,
-});
+} as const;
+
+export default defineConfig([
+  // The library: one output file per source file. The shell programs in src/keeper, which scripts/setup.mjs
+  // copies, are found beside the code that uses them.
+  {
+    ...common,
+    entry: ["src/index.ts", "src/tool.ts", "src/policy.ts"],
+    format: "esm",
+    unbundle: true,
+    dts: true,
+  },
+  // The program, with everything it uses from packages: a client waits for it at every start, and finding
+  // hundreds of modules takes longer than running them. CommonJS, because only that can be loaded with V8's code
+  // cache (src/cli/code-cache.ts); scripts/setup.mjs makes the cache.
+  {
+    ...common,
+    format: "cjs",
+    entry: { "cli/main": "src/cli/main.ts", "cli/start": "src/cli/start.ts" },
+    dts: false,
+    minify: true,
+    clean: false,
+    deps: { alwaysBundle: [/^(?!node:)/] },
+    // The SDK's own shims bring a schema validator along, which this server never asks.
+    alias: {
+      "@modelcontextprotocol/server/_shims": fileURLToPath(new URL("src/mcp/sdk-shims.ts", import.meta.url)),
+    },
+    outExtensions: () => ({ js: ".js" }),
+    outputOptions: { chunkFileNames: "cli/[name]-[hash].js" },
+  },
+]);

@@ -1,10 +1,11 @@
 // The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
-import { type ExecutionOptions, resolveExecutionOptions } from "./execution/options.ts";
-import { PolicyFiles } from "./execution/policy-files.ts";
+import type { Judging } from "./execution/judging.ts";
+import { type ExecutionOptions, judgingLoader } from "./execution/options.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellManagerOptions } from "./shell/manager-options.ts";
 import { ShellManager } from "./shell/shell-manager.ts";
+import { NacreError } from "./support/errors.ts";
 import { type ContextOptions, createContext } from "./tool/context.ts";
 import { ToolExecutor } from "./tool/executor.ts";
 import type { ToolHook } from "./tool/hooks.ts";
@@ -13,7 +14,7 @@ import type { ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 
 export interface ToolkitOptions
-  extends Omit<ExecutionOptions, "manager" | "policyFiles">,
+  extends Omit<ExecutionOptions, "manager" | "loadJudging">,
     ShellManagerOptions {
   /** Where commands run, unless a call names another directory. Absolute. */
   readonly workingDir: string;
@@ -39,6 +40,8 @@ export interface Toolkit {
   call(tool: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
   /** What the policy says about a command; nothing is run. */
   check(command: string): Verdict;
+  /** Starts the keeper and loads the policy, once; createToolkit has waited for it. */
+  ready(): Promise<void>;
   /** Ends everything the tools have started. */
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -46,28 +49,40 @@ export interface Toolkit {
 
 /** Starts the keeper, too: while this process is small, and so that the first command need not wait for it. */
 export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
+  const kit = assembleToolkit(options);
+  try {
+    await kit.ready();
+  } catch (error) {
+    await kit.dispose();
+    throw error;
+  }
+  return kit;
+}
+
+/** The same with nothing started yet, for a host whose first words must come soon. A call starts what it needs. */
+export function assembleToolkit(options: ToolkitOptions): Toolkit {
   const { workingDir, dialect = "shells", approve, scope, hooks, ...rest } = options;
-  const policyFiles = new PolicyFiles(rest);
-  // A file of rules that cannot be used is told now, not at the first command.
-  policyFiles.rulesFor(workingDir);
+  const loadJudging = judgingLoader(rest);
   const manager = new ShellManager(rest);
-  const execution = { ...rest, manager, policyFiles };
+  const execution = { ...rest, manager, loadJudging };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);
   const executor = new ToolExecutor({ registry, ...(hooks ? { hooks } : {}) });
-  const { judge, facts } = resolveExecutionOptions(execution);
+  let judging: Judging | undefined;
+  let readying: Promise<void> | undefined;
+  const getReady = async () => {
+    const loaded = await loadJudging();
+    // A file of rules that cannot be used is told now, not at the first command.
+    loaded.facts(workingDir);
+    judging = loaded;
+    await manager.warmUp();
+  };
   const surroundings = {
     workingDir,
     ...(approve ? { approve } : {}),
     ...(scope === undefined ? {} : { scope }),
   };
-  try {
-    await manager.warmUp();
-  } catch (error) {
-    await manager.dispose();
-    throw error;
-  }
   const dispose = () => manager.dispose();
   return {
     manager,
@@ -76,7 +91,14 @@ export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
     schemas: (format) => registry.getAllSchemas(format),
     call: (tool, args, call = {}) =>
       executor.execute(tool, createContext({ ...surroundings, ...call }), args),
-    check: (command) => judge(command, facts(workingDir)),
+    check: (command) => {
+      if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
+      return judging.judge(command, judging.facts(workingDir));
+    },
+    ready: () => {
+      readying ??= getReady();
+      return readying;
+    },
     dispose,
     [Symbol.asyncDispose]: dispose,
   };

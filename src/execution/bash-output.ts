@@ -5,7 +5,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
 import type { WaitResult } from "../shell/wait-for.ts";
 import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
-import { compilePattern, type LinePattern } from "../text/filter.ts";
+import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
 import { truncateText } from "../text/truncate.ts";
 import type { ToolCategory } from "../tool/category.ts";
@@ -69,11 +69,11 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     context: ExecutionContext,
     args: z.output<typeof INPUT>,
   ): Promise<ToolResult<BashOutputMetadata>> {
-    const filter = args.filter === undefined ? undefined : compilePattern(args.filter);
+    const filter = args.filter === undefined ? undefined : await compile(args.filter, "filter");
     const pattern =
       args.wait_for === undefined || args.wait_for === "exit"
         ? undefined
-        : compilePattern(args.wait_for, "wait_for");
+        : await compile(args.wait_for, "wait_for");
     const shell = findShell(this.#options.manager(), args.bash_id, context);
     const waited = await waitFor(shell, args, pattern, context);
 
@@ -110,6 +110,11 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     }
     return ToolResult.ok(output, metadata, { notes });
   }
+}
+
+async function compile(source: string, name: string): Promise<LinePattern> {
+  const { compilePattern } = await import("../text/pattern.ts");
+  return compilePattern(source, name);
 }
 
 async function waitFor(

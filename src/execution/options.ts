@@ -1,11 +1,9 @@
 // What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
-import { homedir } from "node:os";
-import { judge } from "../policy/judge.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
-import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
+import type { PolicyFacts } from "../policy/verdict.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
-import { PolicyFiles } from "./policy-files.ts";
+import type { Judging } from "./judging.ts";
 import type { Door } from "./ways-to-allow.ts";
 
 export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
@@ -33,26 +31,23 @@ export interface ExecutionOptions {
   readonly policyFile?: string;
   /** Rules of the host, besides those of files. */
   readonly rules?: readonly WrittenRule[];
-  /** The files, where several tools share what was read. @default made from `policyFile` and `rules` */
-  readonly policyFiles?: PolicyFiles;
+  /** What decides, where several tools share it. @default made from the options around it */
+  readonly loadJudging?: () => Promise<Judging>;
   /** Through which door commands come: refusals name its flags. @default "library" */
   readonly door?: Door;
   /** Decides about a command, in place of the built-in policy. */
-  readonly judge?: (command: string, facts: PolicyFacts) => Verdict;
+  readonly judge?: Judging["judge"];
 }
 
 export type ResolvedExecutionOptions = Readonly<
-  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile">>
+  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile" | "judge" | "door">>
 > & {
   /** Asked for at each call: the process-wide manager may be reset in between. */
   readonly manager: () => ShellManager;
-  /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
-  readonly facts: (workspace: string, cwd?: string) => PolicyFacts;
 };
 
 export function resolveExecutionOptions(options: ExecutionOptions = {}): ResolvedExecutionOptions {
-  const { manager, policy = "standard", policyFile, rules } = options;
-  const files = options.policyFiles ?? new PolicyFiles({ policyFile, rules });
+  const { manager } = options;
   return {
     manager: () => manager ?? ShellManager.shared(),
     defaultTimeoutMs: options.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -62,18 +57,16 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     durable: options.durable ?? false,
     rawOutput: options.rawOutput ?? false,
     redact: options.redact ?? true,
-    policy,
-    judge: options.judge ?? judge,
-    policyFiles: files,
-    door: options.door ?? "library",
-    facts: (workspace, cwd = workspace) => ({
-      home: homedir(),
-      cwd,
-      workspace,
-      isRoot: process.getuid?.() === 0,
-      profile: policy,
-      rules: files.rulesFor(workspace),
-      policyFiles: [files.own],
-    }),
+    policy: options.policy ?? "standard",
+    loadJudging: options.loadJudging ?? judgingLoader(options),
+  };
+}
+
+/** Loads once, and not before it is asked: a host that says hello first need not wait for the policy. */
+export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
+  let loading: Promise<Judging> | undefined;
+  return () => {
+    loading ??= import("./judging.ts").then(({ createJudging }) => createJudging(options));
+    return loading;
   };
 }

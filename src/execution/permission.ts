@@ -12,8 +12,9 @@ export async function requirePermission(
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  const facts = options.facts(context.workingDir);
-  const verdict = options.judge(command, facts);
+  const judging = await options.loadJudging();
+  const facts = judging.facts(context.workingDir);
+  const verdict = judging.judge(command, facts);
   if (verdict.verdict === "allow") return;
   const why = `${verdict.reason ?? "no reason given"} (rule ${verdict.rule ?? "unnamed"}).${instead(verdict)}`;
   if (verdict.verdict === "deny") {
@@ -22,7 +23,7 @@ export async function requirePermission(
   // Nobody needs to be asked about what bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed")) await checkSyntax(command, context, options);
   if (!context.approve) {
-    const how = waysToAllow(command, verdict, facts, options);
+    const how = waysToAllow(command, verdict, facts, judging);
     throw new NacreError(
       "approval_refused",
       `Command needs approval, and nobody is there to ask: ${why} ${how} Nothing was run.`,

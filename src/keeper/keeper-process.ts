@@ -8,7 +8,8 @@ import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
 
-const PROGRAM = fileURLToPath(new URL("./keeper.sh", import.meta.url));
+// Also right from a bundle in the folder of a door.
+const PROGRAM = fileURLToPath(new URL("../keeper/keeper.sh", import.meta.url));
 
 export interface KeeperProcessOptions {
   readonly bashPath: string;

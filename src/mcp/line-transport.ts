@@ -4,11 +4,8 @@
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
   type JSONRPCMessage,
   PARSE_ERROR,
-  parseJSONRPCMessage,
   type RequestId,
   serializeMessage,
   type Transport,
@@ -97,20 +94,16 @@ export class LineTransport implements Transport {
       this.#refuse(PARSE_ERROR, `Not JSON: ${messageOf(error)}`, null);
       return;
     }
-    let message: JSONRPCMessage;
-    try {
-      message = parseJSONRPCMessage(value);
-    } catch {
+    if (!isJsonRpc(value)) {
       this.#refuse(INVALID_REQUEST, "Not a JSON-RPC 2.0 message.", idOf(value));
       return;
     }
-    if (isJSONRPCRequest(message)) this.#unanswered.add(message.id);
-    this.onmessage?.(message);
+    const { method, id, params } = value;
+    if (method !== undefined && isId(id)) this.#unanswered.add(id);
+    this.onmessage?.(value as JSONRPCMessage);
     // Whoever cancels a call does not get an answer to it.
-    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
-      const id = message.params?.["requestId"];
-      if (typeof id === "string" || typeof id === "number") this.#settle(id);
-    }
+    if (method === "notifications/cancelled" && isId(params?.["requestId"]))
+      this.#settle(params["requestId"]);
   }
 
   // JSON-RPC wants `id: null` where the id is not known; the type of the SDK has no word for that.
@@ -144,7 +137,29 @@ export class LineTransport implements Transport {
   };
 }
 
+interface JsonRpc {
+  readonly method?: string;
+  readonly id?: unknown;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** Enough to know whom to answer; the SDK looks at the rest. */
+function isJsonRpc(value: unknown): value is JsonRpc {
+  if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
+  const { method, params, id } = value;
+  if (params !== undefined && !isObject(params)) return false;
+  if (method !== undefined) return typeof method === "string" && (!("id" in value) || isId(id));
+  return isObject(value["result"]) || isObject(value["error"]);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number";
+}
+
 function idOf(value: unknown): RequestId | null {
-  if (typeof value !== "object" || value === null || !("id" in value)) return null;
-  return typeof value.id === "string" || typeof value.id === "number" ? value.id : null;
+  return isObject(value) && isId(value["id"]) ? value["id"] : null;
 }

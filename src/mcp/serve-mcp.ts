@@ -6,12 +6,13 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { PolicyProfile } from "../execution/options.ts";
 import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
-import { createToolkit } from "../toolkit.ts";
+import { assembleToolkit, type ToolkitOptions } from "../toolkit.ts";
 import { endEverything } from "./end-everything.ts";
 import { type Dialect, instructionsFor } from "./instructions.ts";
 import { LineTransport } from "./line-transport.ts";
 import { createLog } from "./log.ts";
 import { registerTools, type Surroundings } from "./tool-adapter.ts";
+import { TrustingValidator } from "./trusting-validator.ts";
 
 export interface McpOptions {
   /** Where commands run. Absolute. */
@@ -46,7 +47,7 @@ export interface McpIo {
 
 export async function serveMcp(options: McpOptions, io: McpIo): Promise<void> {
   const log = createLog(io.stderr, options.logLevel);
-  const kit = await createToolkit(toolkitOptions(options));
+  const kit = assembleToolkit(toolkitOptions(options));
   const surroundings: Surroundings = { kit, log, inFlight: new Set() };
   const transport = new LineTransport(io.stdin, io.stdout);
   try {
@@ -70,13 +71,17 @@ function createServer(options: McpOptions, surroundings: Surroundings): McpServe
   const instructions = instructionsFor(dialect, onTimeout, surroundings.kit);
   const server = new McpServer(
     { name: "nacre", title: "nacre", version: options.version },
-    { instructions, capabilities: { tools: { listChanged: false } } },
+    {
+      instructions,
+      capabilities: { tools: { listChanged: false } },
+      jsonSchemaValidator: new TrustingValidator(),
+    },
   );
   registerTools(server, surroundings);
   return server;
 }
 
-function toolkitOptions(options: McpOptions): Parameters<typeof createToolkit>[0] {
+function toolkitOptions(options: McpOptions): ToolkitOptions {
   const {
     workingDir,
     dialect,

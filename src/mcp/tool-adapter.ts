@@ -6,8 +6,6 @@ import {
   fromJsonSchema,
   type InputRequiredResult,
   type JsonSchemaType,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -17,6 +15,7 @@ import type { BaseTool } from "../tool/tool.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 import { Approvals, canAsk } from "./approvals.ts";
 import type { Log } from "./log.ts";
+import { TrustingValidator } from "./trusting-validator.ts";
 
 export interface Surroundings {
   readonly kit: Toolkit;
@@ -97,12 +96,7 @@ function progressOf({ ctx, log }: Call): Pick<CallOptions, "onProgress"> {
   return { onProgress };
 }
 
-/** Says yes to everything: the tool looks for itself. */
-const UNCHECKED: jsonSchemaValidator = {
-  getValidator<T>(): JsonSchemaValidator<T> {
-    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
-  },
-};
+const UNCHECKED = new TrustingValidator();
 
 // One for all results, and open: a client refuses a key that a closed schema does not name.
 const RESULT_SCHEMA: JsonSchemaType = {

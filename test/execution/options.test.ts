@@ -6,8 +6,10 @@ import { useShells } from "../fixtures/shells.ts";
 
 const { manager } = useShells();
 
-test("without a word everything has its default", () => {
-  expect(resolveExecutionOptions()).toMatchObject({
+test("without a word everything has its default", async () => {
+  const resolved = resolveExecutionOptions();
+  expect((await resolved.loadJudging()).judge).toBe(judge);
+  expect(resolved).toMatchObject({
     defaultTimeoutMs: 120_000,
     maxTimeoutMs: 600_000,
     maxOutputChars: 30_000,
@@ -15,7 +17,6 @@ test("without a word everything has its default", () => {
     rawOutput: false,
     redact: true,
     policy: "standard",
-    judge,
   });
 });
 
@@ -35,8 +36,9 @@ test("what a host says is kept", () => {
   expect(resolved.manager()).toBe(own);
 });
 
-test("the policy is told where the command would run", () => {
-  expect(resolveExecutionOptions({ policy: "trusting" }).facts("/some/where")).toMatchObject({
+test("the policy is told where the command would run", async () => {
+  const { facts } = await resolveExecutionOptions({ policy: "trusting" }).loadJudging();
+  expect(facts("/some/where")).toMatchObject({
     home: homedir(),
     cwd: "/some/where",
     isRoot: process.getuid?.() === 0,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveExecutionOptions } from "../../src/execution/options.ts";
 import { polishOf, render, wholeOutput } from "../../src/execution/render.ts";
-import { compilePattern } from "../../src/text/filter.ts";
+import { compilePattern } from "../../src/text/pattern.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { filteredTextOf, textOf } from "../../src/execution/spool-text.ts";
 import { WHOLE_READ_MAX_BYTES } from "../../src/support/limits.ts";
 import { measureText } from "../../src/text/decode.ts";
-import { compilePattern } from "../../src/text/filter.ts";
+import { compilePattern } from "../../src/text/pattern.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

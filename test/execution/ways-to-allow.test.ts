@@ -1,13 +1,14 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type ExecutionOptions, resolveExecutionOptions } from "../../src/execution/options.ts";
+import { createJudging } from "../../src/execution/judging.ts";
+import type { ExecutionOptions } from "../../src/execution/options.ts";
 import { waysToAllow } from "../../src/execution/ways-to-allow.ts";
 
 const WORKSPACE = join(homedir(), "work", "place");
 
 function waysFor(command: string, options: ExecutionOptions = {}) {
-  const resolved = resolveExecutionOptions(options);
+  const resolved = createJudging(options);
   const facts = resolved.facts(WORKSPACE);
   const verdict = resolved.judge(command, facts);
   expect(verdict.verdict).toBe("ask");
@@ -35,7 +36,7 @@ describe("what would allow a command", () => {
     const lifts = JSON.parse(list);
     expect(lifts.length).toBeGreaterThan(2);
     const rule = { id: "mine", verdict: "allow", program: "*", lifts, matches: "ls" } as const;
-    const own = resolveExecutionOptions({ rules: [rule] }).facts(WORKSPACE);
+    const own = createJudging({ rules: [rule] }).facts(WORKSPACE);
     expect(resolved.judge("sudo npm publish && git clean -fd", { ...facts, ...own }).verdict).toBe("allow");
   });
 

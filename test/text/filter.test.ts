@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NacreError } from "../../src/support/errors.ts";
-import { compilePattern, filterLines } from "../../src/text/filter.ts";
+import { filterLines } from "../../src/text/filter.ts";
+import { compilePattern } from "../../src/text/pattern.ts";
 
 const refusal = (source: string, name?: string): string => {
   try {

@@ -1,4 +1,6 @@
 // `nacre mcp`: serves the tools on stdin and stdout until the client goes or a signal comes.
+// First, or it has no effect.
+import "../../mcp/zod-without-jit.ts";
 import { serveMcp } from "../../mcp/serve-mcp.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";

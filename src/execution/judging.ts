@@ -1,0 +1,35 @@
+// What decides about commands: a judge, and the facts it is told about where they would run. A file of its own
+// because it brings the whole policy along; options.ts loads it when it is first needed.
+import { homedir } from "node:os";
+import { judge } from "../policy/judge.ts";
+import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
+import type { ExecutionOptions } from "./options.ts";
+import { PolicyFiles } from "./policy-files.ts";
+import type { Door } from "./ways-to-allow.ts";
+
+export interface Judging {
+  readonly judge: (command: string, facts: PolicyFacts) => Verdict;
+  /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
+  readonly facts: (workspace: string, cwd?: string) => PolicyFacts;
+  readonly policyFiles: PolicyFiles;
+  readonly door: Door;
+}
+
+export function createJudging(options: ExecutionOptions): Judging {
+  const { policyFile, rules, policy = "standard" } = options;
+  const policyFiles = new PolicyFiles({ policyFile, rules });
+  return {
+    judge: options.judge ?? judge,
+    policyFiles,
+    door: options.door ?? "library",
+    facts: (workspace, cwd = workspace) => ({
+      home: homedir(),
+      cwd,
+      workspace,
+      isRoot: process.getuid?.() === 0,
+      profile: policy,
+      rules: policyFiles.rulesFor(workspace),
+      policyFiles: [policyFiles.own],
+    }),
+  };
+}
