@@ -52,6 +52,7 @@ export function ensureBuilt() {
 /** The bundled program is CommonJS, and starts faster with a cache of its compiled code: one run makes it. */
 function finishProgram(folder) {
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
+  writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenceOf).join("\n"));
   const state = mkdtempSync(join(tmpdir(), "nacre-build-"));
   try {
     execFileSync(process.execPath, [join(folder, "main.js"), "mcp"], {
@@ -63,6 +64,23 @@ function finishProgram(folder) {
   } finally {
     rmSync(state, { recursive: true, force: true });
   }
+}
+
+/** Packages whose code is in the program; their licences want to be passed on with it. */
+const BUNDLED = [
+  "@humanwhocodes/momoa",
+  "@modelcontextprotocol/server",
+  "commander",
+  "re2js",
+  "unbash",
+  "zod",
+];
+
+function licenceOf(name) {
+  const folder = join(root, "node_modules", name);
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(folder, file), "utf8")}\n`;
 }
 
 /** What clients say first, so that the cache holds what answers it. */

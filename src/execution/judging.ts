@@ -3,8 +3,7 @@
 import { homedir } from "node:os";
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
-import type { ExecutionOptions } from "./options.ts";
-import { PolicyFiles } from "./policy-files.ts";
+import { PolicyFiles, type PolicySources } from "./policy-files.ts";
 import type { Door } from "./ways-to-allow.ts";
 
 export interface Judging {
@@ -15,7 +14,13 @@ export interface Judging {
   readonly door: Door;
 }
 
-export function createJudging(options: ExecutionOptions): Judging {
+export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
+  readonly policy?: PolicyFacts["profile"];
+  readonly door?: Door;
+  readonly judge?: Judging["judge"];
+}
+
+export function createJudging(options: JudgingOptions): Judging {
   const { policyFile, rules, policy = "standard" } = options;
   const policyFiles = new PolicyFiles({ policyFile, rules });
   return {

@@ -5,8 +5,9 @@ import type { Readable, Writable } from "node:stream";
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { PolicyProfile } from "../execution/options.ts";
-import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
-import { assembleToolkit, type ToolkitOptions } from "../toolkit.ts";
+import { messageOf } from "../support/errors.ts";
+import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS, MCP_PREPARE_AFTER_MS } from "../support/limits.ts";
+import { assembleToolkit, type Toolkit, type ToolkitOptions } from "../toolkit.ts";
 import { endEverything } from "./end-everything.ts";
 import { type Dialect, instructionsFor } from "./instructions.ts";
 import { LineTransport } from "./line-transport.ts";
@@ -50,6 +51,7 @@ export async function serveMcp(options: McpOptions, io: McpIo): Promise<void> {
   const kit = assembleToolkit(toolkitOptions(options));
   const surroundings: Surroundings = { kit, log, inFlight: new Set() };
   const transport = new LineTransport(io.stdin, io.stdout);
+  const stopPreparing = prepareSoon(kit, io.stderr);
   try {
     const handle = serveStdio(
       ({ era }) => {
@@ -61,9 +63,26 @@ export async function serveMcp(options: McpOptions, io: McpIo): Promise<void> {
     await untilEnd(transport.closed, io.signal);
     await handle.close();
   } finally {
+    stopPreparing();
     await endEverything(surroundings);
     log("everything has ended");
   }
+}
+
+/** Once the client has said hello and asked for the tools: it waits for that at every start. Returns how to stop. */
+function prepareSoon(kit: Toolkit, stderr: McpIo["stderr"]): () => void {
+  let stopped = false;
+  const prepare = () =>
+    kit.ready().catch((error) => {
+      // Calls say the same to the model; this is for the person.
+      if (!stopped) stderr.write(`nacre mcp: ${messageOf(error)}\n`);
+    });
+  const timer = setTimeout(prepare, MCP_PREPARE_AFTER_MS);
+  timer.unref();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
 }
 
 function createServer(options: McpOptions, surroundings: Surroundings): McpServer {

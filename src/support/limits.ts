@@ -206,6 +206,8 @@ export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
 
 /** mcp/: a foreground command that names no timeout goes to the background then: clients cut calls at 60 s. */
 export const MCP_BACKGROUND_AFTER_MS = 50_000;
+/** mcp/: when the keeper is started and the policy loaded, unless a call comes before. */
+export const MCP_PREPARE_AFTER_MS = 50;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 /** mcp/: after the client's last word, how long calls that run may take to be answered. */
