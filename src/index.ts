@@ -1,8 +1,10 @@
 // The public API. Named exports only.
 
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
-export { type BashMetadata, BashTool } from "./execution/bash.ts";
+export { BashTool } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
+export type { BashMetadata } from "./execution/bash-result.ts";
+export type { JudgedSession, SessionRun } from "./execution/judged-session.ts";
 export { type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts";
 export { BashModesTool, type ModesMetadata, type ModesOptions } from "./execution/modes.ts";
 export type { ExecutionOptions, PolicyProfile } from "./execution/options.ts";
@@ -13,6 +15,9 @@ export type { OutputPiece, StreamName } from "./shell/follow-output.ts";
 export type { KillReport, Survivor } from "./shell/kill.ts";
 export type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
 export type { Outcome } from "./shell/outcome.ts";
+export type { OutputPart } from "./shell/output-part.ts";
+export type { Session } from "./shell/session.ts";
+export type { RunOptions, SessionOptions, SessionResult, StartOptions } from "./shell/session-options.ts";
 export { ShellManager } from "./shell/shell-manager.ts";
 export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, type ShellStatus } from "./shell/shell-status.ts";

@@ -1,9 +1,11 @@
 // The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
+import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
-import { type ExecutionOptions, judgingLoader } from "./execution/options.ts";
+import { type ExecutionOptions, judgingLoader, resolveExecutionOptions } from "./execution/options.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellManagerOptions } from "./shell/manager-options.ts";
+import type { Session } from "./shell/session.ts";
 import { ShellManager } from "./shell/shell-manager.ts";
 import { NacreError } from "./support/errors.ts";
 import { type ContextOptions, createContext } from "./tool/context.ts";
@@ -24,6 +26,8 @@ export interface ToolkitOptions
   readonly approve?: ContextOptions["approve"];
   /** Whose shells these are. @default "default" */
   readonly scope?: string;
+  /** Which session calls belong to that name none. @default "default" */
+  readonly sessionId?: string;
   /** Told before and after each call. */
   readonly hooks?: readonly ToolHook[];
 }
@@ -38,6 +42,13 @@ export interface Toolkit {
   /** The tools as a provider wants them described. */
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
   call(tool: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+  /**
+   * A bash whose state persists, for whoever drives it by hand: the one that calls of this id run in. It is
+   * made if there is none.
+   */
+  session(id?: string): JudgedSession;
+  /** The sessions of the toolkit's scope. */
+  sessions(): readonly Session[];
   /** What the policy says about a command; nothing is run. */
   check(command: string): Verdict;
   /** Starts the keeper and loads the policy, once; createToolkit has waited for it. */
@@ -61,7 +72,7 @@ export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
 
 /** The same with nothing started yet, for a host whose first words must come soon. A call starts what it needs. */
 export function assembleToolkit(options: ToolkitOptions): Toolkit {
-  const { workingDir, dialect = "shells", approve, scope, hooks, ...rest } = options;
+  const { workingDir, dialect = "shells", approve, scope, sessionId, hooks, ...rest } = options;
   const loadJudging = judgingLoader(rest);
   const manager = new ShellManager(rest);
   const execution = { ...rest, manager, loadJudging };
@@ -69,6 +80,7 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);
   const executor = new ToolExecutor({ registry, ...(hooks ? { hooks } : {}) });
+  const resolved = resolveExecutionOptions(execution);
   let judging: Judging | undefined;
   let readying: Promise<void> | undefined;
   const getReady = async () => {
@@ -82,6 +94,7 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     workingDir,
     ...(approve ? { approve } : {}),
     ...(scope === undefined ? {} : { scope }),
+    ...(sessionId === undefined ? {} : { sessionId }),
   };
   const dispose = () => manager.dispose();
   return {
@@ -91,6 +104,9 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     schemas: (format) => registry.getAllSchemas(format),
     call: (tool, args, call = {}) =>
       executor.execute(tool, createContext({ ...surroundings, ...call }), args),
+    session: (id = sessionId ?? "default") =>
+      new JudgedSession(createContext({ ...surroundings, sessionId: id }), resolved),
+    sessions: () => manager.listSessions({ scope: scope ?? "default" }),
     check: (command) => {
       if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
       return judging.judge(command, judging.facts(workingDir));

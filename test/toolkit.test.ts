@@ -86,7 +86,41 @@ describe("a toolkit", () => {
     expect((await kit.call("Bash", { command: "echo x" }, { dryRun: true })).metadata).toMatchObject({
       dry_run: true,
     });
-    expect(new Set(kit.manager.listShells().map(({ scope }) => scope))).toEqual(new Set(["mine"]));
+    expect(new Set(kit.manager.listSessions().map(({ scope }) => scope))).toEqual(new Set(["mine"]));
+  });
+
+  test("hands out its sessions, which its tools run in", async () => {
+    const dir = directory();
+    await using kit = await kitIn(dir, { scope: "mine", sessionId: "agent-1" });
+    const shell = kit.session("agent-1");
+    const moved = await shell.run("mkdir api && cd api && export PORT=8080; echo up; echo oops >&2; false");
+    expect(moved).toMatchObject({ exitCode: 1, stdout: "up\n", stderr: "oops\n", cwd: join(dir, "api") });
+    expect((await kit.call("Bash", { command: "pwd; echo $PORT" })).output).toBe(`${dir}/api\n8080\n`);
+    const server = await shell.start("echo listening on $PORT; exec sleep 300");
+    await server.waitFor({ pattern: /listening on 8080/, timeoutMs: 10_000 });
+    expect(await server.kill()).toMatchObject({ survivors: [] });
+    expect((await kit.session("other").run("pwd")).stdout).toBe(`${dir}\n`);
+    expect(kit.sessions().map(({ id, scope }) => [id, scope])).toEqual([
+      ["agent-1", "mine"],
+      ["other", "mine"],
+    ]);
+    expect(await shell.interrupt()).toBe(false);
+    await shell.restart();
+    expect((await shell.run("pwd; echo [$PORT]")).stdout).toBe(`${dir}\n[]\n`);
+    await shell.close();
+    expect(kit.sessions().map(({ id }) => id)).toEqual(["other"]);
+    await expect(shell.run("true")).rejects.toThrow("The session agent-1 has been closed.");
+    expect((await kit.call("Bash", { command: "pwd" })).output).toBe(`${dir}\n`);
+  });
+
+  test("asks the policy about what its sessions are to run", async () => {
+    await using kit = await kitIn(directory());
+    const shell = kit.session();
+    await expect(shell.run("sudo rm -rf /")).rejects.toMatchObject({ code: "policy_denied" });
+    await expect(shell.start("sudo rm -rf /")).rejects.toMatchObject({ code: "policy_denied" });
+    await shell.run("cd /");
+    await expect(shell.run("rm -rf *")).rejects.toMatchObject({ code: "policy_denied" });
+    await expect(shell.start("rm -rf *")).rejects.toMatchObject({ code: "policy_denied" });
   });
 
   test("tells its hooks of each call", async () => {

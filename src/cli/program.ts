@@ -132,6 +132,7 @@ function addTools(program: Command, io: CliIo, done: (exitCode: number) => void)
     .addOption(policyOption())
     .addOption(policyFileOption())
     .option("--scope <name>", "share shells with whoever gives the same name")
+    .option("--session <name>", "what the session is called that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
     .action(async (options: ServeOptions) => {

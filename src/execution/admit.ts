@@ -10,6 +10,7 @@ export async function admit(
   command: string,
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
+  cwd = context.workingDir,
 ): Promise<void> {
   if (command.trim() === "") throw refusal("The command is blank: there is nothing to run.");
   if (isJson(command)) {
@@ -18,7 +19,7 @@ export async function admit(
     );
   }
   checkCommand(command);
-  await requirePermission(command, context, options);
+  await requirePermission(command, context, options, cwd);
   // A person may have taken long to answer, and the caller may be gone since.
   context.signal?.throwIfAborted();
 }

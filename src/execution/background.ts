@@ -1,18 +1,16 @@
-// Starts a command that runs on its own.
+// Starts a command that runs on its own, from where the session of its call is.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";
+import { sessionOf } from "./in-session.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
-import { scopeOf } from "./scope.ts";
 
 export async function startBackground(
   command: string,
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
 ): Promise<ShellProcess> {
-  return await options.manager().createShell({
-    command,
+  return await sessionOf(context, options).start(command, {
     workingDir: context.workingDir,
-    scope: scopeOf(context),
     durable: options.durable,
     ...(context.env ? { env: context.env } : {}),
   });

@@ -1,6 +1,6 @@
-// The Bash tool of the `shells` dialect: one command, in the foreground or the background.
+// The Bash tool of the `shells` dialect: one command, in the session of the call or, from there, in the
+// background.
 import { z } from "zod";
-import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
@@ -11,27 +11,10 @@ import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { admit, isCancelled } from "./admit.ts";
 import { startBackground } from "./background.ts";
 import { bashDescription } from "./bash-description.ts";
-import { runForeground } from "./foreground.ts";
-import { type Leftover, leftoversOf } from "./leftovers.ts";
-import { notesOn } from "./notes.ts";
+import { type BashMetadata, bashResult } from "./bash-result.ts";
+import { directoryOf, runInSession } from "./in-session.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
-import { render, wholeOutput } from "./render.ts";
 import { NotBash } from "./syntax-check.ts";
-
-export interface BashMetadata {
-  readonly command: string;
-  readonly description: string;
-  readonly exit_code: number | null;
-  readonly duration_ms: number;
-  readonly truncated: boolean;
-  readonly signal?: string;
-  readonly timeout_ms?: number;
-  readonly dry_run?: boolean;
-  readonly bash_id?: string;
-  readonly output_file?: string;
-  readonly leftovers?: readonly Leftover[];
-  readonly containment?: string;
-}
 
 type BashInput = ReturnType<typeof inputOf>;
 
@@ -63,7 +46,8 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const asked = { command, description };
     const background = args.run_in_background;
     try {
-      await admit(command, context, this.#options);
+      const cwd = directoryOf(context, this.#options);
+      await admit(command, context, this.#options, cwd);
       if (context.dryRun) {
         return ToolResult.ok<Partial<BashMetadata>>(`[Dry Run] Would execute: ${command}`, {
           ...asked,
@@ -71,7 +55,8 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
         });
       }
       if (background) return await this.#startBackground(context, asked);
-      return await this.#runForeground(context, asked, args.timeout ?? context.timeoutMs);
+      const timeout = args.timeout ?? context.timeoutMs;
+      return await this.#runForeground(context, asked, { timeout, admittedIn: cwd });
     } catch (error) {
       if (isCancelled(error, context)) throw error;
       return failedStart(error, background, asked);
@@ -86,84 +71,18 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   async #runForeground(
     context: ExecutionContext,
     asked: Asked,
-    timeout: number | undefined,
+    { timeout, admittedIn }: { readonly timeout: number | undefined; readonly admittedIn: string },
   ): Promise<ToolResult<BashMetadata>> {
-    const { maxTimeoutMs, defaultTimeoutMs, onTimeout } = this.#options;
+    const options = this.#options;
+    const { maxTimeoutMs, defaultTimeoutMs, onTimeout } = options;
     const timeoutMs = Math.min(timeout ?? defaultTimeoutMs, maxTimeoutMs);
-    const plan = { command: asked.command, timeoutMs, streams: "split", onTimeout } as const;
-    const { shell, wentOn } = await runForeground(plan, context, this.#options);
-    return wentOn
-      ? await this.#goesOn(shell, asked, timeoutMs)
-      : await this.#ended(shell, asked, context, timeoutMs);
-  }
-
-  async #ended(
-    shell: ShellProcess,
-    asked: Asked,
-    context: ExecutionContext,
-    timeoutMs: number,
-  ): Promise<ToolResult<BashMetadata>> {
-    const { outcome } = shell;
-    const leftovers = await leftoversOf(shell);
-    const { text, truncated, outputFile } = await render(wholeOutput(shell), this.#options);
-    const metadata: BashMetadata = {
-      ...asked,
-      exit_code: shell.exitCode,
-      duration_ms: shell.durationMs,
-      truncated,
-      containment: this.#options.manager().containment,
-      ...(shell.signal === null ? {} : { signal: shell.signal }),
-      ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
-      ...(outputFile === undefined ? {} : { output_file: outputFile }),
-      // Whoever is left can be ended under this id.
-      ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
-    };
-    const howToEnd = `KillShell with shell_id="${shell.id}" ends it.`;
-    const notes = notesOn({ shell, leftovers, context, options: this.#options, howToEnd });
-    const fail = (error: string, code: NacreError["code"]) =>
-      ToolResult.fail<BashMetadata>(error, { code, output: text, metadata, notes });
-    switch (outcome?.kind) {
-      case "exited":
-        if (outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
-        return fail(`Command failed with exit code ${outcome.code}`, "exit_nonzero");
-      case "signaled":
-        return fail(`Command failed with exit code ${outcome.code} (${outcome.signal})`, "exit_nonzero");
-      case "timedOut":
-        return fail(`Command timed out after ${timeoutMs}ms`, "timed_out");
-      case "aborted":
-        return fail("Command was cancelled by the caller and ended with everything it started", "aborted");
-      case "killed":
-        return fail(`Command was ${describeOutcome(outcome)}`, "aborted");
-      default: {
-        const words = outcome ? describeOutcome(outcome) : "it did not end";
-        return fail(
-          `Failed to execute command: ${words}`,
-          outcome?.kind === "failedToStart" ? "spawn_failed" : "internal",
-        );
-      }
-    }
-  }
-
-  async #goesOn(shell: ShellProcess, asked: Asked, timeoutMs: number): Promise<ToolResult<BashMetadata>> {
-    const { text, truncated, outputFile } = await render(wholeOutput(shell), this.#options);
-    const words = `Command is still running after ${timeoutMs}ms and goes on as background shell: ${shell.id}\nUse BashOutput with bash_id="${shell.id}" to read what it prints from the start, KillShell to end it.`;
-    return ToolResult.ok<BashMetadata>(text === "" ? words : `${words}\nSo far it has printed:\n${text}`, {
-      ...asked,
-      exit_code: null,
-      duration_ms: shell.durationMs,
-      truncated,
-      timeout_ms: timeoutMs,
-      bash_id: shell.id,
-      containment: this.#options.manager().containment,
-      ...(outputFile === undefined ? {} : { output_file: outputFile }),
-    });
+    const plan = { command: asked.command, timeoutMs, onTimeout, admittedIn };
+    const result = await runInSession(plan, context, options);
+    return await bashResult(result, { asked, context, options, timeoutMs });
   }
 }
 
-interface Asked {
-  readonly command: string;
-  readonly description: string;
-}
+type Asked = Pick<BashMetadata, "command" | "description">;
 
 function inputOf({ defaultTimeoutMs, maxTimeoutMs }: ResolvedExecutionOptions) {
   return z.object({

@@ -1,5 +1,6 @@
-// Runs one command in the foreground: waits its turn, starts it, and comes back when it has ended, its time
-// is over or the call was cancelled, whichever is first. What became of it is told by the shell itself.
+// Runs one command in the foreground, in a bash of its own: waits its turn, starts it, and comes back when it
+// has ended, its time is over or the call was cancelled, whichever is first. What became of it is told by the
+// shell itself.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
@@ -12,57 +13,50 @@ import { Turns } from "./turns.ts";
 export interface ForegroundPlan {
   readonly command: string;
   readonly timeoutMs: number;
-  readonly streams: "split" | "merged";
-  readonly onTimeout: "kill" | "background";
-}
-
-export interface ForegroundRun {
-  readonly shell: ShellProcess;
-  /** Its time was over and it goes on without this call. */
-  readonly wentOn: boolean;
 }
 
 // Per process, not per tool: two tools of one scope share the machine.
 const turns = new Turns(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
+/** stdout and stderr come in their true order, in stdout. */
 export async function runForeground(
-  plan: ForegroundPlan,
+  { command, timeoutMs }: ForegroundPlan,
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
-): Promise<ForegroundRun> {
-  const scope = scopeOf(context);
-  const waiting = (before: number) =>
-    context.onProgress?.({
-      message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
-    });
-  const endTurn = await turns.take(scope, waiting, context.signal);
+): Promise<ShellProcess> {
+  const leave = await takePlace(context);
   try {
     const shell = await options.manager().createShell({
-      command: plan.command,
+      command,
       workingDir: context.workingDir,
-      scope,
-      streams: plan.streams,
+      scope: scopeOf(context),
+      streams: "merged",
       background: false,
+      timeoutMs,
       ...(context.env ? { env: context.env } : {}),
-      ...(plan.onTimeout === "kill" ? { timeoutMs: plan.timeoutMs } : {}),
     });
-    const stopProgress = reportProgress(shell, context, polishOf(options));
+    const stopProgress = reportProgress(shell.outputParts, context, polishOf(options));
     try {
-      return { shell, wentOn: await waitForEnd(shell, plan, context.signal) };
+      await untilEnd(shell, context.signal);
+      return shell;
     } finally {
       stopProgress();
     }
   } finally {
-    endTurn();
+    leave();
   }
 }
 
-/** True if it goes on. */
-async function waitForEnd(
-  shell: ShellProcess,
-  { onTimeout, timeoutMs }: ForegroundPlan,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+/** One of the places that a scope has for commands that run at the same time. Returns how to leave it. */
+export async function takePlace(context: ExecutionContext): Promise<() => void> {
+  const waiting = (before: number) =>
+    context.onProgress?.({
+      message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
+    });
+  return await turns.take(scopeOf(context), waiting, context.signal);
+}
+
+async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {
   const cancel = () => {
     // A kill that fails (no file descriptor left, say) leaves the command to its timeout.
     shell.end({ kind: "aborted", detail: "the caller" }).catch(() => {});
@@ -70,8 +64,7 @@ async function waitForEnd(
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    const { kind } = await shell.look({ exit: true }, onTimeout === "background" ? timeoutMs : undefined);
-    return kind === "expired";
+    await shell.look({ exit: true });
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

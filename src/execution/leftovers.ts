@@ -7,11 +7,19 @@ export interface Leftover {
 }
 
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
-  const processes = await shell.leftovers();
   // A subshell, or a child that has not become its program yet, still bears our own command line.
   const own = shell.started.files.command;
+  return inWords(await shell.leftovers(), (command) => command.includes(own));
+}
+
+/** Those of a session, whose subshells are called as its bash is. */
+export function sessionLeftovers(processes: readonly Leftover[]): Leftover[] {
+  return inWords(processes, (command) => command === "bash --noprofile --norc");
+}
+
+function inWords(processes: readonly Leftover[], isOurs: (command: string) => boolean): Leftover[] {
   return processes.map(({ pid, command }) => ({
     pid,
-    command: command.includes(own) ? "bash (a subshell of the command)" : command,
+    command: isOurs(command) ? "bash (a subshell of the command)" : command,
   }));
 }

@@ -100,8 +100,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
     // The host may have less patience than the mode, never more.
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
-    const plan = { command: asked.command, timeoutMs, streams: "merged", onTimeout: "kill" } as const;
-    const { shell } = await runForeground(plan, context, this.#options);
+    const shell = await runForeground({ command: asked.command, timeoutMs }, context, this.#options);
     const leftovers = await leftoversOf(shell);
     const { text, truncated } = await snippedOutput(shell, this.#options);
     const { outcome } = shell;
@@ -117,7 +116,9 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
     };
     const howToEnd = `To end it: kill -9 ${leftovers.map(({ pid }) => pid).join(" ")}`;
-    const notes = notesOn({ shell, leftovers, context, options: this.#options, howToEnd });
+    const { command, exitCode, remarks, workingDir } = shell;
+    const ended = { command, exitCode, outcome, remarks, leftovers, workingDir };
+    const notes = notesOn({ ended, context, options: this.#options, howToEnd });
     if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
     const fail = (error: string, code: NacreError["code"]) =>
       ToolResult.fail<ModesMetadata>(error, { code, output: text, metadata, notes });

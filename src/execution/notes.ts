@@ -1,28 +1,39 @@
 // One-line remarks beside a result: what a caller would otherwise have to find out.
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { ShellProcess } from "../shell/shell-process.ts";
+import type { Outcome } from "../shell/outcome.ts";
 import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { Leftover } from "./leftovers.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { scopeOf } from "./scope.ts";
 
-export interface NoteFacts {
-  readonly shell: ShellProcess;
+/** A command that has ended. */
+export interface EndedCommand {
+  readonly command: string;
+  readonly exitCode: number | null;
+  readonly outcome: Outcome | undefined;
+  /** What is worth saying about the way it ended. */
+  readonly remarks: readonly string[];
   readonly leftovers: readonly Leftover[];
+  /** Where it ran. */
+  readonly workingDir: string;
+}
+
+export interface NoteFacts {
+  readonly ended: EndedCommand;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   /** How the reader of the note can end what was left running. */
   readonly howToEnd: string;
 }
 
-export function notesOn({ shell, leftovers, context, options, howToEnd }: NoteFacts): string[] {
+export function notesOn({ ended, context, options, howToEnd }: NoteFacts): string[] {
   return [
-    ...shell.remarks,
-    ...leftoverNote(leftovers, howToEnd),
-    ...droppedNote(shell, context, options),
-    ...unquotedNote(shell, context),
+    ...ended.remarks,
+    ...leftoverNote(ended.leftovers, howToEnd),
+    ...droppedNote(ended, context, options),
+    ...unquotedNote(ended),
   ];
 }
 
@@ -36,7 +47,7 @@ function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[
 const told = new WeakMap<object, Set<string>>();
 
 function droppedNote(
-  shell: ShellProcess,
+  ended: EndedCommand,
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
 ): string[] {
@@ -49,7 +60,7 @@ function droppedNote(
   told.set(manager, scopes);
   const first = !scopes.has(scopeOf(context));
   scopes.add(scopeOf(context));
-  const worth = first ? dropped : shell.exitCode === 0 ? [] : namedIn(shell.command, dropped);
+  const worth = first ? dropped : ended.exitCode === 0 ? [] : namedIn(ended.command, dropped);
   if (worth.length === 0) return [];
   const names = worth.map(({ name }) => name).join(", ");
   return [`Not passed on to commands (secrets, or variables that inject code): ${names}`];
@@ -61,7 +72,7 @@ function namedIn<T extends { readonly name: string }>(command: string, variables
 }
 
 /** `cat my file.txt` where "my file.txt" exists: the likeliest cause of the failure, worth a hint. */
-function unquotedNote({ outcome, command }: ShellProcess, { workingDir }: ExecutionContext): string[] {
+function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] {
   if (outcome?.kind !== "exited" || outcome.code === 0) return [];
   // Every run of words is looked up: only where there are few.
   if (command.length > HINT_COMMAND_MAX_CHARS) return [];

@@ -21,6 +21,8 @@ export interface ExecutionOptions {
   readonly onTimeout?: "kill" | "background";
   /** Background shells outlive the host, until their deadline. `modes` always lets them. @default false */
   readonly durable?: boolean;
+  /** A file that each session sources once, when it is born. @default "none" */
+  readonly profile?: string;
   /** Show output as it was printed: colours, carriage returns and all. @default false */
   readonly rawOutput?: boolean;
   /** Hide the values of dropped variables and well-known tokens in output. @default true */
@@ -55,6 +57,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     maxOutputChars: options.maxOutputChars ?? OUTPUT_MAX_CHARS,
     onTimeout: options.onTimeout ?? "kill",
     durable: options.durable ?? false,
+    profile: options.profile ?? "none",
     rawOutput: options.rawOutput ?? false,
     redact: options.redact ?? true,
     policy: options.policy ?? "standard",

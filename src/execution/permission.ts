@@ -11,9 +11,10 @@ export async function requirePermission(
   command: string,
   context: ExecutionContext,
   options: ResolvedExecutionOptions,
+  cwd = context.workingDir,
 ): Promise<void> {
   const judging = await options.loadJudging();
-  const facts = judging.facts(context.workingDir);
+  const facts = judging.facts(context.workingDir, cwd);
   const verdict = judging.judge(command, facts);
   if (verdict.verdict === "allow") return;
   const why = `${verdict.reason ?? "no reason given"} (rule ${verdict.rule ?? "unnamed"}).${instead(verdict)}`;

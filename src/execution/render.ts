@@ -1,13 +1,11 @@
 // Output of a shell as one text for a model: stdout, then [stderr] and stderr, polished and cut to size.
 import { redact } from "../environment/redact.ts";
-import type { ShellProcess } from "../shell/shell-process.ts";
-import { sizeOf } from "../spool/cursor.ts";
 import { measureText, type TextSize } from "../text/decode.ts";
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
 import { type TextEnds, truncateEnds } from "../text/truncate.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
-import { filteredTextOf, type Polish, type SpoolPart, textOf } from "./spool-text.ts";
+import { fileOf, filteredTextOf, type Polish, type SpoolPart, textOf } from "./spool-text.ts";
 
 export interface Rendered {
   readonly text: string;
@@ -23,15 +21,6 @@ export interface OutputParts {
   readonly stderr: SpoolPart;
 }
 
-/** Everything a shell has printed so far. */
-export function wholeOutput(shell: ShellProcess): OutputParts {
-  const { stdout, stderr } = shell.outputFiles;
-  return {
-    stdout: { path: stdout, from: 0, to: sizeOf(stdout) },
-    stderr: { path: stderr, from: 0, to: sizeOf(stderr) },
-  };
-}
-
 export async function render(
   { stdout, stderr }: OutputParts,
   options: ResolvedExecutionOptions,
@@ -45,9 +34,14 @@ export async function render(
       : { ends: await textOf(part, polish, limitChars), skipped: 0 };
   const out = await view(stdout);
   const err = await view(stderr);
-  const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => part.path);
+  const ends = joinEnds(out.ends, err.ends);
+  // Asked for only where it is named: it may have to be made.
+  const [first, second] =
+    sizeOfEnds(ends) <= limitChars
+      ? []
+      : [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
-  const { text, truncated } = truncateEnds(joinEnds(out.ends, err.ends), {
+  const { text, truncated } = truncateEnds(ends, {
     limitChars,
     ...(where === undefined ? {} : { outputFile: where }),
     // Without it the end of stderr would read as the end of stdout.

@@ -7,7 +7,7 @@ import {
   SCAN_PIECE_BYTES,
   WHOLE_READ_MAX_BYTES,
 } from "../support/limits.ts";
-import { describeBinary } from "../text/binary.ts";
+import { describeBinary, isBinary } from "../text/binary.ts";
 import { boundaryAfter } from "../text/boundary.ts";
 import {
   createUtf8Decoder,
@@ -26,19 +26,26 @@ export interface SpoolPart {
   /** Bytes [from, to). */
   readonly from: number;
   readonly to: number;
+  /** A file that holds this part alone, for whoever is sent there. @default path */
+  readonly file?: () => string;
+  /** What is done to its text before it is polished. */
+  readonly first?: (text: string) => string;
 }
 
 /** What makes text fit for a reader: see text/ and environment/redact.ts. */
 export type Polish = (text: string) => string;
 
 /** `limitChars`: what will be shown of it at most. */
-export async function textOf(part: SpoolPart, polish: Polish, limitChars = 0): Promise<TextEnds> {
-  const { path, from, to } = part;
+export async function textOf(part: SpoolPart, polishing: Polish, limitChars = 0): Promise<TextEnds> {
+  const { path, from, to, first } = part;
+  const polish: Polish = first ? (text) => polishing(first(text)) : polishing;
   const whole = to - from <= wholeMaxBytes(limitChars);
   const endBytes = Math.max(END_READ_BYTES, wholeMaxBytes(limitChars) / 2);
   const start = readRange(path, from, whole ? to : from + endBytes);
-  const binary = describeBinary({ sample: start, totalBytes: to - from, outputFile: path });
-  if (binary !== undefined) return { head: `${binary}\n`, middle: NOTHING, tail: "" };
+  if (isBinary(start)) {
+    const words = describeBinary({ sample: start, totalBytes: to - from, outputFile: fileOf(part) });
+    return { head: `${words}\n`, middle: NOTHING, tail: "" };
+  }
   if (whole) return { head: polish(decodeUtf8(start)), middle: NOTHING, tail: "" };
 
   const headBytes = start.length - incompleteTailBytes(start);
@@ -48,6 +55,11 @@ export async function textOf(part: SpoolPart, polish: Polish, limitChars = 0): P
   const tail = polish(decodeUtf8(end.subarray(orphans)));
   const middle = await measure({ path, from: from + headBytes, to: to - endBytes + orphans });
   return { head, middle, tail };
+}
+
+/** Where the whole of it is, and nothing else. */
+export function fileOf({ path, file }: SpoolPart): string {
+  return file?.() ?? path;
 }
 
 /** The lines that match, and how many did not. Others get to run between pieces. */

@@ -8,9 +8,11 @@ export async function endEverything({
   inFlight,
 }: Pick<Surroundings, "kit" | "inFlight">): Promise<void> {
   const running = kit.manager.listRunning().filter((shell) => !shell.durable);
-  await Promise.all(
-    running.map((shell) => shell.kill({ by: "the end of its host", graceMs: MCP_END_GRACE_MS })),
-  );
+  const ending = { by: "the end of its host", graceMs: MCP_END_GRACE_MS };
+  await Promise.all([
+    ...running.map((shell) => shell.kill(ending)),
+    ...kit.manager.listSessions().map((session) => session.close(ending)),
+  ]);
   // A call on its way to a shell must not arrive after the manager has been let go.
   await withCeiling(Promise.allSettled(inFlight), MCP_END_MAX_MS);
   await kit.dispose();

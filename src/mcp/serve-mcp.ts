@@ -28,6 +28,8 @@ export interface McpOptions {
   readonly policyFile?: string;
   /** Connections of one scope see each other's shells. @default one of its own */
   readonly scope?: string;
+  /** What the session is called that its commands run in. @default "default" */
+  readonly session?: string;
   /** What happens to a command whose time is over. @default "background" */
   readonly onTimeout?: "kill" | "background";
   /** Background shells outlive the server. @default false */
@@ -116,6 +118,7 @@ function toolkitOptions(options: McpOptions): ToolkitOptions {
     durable,
     defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
     scope: options.scope ?? `mcp-${randomUUID()}`,
+    ...(options.session === undefined ? {} : { sessionId: options.session }),
     ...(dialect === undefined ? {} : { dialect }),
     door: "mcp",
     ...(policy === undefined ? {} : { policy }),

@@ -5,6 +5,7 @@ import { lockLimits } from "../hosts/process-table.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import type { KillHost } from "./kill.ts";
 import type { SessionOutput } from "./session-output.ts";
+import type { ShellHost } from "./shell-process.ts";
 
 /** A host that sees nothing but this command: what earlier ones left running is not its business. */
 export function onlyCommand(host: Host, number: number, sparedPid?: number): KillHost {
@@ -23,6 +24,22 @@ export function onlyCommand(host: Host, number: number, sparedPid?: number): Kil
     // Jobs of earlier commands are in the group, too.
     signalGroup: () => "gone",
     isAlive: (pid, startTime) => host.isAlive(pid, startTime),
+  };
+}
+
+/** The same, as the host of a shell that stands for what the command left running. */
+export function remainsHost(host: Host, bash: StartedShell, number: number): ShellHost {
+  const own = onlyCommand(host, number, bash.commandPid);
+  // Processes are looked for under the id of their bash: the tag is given to that.
+  const processesOf: KillHost["processesOf"] = async (shells) => {
+    const found = (await own.processesOf([bash])).get(bash) ?? [];
+    return new Map(shells.map((shell) => [shell, found]));
+  };
+  return {
+    ...own,
+    processesOf,
+    leftoversOf: async (shell) => (await processesOf([shell])).get(shell) ?? [],
+    hold: () => host.hold(),
   };
 }
 

@@ -20,9 +20,8 @@ export function takeText(cursor: Cursor, ended: boolean): string {
   return decodeUtf8(bytes.subarray(0, bytes.length - held));
 }
 
-/** All of a file from there on, as text. */
-export function readWhole(path: string, from = 0): string {
-  const end = sizeOf(path);
+/** The bytes [from, end) of a file, as text. */
+export function readWhole(path: string, from = 0, end = sizeOf(path)): string {
   const size = end - from;
   if (size > ALL_OUTPUT_MAX_BYTES) {
     throw new NacreError(

@@ -1,9 +1,10 @@
 // What a session and a run in it can be told, and what comes back.
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Host } from "../hosts/host.ts";
+import type { StreamName } from "./follow-output.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 import type { Outcome } from "./outcome.ts";
-import type { OutputPart } from "./session-output.ts";
+import type { OutputPart } from "./output-part.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
 export interface SessionOptions {
@@ -28,6 +29,11 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Called when other commands of the session come first, with their number. */
   readonly onWait?: (before: number) => void;
+  /**
+   * Called when its turn has come, with the directory it will run in. What it throws is thrown, and nothing is
+   * run; what it returns is called when the command has ended.
+   */
+  readonly onTurn?: (cwd: string) => Promise<() => void>;
   /** Called when it is about to be sent, with where its output will be. */
   readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
 }
@@ -53,6 +59,15 @@ export interface SessionResult {
   readonly firstLine: number;
   /** The shell that goes on with the command, whose time was over. */
   readonly shell?: ShellProcess;
+  /** What it left running, as a shell that has ended: killing it ends that. */
+  readonly remains?: ShellProcess;
+  /** A file that holds what this command printed, and nothing else. */
+  fileOf(stream: StreamName): string;
+}
+
+export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
+  /** Outlives the host, and the session with it. @default false */
+  readonly durable?: boolean;
 }
 
 /** What a session needs of the manager it belongs to. */
@@ -71,6 +86,8 @@ export interface SessionHouse {
   unwatch(shell: ShellProcess): void;
   /** Makes a session's bash a shell like any other. */
   publish(part: PublishedBash): ShellProcess;
+  /** Makes what a command left running a shell like any other that has ended. */
+  publishRemains(remains: CommandRemains): ShellProcess;
 }
 
 /** A bash whose command goes on by itself, and where that command's output is. */
@@ -79,4 +96,11 @@ export interface PublishedBash {
   readonly command: string;
   readonly files: { readonly stdout: string; readonly stderr: string };
   readonly from: { readonly stdout: number; readonly stderr: number };
+}
+
+/** A command that has ended, in a bash that lives on, and something of it that lives on, too. */
+export interface CommandRemains extends PublishedBash {
+  readonly number: number;
+  readonly exitCode: number;
+  readonly durationMs: number;
 }

@@ -1,28 +1,20 @@
 // Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
-import { closeSync, openSync, readdirSync, readlinkSync, readSync, unlinkSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readlinkSync, unlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { Logger } from "../hosts/logger.ts";
-import { monotonicMs } from "../support/clock.ts";
 import {
-  READ_CHUNK_BYTES,
   SESSION_COPY_MAX_BYTES,
-  SESSION_DRAIN_IDLE_MS,
-  SESSION_DRAIN_MAX_MS,
   SESSION_LOG_MAX_BYTES,
   SESSION_OWN_FILE_MIN_BYTES,
   SESSION_RETIRED_MAX_COUNT,
 } from "../support/limits.ts";
+import { copyPart } from "./copy-part.ts";
+import { drain } from "./drain.ts";
 import type { StreamName } from "./follow-output.ts";
-
-/** Bytes [from, to) of a file. */
-export interface OutputPart {
-  readonly path: string;
-  readonly from: number;
-  readonly to: number;
-}
+import type { OutputPart } from "./output-part.ts";
 
 export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 
@@ -151,6 +143,35 @@ export class SessionOutput {
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
+  /** A file that holds this part and nothing else, unless it is very long. */
+  fileOf(part: OutputPart): string {
+    const isShared = Object.values(this.files).includes(part.path) && this.#next === undefined;
+    if (part.from === 0 && !isShared) return part.path;
+    return part.to - part.from > SESSION_COPY_MAX_BYTES ? part.path : this.#copy(part).path;
+  }
+
+  /** Both parts where nothing else is, or will be. */
+  alone(parts: BothStreams<OutputPart>): {
+    readonly files: BothStreams<string>;
+    readonly from: BothStreams<number>;
+  } {
+    const [stdout, stderr] = [this.fileOf(parts.stdout), this.fileOf(parts.stderr)];
+    return {
+      files: { stdout, stderr },
+      from: {
+        stdout: stdout === parts.stdout.path ? parts.stdout.from : 0,
+        stderr: stderr === parts.stderr.path ? parts.stderr.from : 0,
+      },
+    };
+  }
+
+  #copy(part: OutputPart): OutputPart {
+    const path = join(this.#options.dir, `${basename(part.path).split(".")[0]}.c${++this.#count}`);
+    copyPart(part, path);
+    this.#remember(path);
+    return { path, from: 0, to: part.to - part.from };
+  }
+
   /** Another pair of loggers before the next command. */
   exchange(): void {
     if (this.#next !== undefined) return;
@@ -180,7 +201,7 @@ export class SessionOutput {
   #part(stream: StreamName): OutputPart {
     const logger = this.#loggers[stream];
     const part = { path: logger.file, from: this.#from[stream], to: this.#to[stream] };
-    const { capBytes, dir } = this.#options;
+    const { capBytes } = this.#options;
     if (part.to > Math.min(SESSION_LOG_MAX_BYTES, capBytes / 8)) this.exchange();
     // A reader that is sent to the file of a long output must find that command's output there, and no other.
     const bytes = part.to - part.from;
@@ -190,14 +211,11 @@ export class SessionOutput {
       return part;
     }
     if (bytes > SESSION_COPY_MAX_BYTES) return part;
-    const path = join(dir, `${stream === "stdout" ? "out" : "err"}.c${++this.#count}`);
     try {
-      copyPart(part, path);
+      return this.#copy(part);
     } catch {
       return part;
     }
-    this.#remember(path);
-    return { path, from: 0, to: bytes };
   }
 
   #whyGone(stream: StreamName): string {
@@ -228,39 +246,6 @@ export class SessionOutput {
   }
 }
 
-async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
-  const deadline = monotonicMs() + SESSION_DRAIN_MAX_MS;
-  let woken = false;
-  let size = -1;
-  let quietMs = monotonicMs();
-  for (let looks = 0; monotonicMs() < deadline; looks++) {
-    const { state } = logger;
-    if (state === "idle" || state === "gone") return state;
-    if (state === "stopped" && !woken) {
-      // Somebody stopped it: wake it, once. If it is stopped again, that is meant.
-      woken = true;
-      wake(logger.pid);
-    }
-    if (state === "hidden") {
-      if (logger.size !== size) quietMs = monotonicMs();
-      size = logger.size;
-      if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
-    }
-    // It is about to be done, nearly always: others come later.
-    if (looks > 5)
-      await new Promise((resolve) => (looks < 50 ? setImmediate(resolve) : setTimeout(resolve, 1)));
-  }
-  return "unsure";
-}
-
-function wake(pid: number): void {
-  try {
-    process.kill(pid, "SIGCONT");
-  } catch {
-    // It has ended.
-  }
-}
-
 function linkOf(pid: number, fd: number | string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/fd/${fd}`);
@@ -274,25 +259,5 @@ function descriptorsOf(pid: number): string[] {
     return readdirSync(`/proc/${pid}/fd`);
   } catch {
     return [];
-  }
-}
-
-function copyPart({ path, from, to }: OutputPart, target: string): void {
-  const source = openSync(path, "r");
-  try {
-    const copy = openSync(target, "w", 0o600);
-    try {
-      const buffer = Buffer.allocUnsafe(Math.min(to - from, 16 * READ_CHUNK_BYTES));
-      for (let at = from; at < to; ) {
-        const count = readSync(source, buffer, 0, Math.min(buffer.length, to - at), at);
-        if (count === 0) break;
-        writeSync(copy, buffer, 0, count);
-        at += count;
-      }
-    } finally {
-      closeSync(copy);
-    }
-  } finally {
-    closeSync(source);
   }
 }

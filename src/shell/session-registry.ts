@@ -17,7 +17,7 @@ export class SessionRegistry {
 
   /** The session of this id and scope; it is made if there is none, and then the options count. */
   get(id: string, options: SessionOptions): Session {
-    const key = `${options.scope ?? "default"}\0${id}`;
+    const key = keyOf(id, options);
     const known = this.#sessions.get(key);
     if (known) return known;
     const session = new Session({
@@ -31,13 +31,17 @@ export class SessionRegistry {
     return session;
   }
 
+  find(id: string, options: { readonly scope?: string }): Session | undefined {
+    return this.#sessions.get(keyOf(id, options));
+  }
+
   list({ scope }: { readonly scope?: string } = {}): Session[] {
     const all = [...this.#sessions.values()];
     return scope === undefined ? all : all.filter((session) => session.scope === scope);
   }
 
   async closeAll(by: string): Promise<void> {
-    await Promise.all(this.list().map((session) => session.close(by)));
+    await Promise.all(this.list().map((session) => session.close({ by })));
   }
 
   async #makePlaceFor(user: Session): Promise<void> {
@@ -53,4 +57,8 @@ export class SessionRegistry {
     }
     await idlest.rest();
   }
+}
+
+function keyOf(id: string, { scope = "default" }: { readonly scope?: string }): string {
+  return `${scope}\0${id}`;
 }

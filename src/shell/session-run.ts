@@ -3,15 +3,15 @@
 import { join } from "node:path";
 import { lastPid } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { NacreError } from "../support/errors.ts";
-import { leftoversOf } from "./command-processes.ts";
+import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
+import type { StreamName } from "./follow-output.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, standsInNothing } from "./session-directory.ts";
 import type { CommandPlan } from "./session-harness.ts";
 import * as say from "./session-notes.ts";
-import type { RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
+import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
 import type { BothStreams } from "./session-output.ts";
 import { stateFile } from "./session-state.ts";
 import type { Succession } from "./session-succession.ts";
@@ -29,36 +29,9 @@ export interface SessionPlace {
 
 type Remarks = Pick<SessionResult, "restarted"> & { notes: string[] };
 type Rest = Pick<SessionResult, "exitCode" | "outcome" | "stdout" | "stderr"> &
-  Partial<Pick<SessionResult, "leftovers" | "shell">>;
+  Partial<Pick<SessionResult, "leftovers" | "shell" | "remains">>;
 
-export async function runInSession(
-  place: SessionPlace,
-  command: string,
-  options: RunOptions,
-): Promise<SessionResult> {
-  const notes: string[] = [];
-  let restarted = false;
-  for (let tries = 0; tries < 3; tries++) {
-    const { bash, died } = await place.succession.current(notes);
-    if (died) notes.push(say.foundDeadNote(died.shell.outcome));
-    restarted ||= died !== undefined;
-    const result = await new Run(place, command, options, bash, { notes, restarted }).result();
-    if (result) return result;
-    restarted = true;
-    if (bash.isBorn) {
-      notes.push(say.foundDeadNote(bash.shell.outcome));
-      continue;
-    }
-    place.succession.forgetState();
-    notes.push(say.unbornNote());
-  }
-  throw new NacreError(
-    "spawn_failed",
-    "The session's bash dies before it takes a command. Is something killing bash?",
-  );
-}
-
-class Run {
+export class Run {
   readonly #place: SessionPlace;
   readonly #command: string;
   readonly #options: RunOptions;
@@ -165,17 +138,11 @@ class Run {
     const { house, succession } = this.#place;
     const { started, output } = this.#bash;
     const isSwitched = output.settle(started.commandPid);
-    const { processes, holdsOutput } =
-      lastPid() === this.#pidBefore
-        ? { processes: [], holdsOutput: false }
-        : await leftoversOf(house.host, started, {
-            pidBefore: this.#pidBefore,
-            number: this.#number,
-            output,
-          });
+    const left = await this.#leftovers();
     this.#notes.push(...(await output.drain()));
+    const { files, from } = output;
     const parts = output.parts();
-    if (holdsOutput) output.exchange();
+    if (left.holdsOutput) output.exchange();
     // When whoever waits for the result has it.
     setImmediate(() => this.#bash.save());
     succession.lastCode = code;
@@ -187,7 +154,8 @@ class Run {
       exitCode: code,
       outcome: interrupted ? { kind: "aborted", code } : fromCode(code),
       ...parts,
-      leftovers: processes.map(({ pid, command }) => ({ pid, command })),
+      // What holds the files goes on printing to them.
+      ...this.#remains(left, () => (left.holdsOutput ? { files, from } : output.alone(parts)), code),
     });
   }
 
@@ -203,7 +171,9 @@ class Run {
       return undefined;
     }
     bash.output.settle(undefined);
+    const left = isByItself(outcome) ? await this.#leftovers() : NOTHING_LEFT;
     this.#notes.push(...(await bash.output.drainLast()), ...bash.shell.remarks);
+    const { files, from } = bash.output;
     const parts = bash.output.parts();
     await bash.close();
     const code = codeOf(outcome);
@@ -213,7 +183,37 @@ class Run {
     this.#notes.push(say.restartedNote({ wedged, hasState: succession.hasHeritage }));
     succession.prepare();
     const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
-    return this.#finish({ exitCode: code, outcome: interrupted ? aborted : outcome, ...parts });
+    return this.#finish({
+      exitCode: code,
+      outcome: interrupted ? aborted : outcome,
+      ...parts,
+      ...this.#remains(left, () => ({ files, from }), code ?? 0),
+    });
+  }
+
+  async #leftovers(): Promise<CommandLeftovers> {
+    if (lastPid() === this.#pidBefore) return NOTHING_LEFT;
+    const { started, output } = this.#bash;
+    const which = { pidBefore: this.#pidBefore, number: this.#number, output };
+    return await leftoversOf(this.#place.house.host, started, which);
+  }
+
+  /** What it left running, and the shell to end that by. */
+  #remains(
+    { processes }: CommandLeftovers,
+    where: () => Pick<PublishedBash, "files" | "from">,
+    exitCode: number,
+  ): Partial<Pick<SessionResult, "leftovers" | "remains">> {
+    if (processes.length === 0) return {};
+    const remains = this.#place.house.publishRemains({
+      ...where(),
+      bash: this.#bash.shell,
+      command: this.#command,
+      number: this.#number,
+      exitCode,
+      durationMs: this.#durationMs,
+    });
+    return { remains, leftovers: processes.map(({ pid, command }) => ({ pid, command })) };
   }
 
   /** The bash becomes a shell like any other; the session goes on with a new one. */
@@ -266,6 +266,8 @@ class Run {
 
   #finish(rest: Rest): SessionResult {
     const { cwd } = this.#place.succession;
+    const { output } = this.#bash;
+    const owned: Partial<Record<StreamName, string>> = {};
     return {
       command: this.#command,
       leftovers: [],
@@ -276,6 +278,10 @@ class Run {
       notes: this.#notes,
       durationMs: Math.round(this.#durationMs * 1000) / 1000,
       firstLine: this.#firstLine,
+      fileOf: (stream) => {
+        owned[stream] ??= output.fileOf(rest[stream]);
+        return owned[stream];
+      },
     };
   }
 }
@@ -283,3 +289,5 @@ class Run {
 function isByItself({ kind }: Outcome): boolean {
   return kind === "exited" || kind === "signaled" || kind === "failedToStart" || kind === "lost";
 }
+
+const NOTHING_LEFT: CommandLeftovers = { processes: [], holdsOutput: false };

@@ -133,11 +133,11 @@ export class Succession {
   }
 
   /** Ends every bash there was, and everything they and their commands started. One look for all. */
-  async endAll(cause: Cause): Promise<KillReport> {
+  async endAll(cause: Cause, graceMs: number): Promise<KillReport> {
     await this.#birth?.catch(() => {});
     const shells = [...this.#shells];
     const targets = shells.map((shell) => shell.toKill(cause));
-    const reports = await endShells(this.#house.host, targets, this.#house.killGraceMs);
+    const reports = await endShells(this.#house.host, targets, graceMs);
     for (const shell of shells) this.#shells.delete(shell);
     const bash = this.#bash;
     this.#bash = undefined;

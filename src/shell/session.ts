@@ -7,11 +7,17 @@ import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { checkCommand, checkSettable } from "./check-start.ts";
 import type { KillReport } from "./kill.ts";
+import { runInSession } from "./run-in-session.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { nearestDirectory } from "./session-directory.ts";
-import type { RunOptions, SessionHouse, SessionOptions, SessionResult } from "./session-options.ts";
+import type {
+  RunOptions,
+  SessionHouse,
+  SessionOptions,
+  SessionResult,
+  StartOptions,
+} from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { runInSession } from "./session-run.ts";
 import { inheritanceScript } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
 import type { ShellProcess } from "./shell-process.ts";
@@ -83,8 +89,15 @@ export class Session {
       const leave = await this.#queue.take(options.onWait, options.signal);
       try {
         this.#checkOpen();
-        if (!this.hasBash) await this.#onUse(this);
-        return await this.#runNow(command, { ...options, env });
+        const done = await options.onTurn?.(this.directoryFor(options.workingDir));
+        try {
+          // It may have been closed while a person was asked.
+          this.#checkOpen();
+          if (!this.hasBash) await this.#onUse(this);
+          return await this.#runNow(command, { ...options, env });
+        } finally {
+          done?.();
+        }
       } finally {
         leave();
       }
@@ -93,10 +106,15 @@ export class Session {
     }
   }
 
+  /** Where a call runs that names this directory: another one than the last call named, or where the session is. */
+  directoryFor(workingDir: string | undefined): string {
+    return workingDir === undefined || workingDir === this.#named ? this.cwd : workingDir;
+  }
+
   /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
   async start(
     command: string,
-    { env: given, workingDir }: Pick<RunOptions, "env" | "workingDir"> = {},
+    { env: given, workingDir, durable = false }: StartOptions = {},
   ): Promise<ShellProcess> {
     this.#checkOpen();
     const env = this.#checkedEnv(given);
@@ -106,6 +124,7 @@ export class Session {
       workingDir: named ? workingDir : nearestDirectory(this.cwd),
       scope: this.scope,
       session: this.id,
+      durable,
     };
     const state = await this.#succession.savedState();
     const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
@@ -114,7 +133,7 @@ export class Session {
       env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
     });
     if (file !== undefined) this.#inheritances.push({ file, shell });
-    this.#succession.track(shell);
+    if (!durable) this.#succession.track(shell);
     return shell;
   }
 
@@ -133,7 +152,10 @@ export class Session {
       await this.#running?.kill({ kind: "killed", detail: "restart()" });
       const leave = await this.#queue.take();
       try {
-        const report = await this.#succession.endAll({ kind: "killed", detail: "restart()" });
+        const report = await this.#succession.endAll(
+          { kind: "killed", detail: "restart()" },
+          this.#house.killGraceMs,
+        );
         this.#succession.reset();
         return report;
       } finally {
@@ -161,13 +183,19 @@ export class Session {
   }
 
   /** Ends it with everything it ever started. */
-  async close(by = "the end of its session"): Promise<KillReport> {
+  async close({
+    by = "the end of its session",
+    graceMs = this.#house.killGraceMs,
+  }: {
+    readonly by?: string;
+    readonly graceMs?: number;
+  } = {}): Promise<KillReport> {
     if (this.#closed) return { signalled: [], survivors: [] };
     this.#closed = true;
     this.#onClose(this);
     const release = this.#house.host.hold();
     try {
-      const report = await this.#succession.endAll({ kind: "killed", detail: by });
+      const report = await this.#succession.endAll({ kind: "killed", detail: by }, graceMs);
       this.#succession.close();
       for (const { file } of this.#inheritances) unlinkQuietly(file);
       return report;

@@ -16,7 +16,7 @@ import { decideOutcome, type Outcome } from "./outcome.ts";
 
 export class ShellLife {
   readonly ended: Promise<Outcome>;
-  readonly #host: Host;
+  readonly #host: Pick<Host, "isAlive">;
   readonly #started: StartedShell;
   readonly #onEnd: () => void;
   readonly #startedMs: number;
@@ -27,11 +27,13 @@ export class ShellLife {
   #completedAt: number | null = null;
   #endedMs: number | undefined;
 
-  constructor(host: Host, started: StartedShell, onEnd: () => void) {
+  /** `ageMs`: how long ago one began that we have started ourselves. */
+  constructor(host: Pick<Host, "isAlive">, started: StartedShell, onEnd: () => void, ageMs = 0) {
     this.#host = host;
     this.#started = started;
     this.#onEnd = onEnd;
-    this.#startedMs = monotonicMs() - (started.attached ? sinceUptimeMs(started.meta.startedUptimeMs) : 0);
+    this.#startedMs =
+      monotonicMs() - (started.attached ? sinceUptimeMs(started.meta.startedUptimeMs) : ageMs);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });

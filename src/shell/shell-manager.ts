@@ -1,6 +1,6 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
@@ -27,10 +27,11 @@ import { Deadlines } from "./deadlines.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
 import { Places } from "./places.ts";
+import { goesOn, recordOf, remainsOf } from "./published.ts";
 import type { Session } from "./session.ts";
-import type { PublishedBash, SessionOptions } from "./session-options.ts";
+import type { CommandRemains, PublishedBash, SessionOptions } from "./session-options.ts";
 import { SessionRegistry } from "./session-registry.ts";
-import { ShellProcess } from "./shell-process.ts";
+import { ShellProcess, type ShellProcessOptions } from "./shell-process.ts";
 import { Watchlist } from "./watchlist.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
@@ -84,6 +85,7 @@ export class ShellManager {
         watch: (bash) => this.#running.add(bash),
         unwatch: (bash) => this.#running.delete(bash),
         publish: (part) => this.#publish(part),
+        publishRemains: (remains) => this.#publishRemains(remains),
       },
       options.maxSessions,
     );
@@ -226,6 +228,11 @@ export class ShellManager {
     return this.#sessions.get(id, options);
   }
 
+  /** The session, if there is one. */
+  findSession(id: string, filter: { readonly scope?: string } = {}): Session | undefined {
+    return this.#sessions.find(id, filter);
+  }
+
   listSessions(filter: { readonly scope?: string } = {}): Session[] {
     return this.#sessions.list(filter);
   }
@@ -299,32 +306,27 @@ export class ShellManager {
     return shell;
   }
 
-  /** A session's bash becomes a shell like any other: its command goes on without the session. */
-  #publish({ bash, command, files, from }: PublishedBash): ShellProcess {
-    const { started } = bash;
-    try {
-      writeFileSync(started.files.command, command, { mode: 0o600 });
-    } catch {
-      // Only other processes read it from there.
-    }
-    const own = { ...started, files: { ...started.files, ...files } };
-    const shell = this.#remember(own, command, () => {}, from);
+  #publish(part: PublishedBash): ShellProcess {
+    const shell = this.#know(goesOn(this.#host, part));
     this.#own.add(shell);
     return shell;
   }
 
-  #remember(
-    started: StartedShell,
-    command: string,
-    onEnd: () => void,
-    outputFrom = { stdout: 0, stderr: 0 },
-  ): ShellProcess {
+  #publishRemains(remains: CommandRemains): ShellProcess {
+    const shell = this.#know(remainsOf(this.#host, remains));
+    shell.conclude(recordOf(remains));
+    this.#own.add(shell);
+    return shell;
+  }
+
+  #remember(started: StartedShell, command: string, onEnd: () => void): ShellProcess {
+    return this.#know({ host: this.#host, started, command }, onEnd);
+  }
+
+  #know(options: Omit<ShellProcessOptions, "graceMs" | "onEnd">, onEnd = () => {}): ShellProcess {
     const shell = new ShellProcess({
-      host: this.#host,
-      started,
-      command,
+      ...options,
       graceMs: this.#options.killGraceMs ?? KILL_GRACE_MS,
-      outputFrom,
       onEnd: (ended) => {
         onEnd();
         this.#onEnd(ended);
@@ -378,6 +380,8 @@ export class ShellManager {
     const limits = { nowMs: wallMs(), maxAgeMs: finishedMaxAgeSeconds * 1000, quotaBytes };
     const swept = await sweep(this.root, limits, (identity) => this.#host.presence(identity));
     for (const id of swept) this.#drop(id);
+    // What commands of sessions left running is not on disk under its own id.
+    this.cleanupCompleted({ maxAgeSeconds: finishedMaxAgeSeconds });
   }
 
   #drop(id: string): void {

@@ -1,26 +1,32 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
-import { Cursor } from "../spool/cursor.ts";
+import { Cursor, sizeOf } from "../spool/cursor.ts";
 import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { KILL_GRACE_MS } from "../support/limits.ts";
 import { followOutput, type OutputPiece, type StreamName } from "./follow-output.ts";
-import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
+import { endShells, type KillHost, type KillReport, type KillTarget, signalShells } from "./kill.ts";
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
+import type { OutputPart } from "./output-part.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";
 import { remarksOn } from "./remarks.ts";
 import { ShellLife } from "./shell-life.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
 import { lookFor, type WaitCondition, type WaitResult } from "./wait-for.ts";
 
+/** What a shell needs of its host. */
+export type ShellHost = KillHost & Pick<Host, "hold" | "leftoversOf">;
+
 export interface ShellProcessOptions {
-  readonly host: Host;
+  readonly host: ShellHost;
   readonly started: StartedShell;
   readonly command: string;
   /** Between TERM and KILL. @default 2000 */
   readonly graceMs?: number;
+  /** How long ago it began. @default 0, just now */
+  readonly ageMs?: number;
   /** Where its output begins in the files, in bytes. @default 0 */
   readonly outputFrom?: Readonly<Record<StreamName, number>>;
   /** Called once, when it has ended. */
@@ -36,7 +42,7 @@ export class ShellProcess {
   readonly createdAt: number;
   readonly startedAt: number;
   readonly started: StartedShell;
-  readonly #host: Host;
+  readonly #host: ShellHost;
   readonly #graceMs: number;
   readonly #life: ShellLife;
   readonly #from: Readonly<Record<StreamName, number>>;
@@ -54,7 +60,7 @@ export class ShellProcess {
     this.#host = options.host;
     this.#graceMs = options.graceMs ?? KILL_GRACE_MS;
     this.#from = options.outputFrom ?? { stdout: 0, stderr: 0 };
-    this.#life = new ShellLife(options.host, started, () => options.onEnd(this));
+    this.#life = new ShellLife(options.host, started, () => options.onEnd(this), options.ageMs);
   }
 
   // --- what it is -------------------------------------------------------------------------------
@@ -109,6 +115,15 @@ export class ShellProcess {
   }
 
   // --- what it has printed ------------------------------------------------------------------------
+
+  /** The bytes [from, to) of its files that are its output so far. */
+  get outputParts(): Readonly<Record<StreamName, OutputPart>> {
+    const part = (stream: StreamName) => {
+      const path = this.outputFiles[stream];
+      return { path, from: this.#from[stream], to: Math.max(this.#from[stream], sizeOf(path)) };
+    };
+    return { stdout: part("stdout"), stderr: part("stderr") };
+  }
 
   get lastReadStdout(): number {
     return this.cursors().stdout.position;

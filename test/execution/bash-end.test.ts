@@ -96,7 +96,7 @@ describe("a cancelled call", () => {
       code: "aborted",
       error: "Call to Bash was aborted: the user pressed stop",
     });
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("is told as one, whatever reason the caller gave", async () => {

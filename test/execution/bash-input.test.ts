@@ -16,25 +16,21 @@ describe("a timeout", () => {
     const result = await bash("echo ran", { timeout });
     expect(result).toMatchObject({ success: false, code: "invalid_input", output: "" });
     expect(result.error).toMatch(words);
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("of 1000 and of 600000 is taken", async () => {
-    const { bash, manager } = tools();
-    expect((await bash("true", { timeout: 1000 })).success).toBe(true);
+    const { bash } = tools();
     expect((await bash("true", { timeout: 600_000 })).success).toBe(true);
-    expect((await bash("true")).success).toBe(true);
-    const deadlines = manager.listShells().map(({ started }) => started.meta.deadlineMs);
-    expect(deadlines).toEqual([1000, 600_000, 120_000]);
+    expect((await bash("sleep 60", { timeout: 1000 })).error).toBe("Command timed out after 1000ms");
   });
 
   test("of the host serves calls that name none, and bounds those that do", async () => {
-    const { bash, manager } = tools({ defaultTimeoutMs: 4_000, maxTimeoutMs: 5_000 });
-    await bash("true");
-    await bash("true", {}, { timeoutMs: 3_000 });
-    await bash("true", {}, { timeoutMs: 50_000 });
-    expect(manager.listShells().map(({ started }) => started.meta.deadlineMs)).toEqual([4_000, 3_000, 5_000]);
-    expect((await bash("true", { timeout: 5_001 })).error).toContain("Timeout exceeds maximum: 5000ms");
+    const { bash } = tools({ defaultTimeoutMs: 300, maxTimeoutMs: 400 });
+    expect((await bash("sleep 60")).error).toBe("Command timed out after 300ms");
+    expect((await bash("sleep 60", {}, { timeoutMs: 200 })).error).toBe("Command timed out after 200ms");
+    expect((await bash("sleep 60", {}, { timeoutMs: 50_000 })).error).toBe("Command timed out after 400ms");
+    expect((await bash("true", { timeout: 401 })).error).toContain("Timeout exceeds maximum: 400ms");
   });
 });
 
@@ -56,7 +52,7 @@ describe("a command", () => {
         metadata: { command },
       });
     }
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("that is a comment alone succeeds with empty output", async () => {
@@ -77,7 +73,7 @@ describe("a command", () => {
       expect(result.code).toBe("invalid_input");
       expect(result.error).toContain("The command contains a NUL character at offset 6");
     }
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test.each(['[{"a":1}]', '{"command": "ls"}', '[\n"ls"\n]'])(
@@ -91,7 +87,7 @@ describe("a command", () => {
           "The command is JSON, not bash. Give the command itself as a plain string",
         );
       }
-      expect(manager.listShells()).toEqual([]);
+      expect(manager.findAll()).toEqual([]);
     },
   );
 
@@ -120,7 +116,7 @@ describe("a command", () => {
       metadata: { exit_code: 2 },
     });
     expect(modes.output).toMatch(/^bash: line 1: syntax error near unexpected token `fi'\n/);
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("gets no parameter that does not exist", async () => {

@@ -24,10 +24,10 @@ describe("a result on the wire", () => {
   test("of a failure has the error, its code and the output", async () => {
     const { bash, manager } = tools();
     await bash("true");
-    const result = await bash("echo partly; exit 3");
+    const result = await bash("echo partly; (exit 3)");
     expect(result.toWire()).toEqual({
       output: "partly\n",
-      command: "echo partly; exit 3",
+      command: "echo partly; (exit 3)",
       description: "",
       exit_code: 3,
       duration_ms: expect.any(Number),
@@ -65,7 +65,7 @@ describe("a result on the wire", () => {
         notes: [],
       });
     }
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 });
 
@@ -107,7 +107,7 @@ describe("how a command ends", () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
     const [shell] = await eventually(() => {
-      const shells = manager.listRunning();
+      const shells = manager.findAll();
       expect(shells).toHaveLength(1);
       return shells;
     });

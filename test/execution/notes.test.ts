@@ -24,9 +24,9 @@ async function notesAfter(
   const workingDir = directory();
   for (const file of files) writeFileSync(join(workingDir, file), "");
   const shell = await run(shells, command, { workingDir });
+  const { exitCode, outcome, remarks } = shell;
   return notesOn({
-    shell,
-    leftovers,
+    ended: { command, exitCode, outcome, remarks, leftovers, workingDir },
     context: createContext({ workingDir }),
     options: resolveExecutionOptions({ manager: shells }),
     howToEnd: "This is how.",

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionOptions } from "../../src/execution/options.ts";
 import type { Verdict } from "../../src/policy/verdict.ts";
@@ -41,31 +43,32 @@ describe("a command that the policy wants asked about", () => {
     expect([...new Set(asked.map((one) => JSON.stringify(one)))]).toEqual([
       JSON.stringify(["echo odd", dir]),
     ]);
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("runs when a person says yes, and not when they say no", async () => {
-    const { bash, manager } = tools({ judge: saying({}).judge });
+    const { bash, dir } = tools({ judge: saying({}).judge });
     const requests: ApprovalRequest[] = [];
     const answer = (yes: boolean) => async (request: ApprovalRequest) => {
       requests.push(request);
       return yes;
     };
-    expect((await bash("echo odd", {}, { approve: answer(true) })).output).toBe("odd\n");
-    expect(await bash("echo odd", {}, { approve: answer(false) })).toMatchObject({
+    const command = "echo odd | tee -a ran";
+    expect((await bash(command, {}, { approve: answer(true) })).output).toBe("odd\n");
+    expect(await bash(command, {}, { approve: answer(false) })).toMatchObject({
       code: "approval_refused",
       error:
         "A person refused the command: It looks odd. (rule some-rule). Instead: Do it another way. Nothing was run.",
     });
     expect(requests).toEqual(
       Array(2).fill({
-        command: "echo odd",
+        command,
         rule: "some-rule",
         reason: "It looks odd.",
         alternative: "Do it another way.",
       }),
     );
-    expect(manager.listShells()).toHaveLength(1);
+    expect(readFileSync(join(dir, "ran"), "utf8")).toBe("odd\n");
   });
 
   test("does not run when asking fails", async () => {
@@ -75,7 +78,7 @@ describe("a command that the policy wants asked about", () => {
       code: "approval_refused",
       error: "Command needs approval, and asking for it failed: the window was closed. Nothing was run.",
     });
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("does not run when the caller has given up before the answer came", async () => {
@@ -94,7 +97,7 @@ describe("a command that the policy wants asked about", () => {
     );
     expect(result).toMatchObject({ code: "aborted", error: "Call to Bash was aborted: never mind" });
     answer(true);
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 
   test("is asked about in a dry run, too", async () => {
@@ -115,7 +118,7 @@ describe("a command that the policy denies", () => {
           "Command blocked as dangerous: It looks odd. (rule some-rule). Instead: Do it another way. Nothing was run.",
       });
     }
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
   });
 });
 
@@ -145,7 +148,7 @@ describe("a text that our parser cannot read", () => {
     const { judge } = saying({ rule: "unparsed", findings: [unparsed] });
     const { bash, manager } = tools({ judge });
     expect((await bash("touch ran")).code).toBe("approval_refused");
-    expect(manager.listShells()).toEqual([]);
+    expect(manager.findAll()).toEqual([]);
     expect((await bash("echo fine", {}, { approve: async () => true })).output).toBe("fine\n");
   });
 

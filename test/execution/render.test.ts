@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resolveExecutionOptions } from "../../src/execution/options.ts";
-import { polishOf, render, wholeOutput } from "../../src/execution/render.ts";
+import { polishOf, render } from "../../src/execution/render.ts";
 import { compilePattern } from "../../src/text/pattern.ts";
 import { useShells } from "../fixtures/shells.ts";
 
@@ -19,7 +19,7 @@ describe("rendering", () => {
     };
     for (const [command, text] of Object.entries(texts)) {
       const shell = await run(shells, command);
-      expect(await render(wholeOutput(shell), options)).toEqual({
+      expect(await render(shell.outputParts, options)).toEqual({
         text,
         truncated: false,
         outputFile: undefined,
@@ -32,7 +32,7 @@ describe("rendering", () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells, maxOutputChars: 1_000 });
     const shell = await run(shells, "seq 1 1000 >&2");
-    expect(await render(wholeOutput(shell), options)).toMatchObject({
+    expect(await render(shell.outputParts, options)).toMatchObject({
       truncated: true,
       outputFile: shell.outputFiles.stderr,
     });
@@ -42,7 +42,7 @@ describe("rendering", () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells });
     const shell = await run(shells, "echo yes; echo no >&2");
-    expect(await render(wholeOutput(shell), options, compilePattern("yes"))).toMatchObject({
+    expect(await render(shell.outputParts, options, compilePattern("yes"))).toMatchObject({
       text: "yes\n",
       skipped: 1,
     });

@@ -63,7 +63,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
 
   test("gets a failure with its output and its code", async () => {
     const { call } = await mcp.inProcess({ era });
-    const result = await call("Bash", { command: "echo partial; exit 3" });
+    const result = await call("Bash", { command: "echo partial; (exit 3)" });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toBe("Command failed with exit code 3\npartial\n");
     expect(dataOf(result)).toMatchObject({

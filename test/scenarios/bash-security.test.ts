@@ -23,7 +23,7 @@ async function expectBlocked(command: string): Promise<void> {
       );
     }
   }
-  expect(manager.listShells()).toEqual([]);
+  expect(manager.findAll()).toEqual([]);
 }
 
 describe("Feature: Bash Tool - Security", () => {

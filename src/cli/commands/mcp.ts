@@ -13,6 +13,7 @@ export interface ServeOptions {
   readonly policyFile?: string;
   readonly onTimeout: OnTimeout;
   readonly scope?: string;
+  readonly session?: string;
   readonly durable?: boolean;
 }
 

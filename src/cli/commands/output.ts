@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { resolveExecutionOptions } from "../../execution/options.ts";
-import { render, wholeOutput } from "../../execution/render.ts";
+import { render } from "../../execution/render.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -36,7 +36,7 @@ async function printJson(io: CliIo, shell: ShellProcess, manager: ShellManager):
   // Told before it is read: what is printed up to the end is on disk when the end is known.
   const { status, exitCode, durationMs, isRunning } = shell;
   const { text, truncated, outputFile } = await render(
-    wholeOutput(shell),
+    shell.outputParts,
     resolveExecutionOptions({ manager }),
   );
   const wire = {
@@ -55,7 +55,7 @@ async function printJson(io: CliIo, shell: ShellProcess, manager: ShellManager):
 
 async function printText(io: CliIo, shell: ShellProcess, manager: ShellManager): Promise<void> {
   const { status } = shell;
-  const { text } = await render(wholeOutput(shell), resolveExecutionOptions({ manager }));
+  const { text } = await render(shell.outputParts, resolveExecutionOptions({ manager }));
   io.stdout.write(text);
   if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
   io.stderr.write(`nacre: ${shell.id} is ${status}\n`);

@@ -1,0 +1,142 @@
+// What a model reads of a foreground command: how it ended, what it printed, what it left, and what became of
+// its session.
+import { describeOutcome, type Outcome } from "../shell/outcome.ts";
+import { renumberLines } from "../shell/session-lines.ts";
+import type { SessionResult } from "../shell/session-options.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import type { ErrorCode } from "../support/errors.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import { ToolResult } from "../tool/result.ts";
+import { type Leftover, sessionLeftovers } from "./leftovers.ts";
+import { notesOn } from "./notes.ts";
+import type { ResolvedExecutionOptions } from "./options.ts";
+import { type OutputParts, render } from "./render.ts";
+
+export interface BashMetadata {
+  readonly command: string;
+  readonly description: string;
+  readonly exit_code: number | null;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+  readonly signal?: string;
+  readonly timeout_ms?: number;
+  readonly dry_run?: boolean;
+  readonly bash_id?: string;
+  readonly output_file?: string;
+  readonly leftovers?: readonly Leftover[];
+  /** A new bash goes on with the session's state. */
+  readonly restarted?: boolean;
+  /** Where the next command runs, if the command has moved. */
+  readonly cwd?: string;
+  readonly containment?: string;
+}
+
+export interface ResultPlace {
+  readonly asked: Pick<BashMetadata, "command" | "description">;
+  readonly context: ExecutionContext;
+  readonly options: ResolvedExecutionOptions;
+  readonly timeoutMs: number;
+}
+
+export async function bashResult(
+  result: SessionResult,
+  place: ResultPlace,
+): Promise<ToolResult<BashMetadata>> {
+  const { outcome, shell } = result;
+  if (shell) return await wentOn(result, shell, place);
+  const { options, context, timeoutMs } = place;
+  const leftovers = sessionLeftovers(result.leftovers);
+  const { text, truncated, outputFile } = await render(partsOf(result), options);
+  const metadata: BashMetadata = {
+    ...common(result, place),
+    truncated,
+    ...(outcome?.kind === "signaled" ? { signal: outcome.signal } : {}),
+    ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
+    ...(outputFile === undefined ? {} : { output_file: outputFile }),
+    // Whoever is left can be ended under this id.
+    ...(result.remains ? { leftovers, bash_id: result.remains.id } : {}),
+  };
+  const { command, exitCode, notes: remarks } = result;
+  const ended = { command, exitCode, outcome, remarks, leftovers, workingDir: result.cwd };
+  const howToEnd = `KillShell with shell_id="${result.remains?.id}" ends it.`;
+  const notes = notesOn({ ended, context, options, howToEnd });
+  const failure = failureOf(outcome, timeoutMs);
+  if (!failure) return ToolResult.ok(text, metadata, { notes });
+  return ToolResult.fail<BashMetadata>(failure.error, { code: failure.code, output: text, metadata, notes });
+}
+
+function failureOf(
+  outcome: Outcome | undefined,
+  timeoutMs: number,
+): { readonly error: string; readonly code: ErrorCode } | undefined {
+  switch (outcome?.kind) {
+    case "exited":
+      return outcome.code === 0
+        ? undefined
+        : { error: `Command failed with exit code ${outcome.code}`, code: "exit_nonzero" };
+    case "signaled":
+      return {
+        error: `Command failed with exit code ${outcome.code} (${outcome.signal})`,
+        code: "exit_nonzero",
+      };
+    case "timedOut":
+      return { error: `Command timed out after ${timeoutMs}ms`, code: "timed_out" };
+    case "aborted":
+      return {
+        error: "Command was cancelled by the caller and ended with everything it started",
+        code: "aborted",
+      };
+    case "killed":
+      return { error: `Command was ${describeOutcome(outcome)}`, code: "aborted" };
+    default: {
+      const words = outcome ? describeOutcome(outcome) : "it did not end";
+      const code = outcome?.kind === "failedToStart" ? "spawn_failed" : "internal";
+      return { error: `Failed to execute command: ${words}`, code };
+    }
+  }
+}
+
+/** Its time was over; its bash has become a background shell. */
+async function wentOn(
+  result: SessionResult,
+  shell: ShellProcess,
+  place: ResultPlace,
+): Promise<ToolResult<BashMetadata>> {
+  const { options, timeoutMs } = place;
+  const { text, truncated, outputFile } = await render(shell.outputParts, options);
+  const words = `Command is still running after ${timeoutMs}ms and goes on as background shell: ${shell.id}\nUse BashOutput with bash_id="${shell.id}" to read what it prints from the start, KillShell to end it.`;
+  return ToolResult.ok<BashMetadata>(
+    text === "" ? words : `${words}\nSo far it has printed:\n${text}`,
+    {
+      ...common(result, place),
+      truncated,
+      timeout_ms: timeoutMs,
+      bash_id: shell.id,
+      ...(outputFile === undefined ? {} : { output_file: outputFile }),
+    },
+    { notes: result.notes },
+  );
+}
+
+function common(result: SessionResult, { asked, options }: ResultPlace) {
+  return {
+    ...asked,
+    exit_code: result.exitCode,
+    duration_ms: Math.round(result.durationMs),
+    containment: options.manager().containment,
+    ...(result.restarted ? { restarted: true } : {}),
+    ...(result.cwdChanged ? { cwd: result.cwd } : {}),
+  };
+}
+
+/** Messages of bash count the lines of the command and not of the session. */
+function partsOf(result: SessionResult): OutputParts {
+  return {
+    stdout: { ...result.stdout, file: () => result.fileOf("stdout") },
+    stderr: {
+      ...result.stderr,
+      file: () => result.fileOf("stderr"),
+      first: (text) => renumberLines(text, result.firstLine),
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Waits until a logger has put everything on disk that was printed.
+import type { Logger } from "../hosts/logger.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { SESSION_DRAIN_IDLE_MS, SESSION_DRAIN_MAX_MS } from "../support/limits.ts";
+
+/** `unsure`: it did not come to rest in time, or cannot be looked at. */
+export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
+  const deadline = monotonicMs() + SESSION_DRAIN_MAX_MS;
+  let woken = false;
+  let size = -1;
+  let quietMs = monotonicMs();
+  for (let looks = 0; monotonicMs() < deadline; looks++) {
+    const { state } = logger;
+    if (state === "idle" || state === "gone") return state;
+    if (state === "stopped" && !woken) {
+      // Somebody stopped it: wake it, once. If it is stopped again, that is meant.
+      woken = true;
+      wake(logger.pid);
+    }
+    if (state === "hidden") {
+      if (logger.size !== size) quietMs = monotonicMs();
+      size = logger.size;
+      if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
+    }
+    // It is about to be done, nearly always: others come later.
+    if (looks > 5)
+      await new Promise((resolve) => (looks < 50 ? setImmediate(resolve) : setTimeout(resolve, 1)));
+  }
+  return "unsure";
+}
+
+function wake(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,223 @@
+// Calls of Bash share a bash: what carries over, what ends it, what a result says about it.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExecutionOptions } from "../../src/execution/options.ts";
+import { judge } from "../../src/policy/judge.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { useTools } from "../fixtures/tools.ts";
+
+const { tools, directory } = useTools();
+
+describe("the next call", () => {
+  test("finds the directory, variables, functions, aliases, options and jobs of the one before", async () => {
+    const { bash, dir } = tools();
+    mkdirSync(join(dir, "sub"));
+    const moved = await bash(
+      "cd sub; export E=exported; plain=(a 'b c'); f() { echo f:$1; }; alias hi='echo hello'; set -o pipefail; sleep 0.1 &",
+    );
+    expect(moved.metadata).toMatchObject({ exit_code: 0, cwd: join(dir, "sub") });
+    const next = await bash(
+      `pwd; printenv E; echo "\${plain[1]}"; f x; hi; false | true; echo $?; wait %1; echo $?`,
+    );
+    expect(next.output).toBe(`${join(dir, "sub")}\nexported\nb c\nf:x\nhello\n1\n0\n`);
+    expect(next.metadata).not.toHaveProperty("cwd");
+    expect(next.metadata).not.toHaveProperty("restarted");
+  });
+
+  test("of another session or scope finds nothing of it", async () => {
+    const { bash } = tools();
+    await bash("x=mine");
+    await bash("x=other", {}, { sessionId: "other" });
+    await bash("x=elsewhere", {}, { scope: "elsewhere" });
+    const seen = await Promise.all([
+      bash("echo $x"),
+      bash("echo $x", {}, { sessionId: "default" }),
+      bash("echo $x", {}, { sessionId: "other" }),
+      bash("echo $x", {}, { scope: "elsewhere" }),
+      bash("echo $x", {}, { sessionId: "third" }),
+    ]);
+    expect(seen.map(({ output }) => output)).toEqual(["mine\n", "mine\n", "other\n", "elsewhere\n", "\n"]);
+  });
+
+  test("of the modes dialect starts afresh", async () => {
+    const { call } = tools();
+    await call("bash", { command: "x=1; cd /" });
+    expect((await call("bash", { command: "echo [$x]" })).output).toBe("[]\n");
+  });
+
+  test("that names another directory changes there first; the variables of a call are its own", async () => {
+    const { bash, dir } = tools();
+    const other = directory();
+    await bash("cd /");
+    expect((await bash("pwd")).output).toBe("/\n");
+    const there = await bash("pwd; echo $V", {}, { workingDir: other, env: { V: "v" } });
+    expect(there.output).toBe(`${other}\nv\n`);
+    expect((await bash("pwd; echo [$V]", {}, { workingDir: other })).output).toBe(`${other}\n[]\n`);
+    expect((await bash("pwd")).output).toBe(`${dir}\n`);
+  });
+
+  test("after an exit goes on from the state before it, and the result of the exit says so", async () => {
+    const { bash } = tools();
+    await bash("x=kept");
+    const ended = await bash("x=lost; echo last words; exit 3");
+    expect(ended).toMatchObject({
+      code: "exit_nonzero",
+      error: "Command failed with exit code 3",
+      output: "last words\n",
+      metadata: { exit_code: 3, restarted: true },
+    });
+    expect(ended.notes.join()).toContain("A new one goes on with the directory, variables");
+    expect((await bash("echo $x")).output).toBe("kept\n");
+  });
+
+  test("where the directory is gone runs in the nearest one above it, and says so", async () => {
+    const { bash, dir } = tools();
+    await bash("mkdir -p a/b && cd a/b");
+    rmSync(join(dir, "a"), { recursive: true });
+    const result = await bash("pwd");
+    expect(result.output).toBe(`${dir}\n`);
+    expect(result.notes).toContain(
+      `The working directory ${join(dir, "a/b")} is gone; this command ran in ${dir}.`,
+    );
+  });
+
+  test("waits for the one before, says so in its progress, and may be given up", async () => {
+    const { bash } = tools();
+    const heard: string[] = [];
+    const onProgress = ({ message }: { message: string }) => heard.push(message);
+    const first = bash("mkfifo gate; read -r < gate; echo first");
+    const second = bash("echo second", {}, { onProgress });
+    const leaving = new AbortController();
+    const third = bash("echo third", {}, { onProgress, signal: leaving.signal });
+    await eventually(() =>
+      expect(heard).toEqual([
+        "Waiting for the command before it in this session.",
+        "Waiting for 2 commands before it in this session.",
+      ]),
+    );
+    leaving.abort();
+    expect(await third).toMatchObject({
+      code: "aborted",
+      error:
+        "Failed to execute command: The call was cancelled before its turn came; the command was not run.",
+    });
+    await bash("until [[ -p gate ]]; do :; done; echo > gate", {}, { sessionId: "other" });
+    expect((await Promise.all([first, second])).map(({ output }) => output)).toEqual(["first\n", "second\n"]);
+  });
+});
+
+describe("the policy", () => {
+  test("is asked about a command where the session is", async () => {
+    const { bash } = tools();
+    await bash("cd /");
+    expect(await bash("rm -rf *")).toMatchObject({ code: "policy_denied" });
+  });
+
+  test("is asked again where a call in between has moved", async () => {
+    const asked: string[] = [];
+    const watching: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
+      asked.push(`${command} in ${facts.cwd}`);
+      return command === "touch ran" && facts.cwd !== facts.workspace
+        ? { ...judge("true", facts), verdict: "deny", rule: "outside", reason: "Not there." }
+        : judge("true", facts);
+    };
+    const { bash, dir } = tools({ judge: watching });
+    mkdirSync(join(dir, "sub"));
+    const [, second] = await Promise.all([bash("cd sub"), bash("touch ran")]);
+    expect(second).toMatchObject({ code: "policy_denied" });
+    expect(asked).toEqual([`cd sub in ${dir}`, `touch ran in ${dir}`, `touch ran in ${dir}/sub`]);
+    expect((await bash("ls; echo still there")).output).toBe("still there\n");
+  });
+});
+
+describe("output", () => {
+  test("of one call is all there is in the file that a result names", async () => {
+    const { bash } = tools({ maxOutputChars: 1000 });
+    await bash("echo noise; echo noise >&2");
+    const long = await bash("seq 1000; echo oops >&2");
+    await bash("echo more noise");
+    expect(long.metadata["truncated"]).toBe(true);
+    const whole = Array.from({ length: 1000 }, (_, i) => `${i + 1}\n`).join("");
+    expect(readFileSync(String(long.metadata["output_file"]), "utf8")).toBe(whole);
+    const [, errors = ""] = /\(stderr: (\S+)\)/.exec(long.output) ?? [];
+    expect(readFileSync(errors, "utf8")).toBe("oops\n");
+  });
+
+  test("names the lines of the command and not of the session", async () => {
+    const { bash } = tools();
+    await bash("true");
+    expect((await bash("true\nnonexistent-command")).output).toBe(
+      "[stderr]\nbash: line 2: nonexistent-command: command not found\n",
+    );
+  });
+
+  test("of what a command left running is nobody else's, and can be read under its id", async () => {
+    const { bash, call, dir } = tools();
+    const left = await bash("mkfifo gate; { read -r < gate; echo late; } & echo now");
+    const { bash_id } = left.metadata;
+    expect(left.output).toBe("now\n");
+    expect((await bash("echo next")).output).toBe("next\n");
+    writeFileSync(join(dir, "gate"), "\n");
+    expect((await bash("wait; echo waited")).output).toBe("waited\n");
+    const read = await call("BashOutput", { bash_id });
+    expect(read.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nnow\nlate\n$/);
+  });
+});
+
+describe("KillShell", () => {
+  test("ends what one command left running, and neither the session nor what others left", async () => {
+    const { bash, call } = tools();
+    const marks = new Mark();
+    const [one, two] = [marks.next(), marks.next()];
+    await bash("x=kept");
+    const first = await bash(`setsid sleep ${one} &`);
+    await bash(`setsid sleep ${two} &`);
+    await eventually(() => expect(marks.processes()).toHaveLength(2));
+    const killed = await call("KillShell", { shell_id: first.metadata["bash_id"] });
+    expect(killed.metadata).toMatchObject({ survivors: [], already_stopped: true });
+    await eventually(() => expect(marks.processes().map(({ command }) => command)).toEqual([`sleep ${two}`]));
+    const after = await bash("echo $x");
+    expect(after.output).toBe("kept\n");
+    expect(after.metadata).not.toHaveProperty("restarted");
+  });
+});
+
+describe("a timeout to the background", () => {
+  test("makes the session's bash a background shell; a new one has the state before", async () => {
+    const { bash, call } = tools({ onTimeout: "background", defaultTimeoutMs: 300 });
+    await bash("x=kept; echo earlier");
+    const result = await bash("x=lost; echo early; sleep 1; echo late");
+    const { bash_id } = result.metadata;
+    expect(result).toMatchObject({ success: true, metadata: { restarted: true, exit_code: null } });
+    expect(result.output).toMatch(/So far it has printed:\nearly\n$/);
+    expect((await bash("echo $x")).output).toBe("kept\n");
+    const read = await call("BashOutput", { bash_id, wait_for: "exit" });
+    expect(read.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);
+  });
+});
+
+describe("a background command", () => {
+  test("starts from the session's directory, exports and functions; nothing flows back", async () => {
+    const { bash, call, dir } = tools();
+    mkdirSync(join(dir, "sub"));
+    await bash("cd sub; export E='two words'; f() { echo f:$1; }; plain=1");
+    const started = await bash("pwd; echo $E; f x; echo [$plain]; E=changed; cd /", {
+      run_in_background: true,
+    });
+    const read = await call("BashOutput", { bash_id: started.metadata["bash_id"], wait_for: "exit" });
+    expect(read.output).toContain(`\n\n${join(dir, "sub")}\ntwo words\nf:x\n[]\n`);
+    expect((await bash("pwd; echo $E")).output).toBe(`${join(dir, "sub")}\ntwo words\n`);
+  });
+
+  test("of a host that wants it durable is so, and keeps what it inherits", async () => {
+    const { bash, manager } = tools({ durable: true });
+    await bash("export E=kept");
+    const started = await bash("echo $E", { run_in_background: true });
+    const shell = manager.getShell(String(started.metadata["bash_id"]));
+    expect(shell?.durable).toBe(true);
+    await shell?.wait(10_000);
+    expect(shell?.getAllOutput()).toBe("kept\n");
+  });
+});
