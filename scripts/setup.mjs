@@ -35,16 +35,19 @@ export function ensureBuilt() {
     "Building",
     () => {
       // Built aside and put in place at once: whatever runs from dist meanwhile goes on.
-      const fresh = `.cache/build-${process.pid}`;
+      const place = `.cache/build-${process.pid}`;
+      const fresh = `${place}/dist`;
       run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error", "--out-dir", fresh]);
       for (const name of readdirSync(join(root, "src/keeper"))) {
         if (name.endsWith(".sh")) cpSync(join(root, "src/keeper", name), join(root, fresh, "keeper", name));
       }
+      // The program finds its version where it will be: beside dist.
+      cpSync(join(root, "package.json"), join(root, place, "package.json"));
       finishProgram(join(root, fresh, "cli"));
       const old = join(root, `.cache/old-${process.pid}`);
       if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
       renameSync(join(root, fresh), join(root, "dist"));
-      rmSync(old, { recursive: true, force: true });
+      for (const done of [old, join(root, place)]) rmSync(done, { recursive: true, force: true });
     },
   );
 }
