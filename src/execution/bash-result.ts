@@ -7,6 +7,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ErrorCode } from "../support/errors.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
+import { sandboxOf } from "./confinement.ts";
 import { type Leftover, sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
@@ -29,6 +30,8 @@ export interface BashMetadata {
   /** Where the next command runs, if the command has moved. */
   readonly cwd?: string;
   readonly containment?: string;
+  /** What it ran under. */
+  readonly sandbox?: string;
 }
 
 export interface ResultPlace {
@@ -124,6 +127,7 @@ function common(result: SessionResult, { asked, options }: ResultPlace) {
     exit_code: result.exitCode,
     duration_ms: Math.round(result.durationMs),
     containment: options.manager().containment,
+    sandbox: sandboxOf(result.confinement),
     ...(result.restarted ? { restarted: true } : {}),
     ...(result.cwdChanged ? { cwd: result.cwd } : {}),
   };

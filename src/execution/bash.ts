@@ -12,6 +12,7 @@ import { admit, isCancelled } from "./admit.ts";
 import { startBackground } from "./background.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
+import { sandboxOf } from "./confinement.ts";
 import { directoryOf, runInSession } from "./in-session.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { NotBash } from "./syntax-check.ts";
@@ -117,6 +118,7 @@ function started(
     ...asked,
     bash_id: shell.id,
     containment: options.manager().containment,
+    sandbox: sandboxOf(shell.confinement),
   });
 }
 

@@ -16,6 +16,7 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { admit, isCancelled } from "./admit.ts";
+import { sandboxOf } from "./confinement.ts";
 import { runForeground } from "./foreground.ts";
 import { type Leftover, leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
@@ -44,6 +45,7 @@ export interface ModesMetadata {
   readonly output_file?: string;
   readonly leftovers?: readonly Leftover[];
   readonly containment?: string;
+  readonly sandbox?: string;
 }
 
 const INPUT = z.object({
@@ -110,6 +112,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       duration_ms: shell.durationMs,
       truncated,
       containment: this.#options.manager().containment,
+      sandbox: sandboxOf(shell.confinement),
       ...(shell.signal === null ? {} : { signal: shell.signal }),
       ...(truncated ? { output_file: shell.outputFiles.stdout } : {}),
       ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
@@ -163,6 +166,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
         bash_id: shell.id,
         output_file: file,
         containment: this.#options.manager().containment,
+        sandbox: sandboxOf(shell.confinement),
       },
     );
   }

@@ -15,6 +15,26 @@ import type { ScriptChannel } from "./script-channel.ts";
  */
 export type Containment = "tag" | "cgroup" | "best-effort";
 
+/** Where a shell is about to start. */
+export interface StartPlace {
+  readonly id: string;
+  readonly files: ShellFiles;
+  /** The shim, which outlives the command. */
+  readonly holder: { readonly pid: number; readonly startTime: string };
+  readonly bashPath: string;
+  /** Where a session's script comes from. */
+  readonly script: string | undefined;
+}
+
+/** What the waiting bash does before its command, by a script that may replace it. */
+export interface Beginning {
+  readonly script: string;
+  /** Put into the shell's directory. */
+  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  /** Called once, after the end; returns remarks on it. */
+  end(): string[];
+}
+
 export interface StartPlan {
   readonly command: string;
   /** Instead of the command it runs what is sent through its script channel: a session. */
@@ -27,6 +47,8 @@ export interface StartPlan {
   readonly streams: "split" | "merged";
   /** Whether stdout's file ends with a line that says how the command ended. */
   readonly trailer?: boolean;
+  /** Confines it. Called before `meta`. */
+  readonly begin?: ((place: StartPlace) => Beginning) | undefined;
   /** Completes what is written to disk before the start. */
   readonly meta: (id: string) => ShellMeta;
   /** Called once, when the exit record is on disk. */

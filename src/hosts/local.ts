@@ -7,8 +7,8 @@ import { type Job, Keeper } from "../keeper/keeper.ts";
 import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellIdentity } from "../spool/identity.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import { writeMeta } from "../spool/meta.ts";
+import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
+import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
 import { NacreError } from "../support/errors.ts";
 import { FEW_PIDS_COUNT, POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
@@ -17,6 +17,7 @@ import { systemCode } from "../support/system-error.ts";
 import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
 import type {
+  Beginning,
   Containment,
   Host,
   ProcessRef,
@@ -50,6 +51,7 @@ export interface LocalHostOptions {
 interface Running {
   readonly slot: Slot;
   readonly channel: ScriptChannel | undefined;
+  readonly beginning: Beginning | undefined;
   readonly onExit: (record: ExitRecord) => void;
 }
 
@@ -239,10 +241,20 @@ export class LocalHost implements Host {
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     const shim = readStat(slot.shimPid);
     if (!shim || shim.state === "Z") return this.#drop(slot);
-    const meta = plan.meta(slot.id);
     let channel: ScriptChannel | undefined;
+    let beginning: Beginning | undefined;
+    let meta: ShellMeta;
     try {
       if (plan.session) channel = new ScriptChannel(this.#keeper.fifoPath(slot.fifo));
+      beginning = plan.begin?.({
+        id: slot.id,
+        files: slot.files,
+        holder: { pid: slot.shimPid, startTime: shim.startTime },
+        bashPath: this.#bashPath,
+        script: channel?.path,
+      });
+      if (beginning) writeBeginning(slot.files, beginning);
+      meta = plan.meta(slot.id);
       writeFileSync(slot.files.command, channel?.program(this.#bashPath) ?? plan.command, { mode: 0o600 });
       if (plan.trailer) writeFileSync(slot.files.trailer, "");
       if (meta.durable) writeDurableMark(slot.files.durable, meta);
@@ -250,14 +262,17 @@ export class LocalHost implements Host {
     } catch (cause) {
       channel?.close();
       this.#drop(slot);
+      beginning?.end();
+      if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
-    this.#running.set(slot.generation, { slot, channel, onExit: plan.onExit });
+    this.#running.set(slot.generation, { slot, channel, beginning, onExit: plan.onExit });
     if (slot.tag !== undefined) this.#tagHolders.set(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
       channel?.close();
+      beginning?.end();
       return this.#drop(slot);
     }
     // In case it is a long one; its end asks for a refill at once.
@@ -297,8 +312,23 @@ export class LocalHost implements Host {
     // Before its fifo goes to the next slot.
     running.channel?.close();
     this.#pool.release(running.slot);
+    if (running.beginning) writeRemarks(running.slot.files, running.beginning.end());
     running.onExit(record);
     this.#pool.refillIn(1);
+  }
+}
+
+function writeBeginning({ dir, start }: ShellFiles, { script, files }: Beginning): void {
+  for (const { name, content } of files) writeFileSync(join(dir, name), content, { mode: 0o600 });
+  writeFileSync(start, script, { mode: 0o600 });
+}
+
+function writeRemarks({ remarks }: ShellFiles, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  try {
+    writeFileSync(remarks, `${lines.join("\n")}\n`, { mode: 0o600 });
+  } catch {
+    // The disk is full, say: the end itself is on it.
   }
 }
 

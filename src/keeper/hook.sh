@@ -30,6 +30,9 @@ __nacre_job() {
 __nacre_job
 builtin unset -f __nacre_job
 SECONDS=0
+# What has to happen first: it takes on its limits, or becomes a sandbox with another bash inside.
+# shellcheck source=/dev/null
+if [[ -e ${0%/*}/start ]]; then builtin . "${0%/*}/start"; fi
 # The command's own BASH_ENV, as bash would: expanded like a word in double quotes, and not looked up in PATH.
 if [[ -n ${BASH_ENV-} ]]; then
   builtin eval "__nacre_file=\"${BASH_ENV//\"/\\\"}\""

@@ -74,18 +74,28 @@ class KillRound {
     const found = await this.#host.processesOf(this.#shells);
     // A stopped process would keep the request for later. Other signals may have been sent to stop it.
     const wake = ["SIGTERM", "SIGINT", "SIGHUP"].includes(signal) ? "SIGCONT" : undefined;
-    for (const [shell, processes] of found) {
-      const group = this.#host.signalGroup(shell, signal);
-      for (const process of processes) {
-        const reached = group === "sent" && process.group === shell.commandPid;
-        if (!reached) this.#send(shell, process, signal);
-        // A group is "sent" to when one of it could be: this one may be another user's.
-        else if (this.#host.mayNotSignal(process)) this.#denied.add(keyOf(process));
-        else this.#note(shell, process);
-        if (wake) this.#host.signal(process, wake);
-      }
-    }
+    for (const [shell, processes] of found) this.#askShell(shell, processes, signal, wake);
     this.#remaining = found;
+  }
+
+  #askShell(
+    shell: StartedShell,
+    processes: readonly ProcessRef[],
+    signal: NodeJS.Signals,
+    wake: NodeJS.Signals | undefined,
+  ): void {
+    // bwrap takes everything down with it at once: what is inside is asked, one by one, and bwrap follows.
+    const isSandboxed = shell.meta.confinement?.driver === "bubblewrap" && signal !== "SIGKILL";
+    const group = isSandboxed ? "gone" : this.#host.signalGroup(shell, signal);
+    for (const process of processes) {
+      if (isSandboxed && process.pid === shell.commandPid) continue;
+      const reached = group === "sent" && process.group === shell.commandPid;
+      if (!reached) this.#send(shell, process, signal);
+      // A group is "sent" to when one of it could be: this one may be another user's.
+      else if (this.#host.mayNotSignal(process)) this.#denied.add(keyOf(process));
+      else this.#note(shell, process);
+      if (wake) this.#host.signal(process, wake);
+    }
   }
 
   /** Until everything asked has gone, or the grace is over. */

@@ -1,7 +1,8 @@
 // What a manager and a start can be told.
 import type { EnvironmentMode } from "../environment/environment.ts";
+import type { ConfineOptions } from "../sandbox/sandbox.ts";
 
-export interface ShellManagerOptions {
+export interface ShellManagerOptions extends ConfineOptions {
   /** Where shells are kept on disk. @default NACRE_HOME, else the XDG state directory */
   readonly stateRoot?: string;
   /** What commands inherit of this process's environment, and what is set for them. */
@@ -54,6 +55,8 @@ export interface CreateShellOptions {
   readonly trailer?: boolean;
   /** Two starts with one key are one run. */
   readonly idempotencyKey?: string;
+  /** The directory that a sandbox lets it write to. @default the manager's, else workingDir */
+  readonly workspace?: string;
   /** Whether it counts against the limit on background shells. @default true */
   readonly background?: boolean;
 }

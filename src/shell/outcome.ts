@@ -33,10 +33,16 @@ export function decideOutcome({ record, shimAlive, fault, unseen }: OutcomeFacts
   if (exit === "corrupt") {
     return shimAlive ? undefined : { kind: "lost", reason: "its exit record cannot be read" };
   }
-  if (fault === "cwd")
-    return { kind: "failedToStart", reason: "the working directory was gone when it started" };
+  const reason = fault === undefined ? undefined : FAULTS[fault];
+  if (reason !== undefined) return { kind: "failedToStart", reason };
   return fromCause(cause, exit) ?? fromCode(exit.code);
 }
+
+const FAULTS: Readonly<Record<string, string>> = {
+  cwd: "the working directory was gone when it started",
+  limits: "its limits could not be set",
+  sandbox: "its sandbox could not be set up; what bwrap said is in the output",
+};
 
 function fromCause(cause: Cause | undefined, { code }: ExitRecord): Outcome | undefined {
   switch (cause?.kind) {

@@ -1,4 +1,5 @@
 // What an exit record says besides the code, in words.
+import { readFileSync } from "node:fs";
 import type { StartedShell } from "../hosts/host.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
@@ -18,5 +19,14 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
     remarks.push("logger lost: somebody ended the process that stores the output; output is missing");
   const short = sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes;
   if (record.unsure || short) remarks.push("output may be incomplete");
+  if (meta.confinement) remarks.push(...saved(files.remarks));
   return remarks;
+}
+
+function saved(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
 }

@@ -103,11 +103,11 @@ export class ShellLife {
   }
 
   #settle(exit: EndRecord["exit"], cause: Cause | undefined, shimAlive: boolean): void {
-    const { files, unseen } = this.#started;
+    const { unseen } = this.#started;
     const outcome = decideOutcome({
       record: { exit, cause: cause ?? this.#cause },
       shimAlive,
-      fault: typeof exit === "object" && exit.code === 126 ? readFault(files.fault) : undefined,
+      fault: typeof exit === "object" ? faultOf(exit, this.#started) : undefined,
       unseen,
     });
     if (!outcome) return;
@@ -131,6 +131,14 @@ export class ShellLife {
 
 function sinceUptimeMs(uptimeMs: number): number {
   return uptime() * 1000 - uptimeMs;
+}
+
+/** Why the command has not begun, if it has not. */
+function faultOf({ code }: ExitRecord, { files, meta }: StartedShell): string | undefined {
+  if (code === 126) return readFault(files.fault);
+  // bwrap ends with 1 where it cannot set up what it was told to, and then knows of no exit code.
+  if (code !== 1 || meta.confinement?.driver !== "bubblewrap") return undefined;
+  return readFault(files.sandboxStatus)?.includes('"exit-code"') ? undefined : "sandbox";
 }
 
 function readFault(path: string): string | undefined {

@@ -23,6 +23,7 @@ import {
 } from "../support/limits.ts";
 import { adoptShells } from "./adopt.ts";
 import { checkCommand, checkSettable } from "./check-start.ts";
+import { Confiner } from "./confiner.ts";
 import { Deadlines } from "./deadlines.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
@@ -54,6 +55,7 @@ export class ShellManager {
   readonly #keys = new Map<string, string>();
   readonly #deadlines: Deadlines;
   readonly #sessions: SessionRegistry;
+  readonly #confiner: Confiner;
   #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ShellManagerOptions = {}) {
@@ -64,6 +66,7 @@ export class ShellManager {
       this.listRunning({ scope }),
     );
     this.#deadlines = new Deadlines();
+    this.#confiner = new Confiner(options, this.root);
     this.#host = new LocalHost({
       root: this.root,
       environment: this.environment.env,
@@ -115,6 +118,7 @@ export class ShellManager {
    */
   async warmUp(): Promise<void> {
     await this.#host.ready();
+    await this.#confiner.warmUp();
     await this.adopt();
   }
 
@@ -268,6 +272,7 @@ export class ShellManager {
     const { env: variables } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env });
     const tooLarge = environmentTooLarge({ ...this.environment.env, ...variables });
     if (tooLarge) throw tooLarge;
+    const confined = await this.#confiner.forScript({ workspace: options.workspace, workingDir });
     this.#sweepNowAndThen();
     const leave = options.background === false ? () => {} : this.#places.take(scope);
 
@@ -280,6 +285,7 @@ export class ShellManager {
         capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
         streams: options.streams ?? "split",
         trailer: options.trailer ?? false,
+        begin: confined.begin,
         meta: (id) => ({
           version: 1,
           id,
@@ -293,6 +299,7 @@ export class ShellManager {
           host: this.#host.identity,
           streams: options.streams ?? "split",
           capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
+          ...confined.meta(),
         }),
         onExit: (record) => shell?.conclude(record),
       });

@@ -1,6 +1,7 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import type { Confinement } from "../spool/confinement.ts";
 import { Cursor, sizeOf } from "../spool/cursor.ts";
 import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -101,6 +102,11 @@ export class ShellProcess {
   /** Outlives the host that started it. */
   get durable(): boolean {
     return this.started.meta.durable;
+  }
+
+  /** What it may touch, and what of that is not enforced; undefined where nothing was asked for. */
+  get confinement(): Confinement | undefined {
+    return this.started.meta.confinement;
   }
 
   /** What is worth saying about the way it ended, besides its code. */

@@ -33,6 +33,12 @@ export interface ShellFiles {
   readonly trailer: string;
   /** Why the command could not begin, written by the bash that should have run it. */
   readonly fault: string;
+  /** Exists where the bash is to do something before the command: limits, a sandbox. */
+  readonly start: string;
+  /** What bwrap tells of itself, where it confines the shell. */
+  readonly sandboxStatus: string;
+  /** What is to be said of the end besides the record, if anything. A line each. */
+  readonly remarks: string;
 }
 
 export class SpoolRoot {
@@ -85,6 +91,9 @@ export class SpoolRoot {
       durable: join(dir, "durable"),
       trailer: join(dir, "trailer"),
       fault: join(dir, "fault"),
+      start: join(dir, "start"),
+      sandboxStatus: join(dir, "sandbox.status"),
+      remarks: join(dir, "remarks"),
     };
   }
 

@@ -1,6 +1,7 @@
 // What was asked for: written before a shell starts, read by whoever looks at the spool.
 // The command text itself stands in its own file beside it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
 
 export interface ShellMeta {
   readonly version: 1;
@@ -19,6 +20,8 @@ export interface ShellMeta {
   readonly host: { readonly pid: number; readonly startTime: string };
   readonly streams: "split" | "merged";
   readonly capBytes: number;
+  /** Where it is confined, or was to be. */
+  readonly confinement?: Confinement;
 }
 
 /** Durable shells must be found after a crash of the machine's power, too: theirs is synced. */
@@ -65,7 +68,20 @@ function isMeta(value: unknown): value is ShellMeta {
     typeof meta.durable === "boolean" &&
     isHost(meta.host) &&
     (meta.streams === "split" || meta.streams === "merged") &&
-    Number.isFinite(meta.capBytes)
+    Number.isFinite(meta.capBytes) &&
+    (meta.confinement === undefined || isConfinement(meta.confinement))
+  );
+}
+
+function isConfinement(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { driver, profile, network, notEnforced }: Partial<Record<keyof Confinement, unknown>> = value;
+  return (
+    (driver === "bubblewrap" || driver === "none") &&
+    SANDBOX_PROFILES.some((name) => name === profile) &&
+    NETWORK_ACCESS.some((name) => name === network) &&
+    Array.isArray(notEnforced) &&
+    notEnforced.every((words) => typeof words === "string")
   );
 }
 

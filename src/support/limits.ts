@@ -217,3 +217,9 @@ export const MCP_END_GRACE_MS = 250;
 export const MCP_END_MAX_MS = 5_000;
 /** mcp/: questions to a person that wait for an answer; older ones are forgotten, and so refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
+
+/** keeper/: how long a program that answers a question may take, and how much of its complaint is kept. */
+export const PROBE_MAX_MS = 10_000;
+export const PROBE_OUTPUT_MAX_CHARS = 2_000;
+/** sandbox/: parts of submodules' repositories that are guarded. */
+export const GIT_MODULES_MAX_COUNT = 256;

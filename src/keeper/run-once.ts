@@ -1,0 +1,51 @@
+// Runs a program to its end, once, with files as descriptors: for questions to the system that only a program can
+// answer. What agents run goes another way, through the keeper.
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { PROBE_MAX_MS, PROBE_OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
+
+export interface OpenFile {
+  readonly fd: number;
+  readonly path: string;
+  readonly mode: "read" | "write";
+}
+
+export interface RunOnceResult {
+  /** null where it could not be started or did not end in time. */
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+export async function runOnce(
+  argv: readonly string[],
+  files: readonly OpenFile[] = [],
+): Promise<RunOnceResult> {
+  const [program = "", ...args] = argv;
+  const opened: number[] = [];
+  try {
+    const stdio: ("ignore" | "pipe" | number)[] = ["ignore", "ignore", "pipe"];
+    for (const { fd, path, mode } of files) {
+      while (stdio.length <= fd) stdio.push("ignore");
+      stdio[fd] = openSync(path, mode === "read" ? "r" : "w", 0o600);
+      opened.push(Number(stdio[fd]));
+    }
+    return await new Promise((resolve) => {
+      const child = spawn(program, args, {
+        stdio,
+        cwd: "/",
+        env: { PATH: "/usr/bin:/bin", LC_ALL: "C" },
+        timeout: PROBE_MAX_MS,
+        killSignal: "SIGKILL",
+      });
+      let stderr = "";
+      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+        stderr = `${stderr}${text}`.slice(0, PROBE_OUTPUT_MAX_CHARS);
+      });
+      child.once("error", (error) => resolve({ code: null, stderr: systemCode(error) ?? error.message }));
+      child.once("close", (code) => resolve({ code, stderr: stderr.trim() }));
+    });
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}

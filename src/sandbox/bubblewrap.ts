@@ -1,0 +1,164 @@
+// The driver over bubblewrap: namespaces of its own for everything, no capability, and a filter on system calls.
+// As root it is no sandbox without --unshare-user and --cap-drop: a remount would undo every read-only bind.
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runOnce } from "../keeper/run-once.ts";
+import { NacreError } from "../support/errors.ts";
+import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
+import { explainFailure, explainMissing } from "./explain.ts";
+import { findBwrap } from "./find-bwrap.ts";
+import type { SandboxSpec } from "./options.ts";
+import { seccompProgram } from "./seccomp.ts";
+import { isSeen, viewOf } from "./view.ts";
+
+/** Not the standard ones, and none that bash uses for itself. */
+const FD = { args: 6, seccomp: 7, status: 8 } as const;
+
+/** What bwrap tells about itself: that it began, and how its command ended. */
+export const STATUS_FILE = "sandbox.status";
+const ARGS_FILE = "sandbox.args";
+
+export class Bubblewrap implements SandboxDriver {
+  readonly name = "bubblewrap";
+  readonly #dir: string;
+  readonly #filters = new Map<boolean, string | undefined>();
+
+  /** The directory is ours, and no sandbox sees it. */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  async probe(spec: SandboxSpec): Promise<ProbeResult> {
+    if (findBwrap(spec.writable) === undefined) return explainMissing();
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    const dir = mkdtempSync(join(this.#dir, "probe-"));
+    try {
+      // Everything but placeholders: a question must not put things on the disk.
+      const shown = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
+      const plan = { argv: ["/bin/sh", "-c", ":"], workingDir: spec.workspace, shown };
+      const { argv, descriptors } = this.#wrap(spec, plan, { withPlaceholders: false });
+      const files = descriptors.map(({ fd, mode, file, content }) => {
+        const path = content === undefined && mode === "read" ? file : join(dir, file);
+        if (content) writeFileSync(path, content);
+        return { fd, mode, path };
+      });
+      const { code, stderr } = await runOnce(argv, files);
+      return code === 0 ? { ok: true } : explainFailure(code, stderr);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  }
+
+  wrap(spec: SandboxSpec, plan: WrapPlan): WrappedStart {
+    return this.#wrap(spec, plan, { withPlaceholders: true });
+  }
+
+  #wrap(
+    spec: SandboxSpec,
+    plan: WrapPlan,
+    { withPlaceholders }: { withPlaceholders: boolean },
+  ): WrappedStart {
+    const bwrap = findBwrap(spec.writable);
+    if (bwrap === undefined) throw new NacreError("spawn_failed", explainMissing().why);
+    if (!isSeen(plan.workingDir, spec)) {
+      throw new NacreError(
+        "invalid_input",
+        `The working directory ${plan.workingDir} is hidden in the sandbox. Work in ${spec.workspace}, or make it writable.`,
+      );
+    }
+    const view = viewOf(spec, plan.shown);
+    const filter = this.#filterFile(spec.debuggers);
+    const missing = new Set(withPlaceholders ? [] : view.placeholders.map(({ path }) => path));
+    const args = [
+      ...NAMESPACES,
+      ...(spec.network === "none" ? ["--unshare-net"] : []),
+      ...(plan.isInit ? ["--as-pid-1"] : []),
+      ...without(view.args, missing),
+      ...["--chdir", plan.workingDir],
+      ...temporaryDirArgs(),
+      ...(filter === undefined ? [] : ["--seccomp", String(FD.seccomp)]),
+      ...["--json-status-fd", String(FD.status)],
+    ];
+    const descriptors: Descriptor[] = [
+      { fd: FD.args, mode: "read", file: ARGS_FILE, content: Buffer.from(`${args.join("\0")}\0`) },
+      ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
+      { fd: FD.status, mode: "write", file: STATUS_FILE },
+    ];
+    const noFilter = `the filter on system calls: there is none for ${process.arch}, so unix sockets can be reached`;
+    return {
+      argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
+      descriptors,
+      placeholders: view.placeholders,
+      confinement: {
+        driver: this.name,
+        profile: spec.profile,
+        network: spec.network,
+        notEnforced: [...view.notEnforced, ...(filter === undefined ? [noFilter] : [])],
+      },
+    };
+  }
+
+  /** Written once, and looked at again before each use: whoever could change it could open the sandbox. */
+  #filterFile(debuggers: boolean): string | undefined {
+    if (!this.#filters.has(debuggers)) this.#filters.set(debuggers, this.#writeFilter(debuggers));
+    return this.#filters.get(debuggers);
+  }
+
+  #writeFilter(debuggers: boolean): string | undefined {
+    const program = seccompProgram({ debuggers });
+    if (!program) return undefined;
+    const name = `seccomp-${createHash("sha256").update(program).digest("hex").slice(0, 16)}`;
+    const path = join(this.#dir, name);
+    if (readQuietly(path)?.equals(program)) return path;
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    const temporary = `${path}.${process.pid}`;
+    writeFileSync(temporary, program, { mode: 0o600 });
+    renameSync(temporary, path);
+    return path;
+  }
+}
+
+const NAMESPACES = [
+  ...["--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc", "--unshare-uts"],
+  ...["--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"],
+];
+
+/** Elsewhere it would be read-only, or not there. */
+function temporaryDirArgs(): string[] {
+  return ["TMPDIR", "TMP", "TEMP"]
+    .filter((name) => process.env[name] !== undefined)
+    .flatMap((name) => ["--setenv", name, "/tmp"]);
+}
+
+/** The arguments without mounts on places that do not exist. */
+function without(args: readonly string[], missing: ReadonlySet<string>): string[] {
+  if (missing.size === 0) return [...args];
+  const kept: string[] = [];
+  for (let at = 0; at < args.length; ) {
+    const length = LENGTHS[args[at] ?? ""] ?? 1;
+    const words = args.slice(at, at + length);
+    if (!missing.has(words[length - 1] ?? "")) kept.push(...words);
+    else if (kept.at(-2) === "--perms") kept.splice(-2);
+    at += length;
+  }
+  return kept;
+}
+
+const LENGTHS: Readonly<Record<string, number>> = {
+  "--bind": 3,
+  "--ro-bind": 3,
+  "--tmpfs": 2,
+  "--perms": 2,
+  "--remount-ro": 2,
+  "--dev": 2,
+  "--proc": 2,
+};
+
+function readQuietly(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}

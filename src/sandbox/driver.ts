@@ -1,0 +1,44 @@
+// What confines commands. To add a driver: say whether it works here, with the cause and the fix where it does
+// not, and turn a start into another one, as words and never as a line for a shell.
+import type { Confinement } from "../spool/confinement.ts";
+import type { SandboxSpec } from "./options.ts";
+import type { Placeholder } from "./placeholders.ts";
+import type { Shown } from "./view.ts";
+
+export type ProbeResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly why: string; readonly fix: string };
+
+export interface WrapPlan {
+  /** What is to run inside. */
+  readonly argv: readonly string[];
+  /** Absolute. */
+  readonly workingDir: string;
+  readonly shown: Shown;
+  /** It is the first process of its own world: it takes no signal it does not want, and takes in orphans. */
+  readonly isInit?: boolean;
+}
+
+/** A file to be opened for the program. */
+export interface Descriptor {
+  readonly fd: number;
+  readonly mode: "read" | "write";
+  /** An absolute path, or the name of a file in the shell's own directory. */
+  readonly file: string;
+  /** Written there before the start. */
+  readonly content?: Buffer;
+}
+
+export interface WrappedStart {
+  readonly argv: readonly string[];
+  readonly descriptors: readonly Descriptor[];
+  readonly placeholders: readonly Placeholder[];
+  readonly confinement: Confinement;
+}
+
+export interface SandboxDriver {
+  readonly name: Confinement["driver"];
+  /** Whether it works, tried with the arguments a command would get. */
+  probe(spec: SandboxSpec): Promise<ProbeResult>;
+  wrap(spec: SandboxSpec, plan: WrapPlan): WrappedStart;
+}

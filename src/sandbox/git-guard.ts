@@ -1,0 +1,133 @@
+// Keeps a repository in a writable directory from being turned against its owner: hooks and config name programs
+// that git runs the next time the person uses it, outside the sandbox. Commits, branches and the index stay
+// writable.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { GIT_MODULES_MAX_COUNT } from "../support/limits.ts";
+import type { Placeholder } from "./placeholders.ts";
+import { kindOf, realPath } from "./real-path.ts";
+
+export interface GitGuard {
+  /** Arguments of bwrap, in their order. */
+  readonly args: readonly string[];
+  readonly placeholders: readonly Placeholder[];
+  readonly notEnforced: readonly string[];
+}
+
+/** For the repository whose top is this directory, if there is one. */
+export function guardGit(directory: string, { gitConfig }: { readonly gitConfig: boolean }): GitGuard {
+  const git = join(directory, ".git");
+  switch (kindOf(git)) {
+    case undefined:
+      return NOTHING;
+    case "directory":
+      return guardGitDir(git, gitConfig);
+    case "file":
+      return realPath(git) === git ? guardLinked(git, gitConfig) : { ...NOTHING, notEnforced: [isLink(git)] };
+  }
+}
+
+const NOTHING: GitGuard = { args: [], placeholders: [], notEnforced: [] };
+
+/**
+ * The directory is bound on itself first: only a mount cannot be renamed, and `mv .git away; mkdir -p .git/hooks`
+ * would leave the guarded hooks behind.
+ */
+function guardGitDir(git: string, gitConfig: boolean): GitGuard {
+  const guarded = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
+  // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
+  if (guarded.some(({ path }) => isSymlink(path))) return { ...NOTHING, args: ["--ro-bind", git, git] };
+  const args = ["--bind", git, git];
+  const placeholders: Placeholder[] = [];
+  for (const part of guarded) {
+    if (kindOf(part.path) === undefined) {
+      if (!part.missing) continue;
+      placeholders.push({ path: part.path, ...part.missing });
+    }
+    args.push("--ro-bind", part.path, part.path);
+  }
+  return { args, placeholders, notEnforced: [] };
+}
+
+interface Guarded {
+  readonly path: string;
+  /** What holds its place where it does not exist; nothing where that does no harm. */
+  readonly missing?: Pick<Placeholder, "kind" | "content">;
+}
+
+function repositoryParts(git: string, gitConfig: boolean): Guarded[] {
+  return [
+    { path: join(git, "hooks"), missing: { kind: "directory" } },
+    ...(gitConfig ? [] : [{ path: join(git, "config"), missing: { kind: "file" } as const }]),
+    { path: join(git, "config.worktree") },
+    // Names another directory to take config and hooks from. "." is what git does without it.
+    { path: join(git, "commondir"), missing: { kind: "file", content: ".\n" } },
+  ];
+}
+
+/** Submodules keep their repositories in here, with hooks and config of their own. */
+function moduleParts(git: string, gitConfig: boolean): Guarded[] {
+  const found: Guarded[] = [];
+  const look = (directory: string) => {
+    for (const name of namesIn(directory)) {
+      if (found.length > GIT_MODULES_MAX_COUNT) return;
+      const path = join(directory, name);
+      if (kindOf(path) !== "directory") continue;
+      if (kindOf(join(path, "HEAD")) === undefined) look(path);
+      else found.push(...repositoryParts(path, gitConfig), ...moduleParts(path, gitConfig));
+    }
+  };
+  look(join(git, "modules"));
+  return found;
+}
+
+/**
+ * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace.
+ * Made writable only if that directory names this worktree in turn: an earlier command may have written the file,
+ * but not what is outside.
+ */
+function guardLinked(git: string, gitConfig: boolean): GitGuard {
+  const args = ["--ro-bind", git, git];
+  const named = /^gitdir: (.+)\n?$/.exec(readQuietly(git))?.[1];
+  if (named === undefined) return { ...NOTHING, args };
+  const own = realPath(resolve(dirname(git), named));
+  const back = readQuietly(join(own, "gitdir")).trim();
+  const common = readQuietly(join(own, "commondir")).trim();
+  if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return { ...NOTHING, args };
+  const main = realPath(resolve(own, common));
+  if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return { ...NOTHING, args };
+  const guard = guardGitDir(main, gitConfig);
+  const ownParts = ["commondir", "gitdir", "config.worktree"].map((name) => join(own, name));
+  return {
+    ...guard,
+    args: [
+      ...args,
+      ...guard.args,
+      ...ownParts.filter((path) => kindOf(path) === "file").flatMap((path) => ["--ro-bind", path, path]),
+    ],
+  };
+}
+
+function isLink(git: string): string {
+  return `hooks and config of ${git}: it is a link, which cannot be protected`;
+}
+
+function isSymlink(path: string): boolean {
+  return kindOf(path) !== undefined && realPath(path) !== path;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

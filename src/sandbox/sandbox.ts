@@ -1,0 +1,167 @@
+// All a manager needs to confine what it starts: checks that the sandbox can be had, and makes of a start a confined
+// one. Refuses where it cannot; runs without only if its owner said so, and tells.
+import { join } from "node:path";
+import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
+import { NacreError } from "../support/errors.ts";
+import { Bubblewrap } from "./bubblewrap.ts";
+import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
+import { type LimitOptions, Limits } from "./limits.ts";
+import { NoSandbox } from "./none.ts";
+import { type SandboxOptions, sandboxSpec } from "./options.ts";
+import { type Holder, Placeholders } from "./placeholders.ts";
+import { startScript } from "./start-script.ts";
+
+export interface ConfineOptions extends SandboxOptions, LimitOptions {}
+
+/** Where it starts. */
+export interface ShellPlace {
+  readonly id: string;
+  /** The shell's own directory. */
+  readonly dir: string;
+  readonly holder: Holder;
+}
+
+export interface StartRequest {
+  readonly workspace: string;
+  readonly workingDir: string;
+  /** What is to run inside. */
+  readonly argv: readonly string[];
+  /** What it needs of the state root. */
+  readonly readable: readonly string[];
+  readonly writable?: readonly string[];
+  readonly stdin?: string;
+  readonly isInit?: boolean;
+}
+
+/** What has to be on disk before the start, and undone after the end. */
+export interface ConfinedStart {
+  readonly script: string;
+  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  /** Returns remarks on what became of it. */
+  end(): string[];
+}
+
+/** How the shells of one workspace are wrapped. */
+type Wrap = (plan: WrapPlan) => WrappedStart;
+
+export class Sandbox {
+  readonly #options: ConfineOptions;
+  readonly #stateRoots: readonly string[];
+  readonly #limits: Limits;
+  readonly #placeholders: Placeholders;
+  readonly #bubblewrap: SandboxDriver;
+  /** By workspace, once tried. */
+  readonly #tried = new Map<string, Wrap>();
+
+  constructor(
+    options: ConfineOptions,
+    place: {
+      /** Of this manager first, then others that are to be hidden. */
+      readonly stateRoots: readonly [string, ...string[]];
+      readonly isAlive: (holder: Holder) => boolean;
+    },
+  ) {
+    const { sandbox = "off" } = options;
+    if (!SANDBOX_PROFILES.includes(sandbox)) {
+      throw new NacreError(
+        "invalid_input",
+        `Unknown sandbox ${JSON.stringify(sandbox)}: use ${SANDBOX_PROFILES.join(", ")}.`,
+      );
+    }
+    this.#options = options;
+    this.#stateRoots = place.stateRoots;
+    const dir = join(place.stateRoots[0], "sandbox");
+    this.#limits = new Limits(options);
+    this.#placeholders = new Placeholders(join(dir, "placeholders"), place.isAlive);
+    this.#bubblewrap = new Bubblewrap(dir);
+  }
+
+  /** Whether anything at all is asked for. */
+  get isNeeded(): boolean {
+    return this.#isAsked || this.#limits.isAny;
+  }
+
+  /** After a crash of whoever should have done it. */
+  tidy(): void {
+    if (this.#isAsked) this.#placeholders.tidy();
+    this.#limits.tidy();
+  }
+
+  /** Tries the sandbox for this workspace, once; throws where it is refused. */
+  async prepare(workspace: string): Promise<void> {
+    if (this.#tried.has(workspace)) return;
+    this.#tried.set(workspace, await this.#try(workspace));
+  }
+
+  /** Of a workspace that has been prepared. */
+  start(
+    request: StartRequest,
+    place: ShellPlace,
+  ): { readonly start: ConfinedStart; readonly confinement: Confinement } {
+    const wrap = this.#tried.get(request.workspace);
+    if (!wrap) throw new NacreError("internal", `The sandbox was not tried for ${request.workspace}.`);
+    const wrapped = this.#wrap(wrap, request, place);
+    const isConfined = wrapped.confinement.driver !== "none";
+    const limits = this.#limits.isAny
+      ? this.#limits.plan(place.id, isConfined ? OWN_PROCESSES_COUNT : 0)
+      : undefined;
+    const { confinement, descriptors, placeholders } = wrapped;
+    const start: ConfinedStart = {
+      script: startScript({
+        limits,
+        wrapped: isConfined ? wrapped : undefined,
+        dir: place.dir,
+        stdin: request.stdin,
+      }),
+      files: descriptors.flatMap(fileOf),
+      end: () => {
+        if (placeholders.length > 0) this.#placeholders.release(place.holder);
+        return limits?.end() ?? [];
+      },
+    };
+    const notEnforced = [...confinement.notEnforced, ...(limits?.notEnforced ?? [])];
+    return { start, confinement: { ...confinement, notEnforced } };
+  }
+
+  get #isAsked(): boolean {
+    return (this.#options.sandbox ?? "off") !== "off";
+  }
+
+  async #try(workspace: string): Promise<Wrap> {
+    const spec = sandboxSpec(this.#options, { workspace, stateRoots: this.#stateRoots });
+    if (!spec) return (plan) => new NoSandbox([]).wrap(undefined, plan);
+    const probed = await this.#bubblewrap.probe(spec);
+    if (probed.ok) return (plan) => this.#bubblewrap.wrap(spec, plan);
+    if (this.#options.allowUnsandboxed) {
+      const missing = `the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`;
+      return (plan) => new NoSandbox([missing]).wrap(undefined, plan);
+    }
+    throw new NacreError(
+      "spawn_failed",
+      `The sandbox "${spec.profile}" cannot be enforced here, so nothing was run: ${probed.why}. ${probed.fix} To run without it all the same, set allowUnsandboxed (--allow-unsandboxed).`,
+    );
+  }
+
+  #wrap(wrap: Wrap, request: StartRequest, place: ShellPlace): WrappedStart {
+    const plan = {
+      argv: request.argv,
+      workingDir: request.workingDir,
+      shown: {
+        stateRoot: this.#stateRoots[0] ?? "",
+        readable: request.readable,
+        writable: request.writable ?? [],
+      },
+      ...(request.isInit ? { isInit: true } : {}),
+    };
+    const wrapped = wrap(plan);
+    this.#placeholders.hold(wrapped.placeholders, place.holder);
+    return wrapped;
+  }
+}
+
+/** bwrap itself, and the first process of its world. */
+const OWN_PROCESSES_COUNT = 2;
+
+function fileOf({ file, content }: Descriptor): { name: string; content: Buffer }[] {
+  return content ? [{ name: file, content }] : [];
+}

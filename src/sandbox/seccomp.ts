@@ -1,0 +1,171 @@
+// The system calls a sandboxed command may not make, as a program for the kernel's filter (classic BPF), for
+// x86-64. It closes what mounts and namespaces leave open: unix sockets reach through read-only mounts, io_uring
+// around this very filter, and every call below has a history of leading out of namespaces.
+//
+// The program: the wrong architecture dies, a denied call gets EPERM, everything else passes. Jumps are relative
+// and reach 255 instructions; the tests run it against every number.
+
+/** undefined where there is no table for this machine's processor. */
+export function seccompProgram({
+  debuggers = false,
+  architecture = process.arch as string,
+}: {
+  readonly debuggers?: boolean;
+  readonly architecture?: string;
+} = {}): Buffer | undefined {
+  if (architecture !== "x64") return undefined;
+  const denied = [...Object.values(DENIED), ...(debuggers ? [] : Object.values(TRACING))];
+  const program = [
+    load(DATA.architecture),
+    jump(EQUAL, AUDIT_ARCH_X86_64, 1, 0),
+    ret(KILL_PROCESS),
+    load(DATA.number),
+    // The x32 numbers of the same calls would go around the table.
+    jump(AT_LEAST, X32_BIT, 0, 1),
+    ret(KILL_PROCESS),
+    ...checkArgument(CALL.socket, 0, (argument) => [
+      ...SOCKET_FAMILIES.flatMap((family) => [jump(EQUAL, family, 0, 1), ret(ALLOW)]),
+      argument.deny,
+    ]),
+    ...checkArgument(CALL.ioctl, 1, (argument) => [
+      ...TERMINAL_INPUT.flatMap((request) => [jump(EQUAL, request, 0, 1), argument.deny]),
+      ret(ALLOW),
+    ]),
+    ...[CALL.clone, CALL.unshare].flatMap((call) =>
+      checkArgument(call, 0, (argument) => [jump(ANY_BIT, CLONE_NEWUSER, 0, 1), argument.deny, ret(ALLOW)]),
+    ),
+    // Its flags are in memory, where no filter can look: with ENOSYS every libc falls back to clone.
+    jump(EQUAL, CALL.clone3, 0, 1),
+    ret(errno(ENOSYS)),
+    ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), ret(errno(EPERM))]),
+    ret(ALLOW),
+  ];
+  return Buffer.concat(program);
+}
+
+const CALL = { socket: 41, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
+
+/** Those that need no unix socket, no hypervisor and no hardware: IPv4, IPv6, netlink. */
+const SOCKET_FAMILIES = [2, 10, 16];
+
+/** TIOCSTI and TIOCLINUX: typing into a terminal in the person's name. */
+const TERMINAL_INPUT = [0x5412, 0x541c];
+
+const CLONE_NEWUSER = 0x1000_0000;
+
+/** What debuggers need. */
+const TRACING = {
+  ptrace: 101,
+  process_vm_readv: 310,
+  process_vm_writev: 311,
+  kcmp: 312,
+  pidfd_getfd: 438,
+} as const;
+
+const DENIED = {
+  // Mounts and roots.
+  mount: 165,
+  umount2: 166,
+  pivot_root: 155,
+  chroot: 161,
+  open_tree: 428,
+  move_mount: 429,
+  fsopen: 430,
+  fsconfig: 431,
+  fsmount: 432,
+  fspick: 433,
+  mount_setattr: 442,
+  open_tree_attr: 467,
+  setns: 308,
+  open_by_handle_at: 304,
+  // Around the filter, or at the kernel's memory.
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427,
+  bpf: 321,
+  perf_event_open: 298,
+  userfaultfd: 323,
+  init_module: 175,
+  delete_module: 176,
+  finit_module: 313,
+  kexec_load: 246,
+  kexec_file_load: 320,
+  iopl: 172,
+  ioperm: 173,
+  lookup_dcookie: 212,
+  // Keys belong to the user, not to the namespace.
+  add_key: 248,
+  request_key: 249,
+  keyctl: 250,
+  // The machine itself.
+  reboot: 169,
+  swapon: 167,
+  swapoff: 168,
+  acct: 163,
+  settimeofday: 164,
+  clock_settime: 227,
+  clock_adjtime: 305,
+  adjtimex: 159,
+  sethostname: 170,
+  setdomainname: 171,
+  syslog: 103,
+  quotactl: 179,
+  quotactl_fd: 443,
+  fanotify_init: 300,
+  vhangup: 153,
+} as const;
+
+const AUDIT_ARCH_X86_64 = 0xc000_003e;
+const X32_BIT = 0x4000_0000;
+const ALLOW = 0x7fff_0000;
+const KILL_PROCESS = 0x8000_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+
+/** Offsets in struct seccomp_data. */
+const DATA = { number: 0, architecture: 4, arguments: 16 } as const;
+
+/** BPF_JMP with BPF_JEQ, BPF_JGE, BPF_JSET, against a constant. */
+const EQUAL = 0x15;
+const AT_LEAST = 0x35;
+const ANY_BIT = 0x45;
+
+/**
+ * For one call, looks at the lower half of an argument: the kernel takes these as 32 bit. The body decides in
+ * every case, so the number need not be loaded again.
+ */
+function checkArgument(
+  call: number,
+  index: number,
+  body: (argument: { readonly deny: Buffer }) => readonly Buffer[],
+): Buffer[] {
+  const inside = [load(DATA.arguments + 8 * index), ...body({ deny: ret(errno(EPERM)) })];
+  return [jump(EQUAL, call, 0, inside.length), ...inside];
+}
+
+function errno(number: number): number {
+  return 0x0005_0000 | number;
+}
+
+function load(offset: number): Buffer {
+  return instruction(0x20, 0, 0, offset);
+}
+
+function ret(value: number): Buffer {
+  return instruction(0x06, 0, 0, value);
+}
+
+/** So many instructions are skipped if it holds, and if it does not. */
+function jump(code: number, value: number, ifTrue: number, ifFalse: number): Buffer {
+  return instruction(code, ifTrue, ifFalse, value);
+}
+
+/** struct sock_filter */
+function instruction(code: number, jt: number, jf: number, k: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt16LE(code, 0);
+  bytes.writeUInt8(jt, 2);
+  bytes.writeUInt8(jf, 3);
+  bytes.writeUInt32LE(k >>> 0, 4);
+  return bytes;
+}

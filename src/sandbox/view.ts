@@ -1,0 +1,143 @@
+// The file system as a sandboxed command sees it, as arguments of bwrap. Later mounts lie over earlier ones, so
+// the order is the meaning: everything read-only, private places, what is writable, what is guarded in there, and
+// what is hidden, last.
+import { dirname } from "node:path";
+import { NacreError } from "../support/errors.ts";
+import { guardGit } from "./git-guard.ts";
+import { secretsOf, startupFilesOf } from "./masks.ts";
+import type { SandboxSpec } from "./options.ts";
+import type { Placeholder } from "./placeholders.ts";
+import { firstMissing, isWithin, kindOf, realPath } from "./real-path.ts";
+
+export interface View {
+  readonly args: readonly string[];
+  readonly placeholders: readonly Placeholder[];
+  readonly notEnforced: readonly string[];
+}
+
+/** What a shell needs of our own state root, which is hidden otherwise. */
+export interface Shown {
+  readonly stateRoot: string;
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
+
+export function viewOf(spec: SandboxSpec, shown: Shown): View {
+  const { workspace, profile } = spec;
+  const writable = outermostFirst([...new Set(spec.writable)]);
+  for (const path of writable) {
+    if (kindOf(path) !== undefined) continue;
+    throw new NacreError(
+      "invalid_input",
+      `The writable path ${path} does not exist. Create it, or leave it out.`,
+    );
+  }
+  const isPrivate = (path: string) => PRIVATE.some((place) => isWithin(path, place));
+  const shownInPrivate = profile === "read-only" && isPrivate(workspace) ? [workspace] : [];
+  const isVisible = (path: string) =>
+    !isPrivate(path) || [...writable, ...shownInPrivate].some((root) => isWithin(path, root));
+  const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
+  const guards = writable.map((path) => guardGit(path, spec));
+  const masks = masksOf(spec, { isVisible, isWritable }, realPath(shown.stateRoot));
+  return {
+    args: [
+      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+      ...PRIVATE.flatMap((path) => ["--perms", "1777", "--tmpfs", path]),
+      ...neededOfRun(spec).flatMap((path) => ["--ro-bind", path, path]),
+      ...shownInPrivate.flatMap((path) => ["--ro-bind", path, path]),
+      ...writable.flatMap((path) => ["--bind", path, path]),
+      ...guards.flatMap(({ args }) => args),
+      ...startupFilesOf(spec.homes)
+        .map(realPath)
+        .filter((path) => isWritable(path) && kindOf(path) === "file")
+        .flatMap((path) => ["--ro-bind", path, path]),
+      ...masks.args,
+      ...stateRootArgs(shown),
+    ],
+    placeholders: [...guards.flatMap(({ placeholders }) => placeholders), ...masks.placeholders],
+    notEnforced: guards.flatMap(({ notEnforced }) => notEnforced),
+  };
+}
+
+/** Empty inside, and gone with the sandbox: temporary files of others, and the sockets of every daemon. */
+const PRIVATE = ["/tmp", "/run"];
+
+/** Name service, where its configuration is a link into /run; the system itself on NixOS. */
+function neededOfRun({ network }: SandboxSpec): string[] {
+  const needed = [...(network === "full" ? ["/etc/resolv.conf"] : []), "/run/current-system"].map(realPath);
+  return needed.filter((path) => isWithin(path, "/run") && kindOf(path) !== undefined);
+}
+
+function masksOf(
+  spec: SandboxSpec,
+  { isVisible, isWritable }: Record<"isVisible" | "isWritable", (path: string) => boolean>,
+  ownRoot: string,
+): Pick<View, "args" | "placeholders"> {
+  const args: string[] = [];
+  const placeholders = new Map<string, Placeholder>();
+  const hidden: string[] = [];
+  const wanted = [
+    ...spec.hide.map((path) => ({ path, kind: "file" as const })),
+    ...spec.stateRoots.map((path) => ({ path, kind: "directory" as const })),
+    ...secretsOf(spec.homes).map(({ path, kind }) => ({ path: realPath(path), kind })),
+  ].sort((a, b) => a.path.length - b.path.length);
+  for (const { path, kind } of wanted) {
+    if (!isVisible(path) || hidden.some((other) => isWithin(path, other))) continue;
+    refuseInside(spec, path);
+    // Mounted by itself, with holes.
+    if (path === ownRoot) continue;
+    const missing = firstMissing(path);
+    // Nobody can make it where nothing can be written.
+    if (missing !== undefined && !isWritable(missing)) continue;
+    if (missing !== undefined) {
+      placeholders.set(missing, { path: missing, kind: missing === path ? kind : "directory" });
+    }
+    const place = missing ?? path;
+    hidden.push(place);
+    args.push(...maskArgs(place, placeholders.get(place)?.kind ?? kindOf(place)));
+  }
+  return { args, placeholders: [...placeholders.values()] };
+}
+
+/** Without any right, so that whoever looks is told "Permission denied" and not that there is nothing. */
+function maskArgs(path: string, kind: "directory" | "file" | undefined): string[] {
+  return kind === "directory"
+    ? ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
+    : ["--ro-bind", "/dev/null", path];
+}
+
+function refuseInside({ workspace, writable }: SandboxSpec, hidden: string): void {
+  const inside = [workspace, ...writable].find((path) => isWithin(path, hidden));
+  if (inside === undefined) return;
+  throw new NacreError(
+    "invalid_input",
+    `${inside} lies in ${hidden}, which the sandbox hides from every command. Work in another directory.`,
+  );
+}
+
+/** Empty but for what this shell needs. It can be passed through, as bash opens its script by its path. */
+function stateRootArgs({ stateRoot, readable, writable }: Shown): string[] {
+  const root = realPath(stateRoot);
+  return [
+    ...["--perms", "0755", "--tmpfs", root],
+    ...readable.map(realPath).flatMap((path) => ["--ro-bind", path, path]),
+    ...writable.map(realPath).flatMap((path) => ["--bind", path, path]),
+    ...["--remount-ro", root],
+  ];
+}
+
+/** Whether a command could stand in this directory. */
+export function isSeen(directory: string, spec: SandboxSpec): boolean {
+  const path = realPath(directory);
+  const roots = [spec.workspace, ...spec.writable];
+  if (roots.some((root) => isWithin(path, root))) return true;
+  return ![...PRIVATE, ...spec.hide, ...spec.stateRoots].some((place) => isWithin(path, place));
+}
+
+function outermostFirst(paths: readonly string[]): string[] {
+  return [...paths].sort((a, b) => depth(a) - depth(b));
+}
+
+function depth(path: string): number {
+  return path === "/" ? 0 : path.split("/").length - (dirname(path) === path ? 1 : 0);
+}

@@ -1,0 +1,21 @@
+// What a shell was confined to, as it stands in its meta: whoever finds the shell can say so.
+
+export const SANDBOX_PROFILES = ["off", "read-only", "workspace-write"] as const;
+export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];
+
+export const NETWORK_ACCESS = ["none", "full"] as const;
+export type NetworkAccess = (typeof NETWORK_ACCESS)[number];
+
+export interface Confinement {
+  readonly driver: "bubblewrap" | "none";
+  /** What it runs under, not what was asked for. */
+  readonly profile: SandboxProfile;
+  readonly network: NetworkAccess;
+  /** What was asked for and is not enforced, in words. Empty: all of it is. */
+  readonly notEnforced: readonly string[];
+}
+
+/** One line for a result. */
+export function describeConfinement({ profile, network }: Confinement): string {
+  return profile === "off" ? "off" : `${profile}, network ${network}`;
+}

@@ -1,0 +1,229 @@
+// What a command tries in order to get out, in every profile. Each attack is also run without a sandbox, where it
+// must succeed: a test that cannot fail proves nothing. No policy is asked: it would hide a hole.
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SandboxProfile } from "../../src/spool/confinement.ts";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+
+const world = useSandboxWorld();
+const { home, workspace, outside } = world;
+const PROFILES = ["read-only", "workspace-write"] as const;
+const managers = Object.fromEntries(
+  (["off", ...PROFILES] as const).map((sandbox) => [sandbox, world.manager({ sandbox })]),
+) as unknown as Record<SandboxProfile, ReturnType<typeof world.manager>>;
+
+const SECRET = "HOST-SECRET-7c1f";
+let heard: string[] = [];
+let tcpPort = 0;
+let udpPort = 0;
+const closing: (() => void)[] = [];
+const victim = spawn("sleep", ["1000"], { env: { SECRET }, stdio: "ignore" });
+
+beforeAll(async () => {
+  const tcp = createServer((socket) => socket.end("hello\n"));
+  tcpPort = await listening(tcp, () => tcp.listen(0, "0.0.0.0"));
+  const path = createServer((socket) => socket.end("hello\n"));
+  await listening(path, () => path.listen(join(outside, "docker.sock")));
+  const abstract = createServer((socket) => socket.end("hello\n"));
+  await listening(abstract, () => abstract.listen(`\0nacre-test-${process.pid}`));
+  const udp = createSocket("udp4", (message) => heard.push(message.toString().trim()));
+  await new Promise<void>((resolve) => udp.bind(0, "0.0.0.0", resolve));
+  udpPort = udp.address().port;
+  closing.push(
+    () => tcp.close(),
+    () => path.close(),
+    () => abstract.close(),
+    () => udp.close(),
+  );
+});
+
+afterAll(() => {
+  victim.kill("SIGKILL");
+  for (const close of closing) close();
+});
+
+interface Attack {
+  readonly name: string;
+  /** Prints REACHED where it succeeds. */
+  readonly command: () => string;
+  /** Put right before each try. */
+  readonly before?: () => void;
+  /** Whether it succeeded, where that shows elsewhere. */
+  readonly reached?: () => boolean;
+  /** Why the control cannot succeed here. */
+  readonly needs?: "root";
+}
+
+const node = `'${process.execPath}' -e`;
+const connect = (target: string) =>
+  `${node} 'require("net").connect(${target}).on("data", () => { console.log("REACHED"); process.exit() }).on("error", (e) => console.log(e.code))'`;
+const syscall = (words: string, variables = "") =>
+  `perl -e '${variables} print "REACHED\\n" if syscall(${words}) >= 0; print "$!\\n"'`;
+
+const ATTACKS: readonly Attack[] = [
+  { name: "writes outside the workspace", command: () => `echo x >'${outside}/file' && echo REACHED` },
+  { name: "writes to the home directory", command: () => `echo x >~/file && echo REACHED` },
+  {
+    name: "writes through a link in the workspace",
+    before: () => link(join(workspace, "link"), outside),
+    command: () => "echo x >link/linked && echo REACHED",
+  },
+  {
+    name: "remounts the root for writing",
+    command: () => `mount -o remount,rw / && echo x >'${outside}/file' && echo REACHED`,
+    needs: "root",
+  },
+  {
+    name: "mounts a file system",
+    command: () =>
+      `mkdir -p '${outside}/m' "/tmp/m$$" 2>/dev/null; for d in '${outside}/m' "/tmp/m$$"; do mount -t tmpfs none "$d" && umount "$d" && echo REACHED; done; rmdir "/tmp/m$$"`,
+    needs: "root",
+  },
+  { name: "makes a user namespace", command: () => "unshare --user true && echo REACHED" },
+  { name: "reads an ssh key", command: () => "cat ~/.ssh/id_ed25519 && echo REACHED" },
+  { name: "reads cloud credentials", command: () => "cat ~/.aws/credentials && echo REACHED" },
+  { name: "reads ~/.netrc", command: () => "cat ~/.netrc && echo REACHED" },
+  { name: "reads ~/.npmrc", command: () => "cat ~/.npmrc && echo REACHED" },
+  {
+    name: "reads what other shells have printed",
+    command: () => `cat '${home}'/state*/shells/*/meta && echo REACHED`,
+  },
+  { name: "connects to the host's loopback", command: () => connect(`${tcpPort}, "127.0.0.1"`) },
+  { name: "connects to an outside address", command: () => connect(`${tcpPort}, "${outsideAddress()}"`) },
+  {
+    name: "sends a datagram to the host",
+    before: () => {
+      heard = [];
+    },
+    command: () =>
+      `${node} 'require("dgram").createSocket("udp4").send("SENT", ${udpPort}, "127.0.0.1", () => process.exit())'`,
+    reached: () => heard.includes("SENT"),
+  },
+  { name: "connects to a unix socket by its path", command: () => connect(`"${outside}/docker.sock"`) },
+  { name: "connects to an abstract unix socket", command: () => connect(`"\\0nacre-test-${process.pid}"`) },
+  { name: "signals an outside process", command: () => `kill -0 ${victim.pid} && echo REACHED` },
+  {
+    name: "sees outside processes",
+    command: () => `[[ $(tr '\\0' ' ' </proc/${victim.pid}/cmdline) == 'sleep 1000 ' ]] && echo REACHED`,
+  },
+  { name: "traces an outside process", command: () => syscall(`101, 0x4206, ${victim.pid}, 0, 0`) },
+  { name: "traces at all", command: () => syscall("101, 0, 0, 0, 0") },
+  {
+    name: "sees block devices",
+    command: () => "find /dev -type b 2>/dev/null | grep -q . && echo REACHED",
+    needs: "root",
+  },
+  {
+    name: "sees the first process of the host",
+    command: () => `[[ $(sha256sum </proc/1/cmdline) == ${hashOf("/proc/1/cmdline")}* ]] && echo REACHED`,
+  },
+  {
+    name: "reads the environment of the host's processes",
+    command: () => `grep -qs ${SECRET} /proc/[0-9]*/environ && echo REACHED`,
+  },
+  {
+    name: "writes a git hook",
+    before: repository,
+    command: () => "echo x >.git/hooks/pre-commit && echo REACHED",
+  },
+  {
+    name: "moves .git away and makes another with hooks",
+    before: repository,
+    command: () => "mv .git .git2 && mkdir -p .git/hooks && echo x >.git/hooks/pre-commit && echo REACHED",
+  },
+  {
+    name: "sets a git config",
+    before: repository,
+    command: () => "git config core.fsmonitor x && echo REACHED",
+  },
+  {
+    name: "leads git to another config",
+    before: repository,
+    command: () => `echo '${workspace}/evil' >.git/commondir && grep -q evil .git/commondir && echo REACHED`,
+  },
+  {
+    name: "makes a key in the kernel",
+    // add_key("user", "nacre", "x", 1, KEY_SPEC_PROCESS_KEYRING)
+    command: () => syscall("248, $t, $d, $p, 1, -2", 'my ($t, $d, $p) = ("user", "nacre-test", "x");'),
+  },
+  { name: "sets up an io_uring", command: () => syscall("425, 1, $b", 'my $b = "\\0" x 128;') },
+];
+
+describeSandboxed("a command in a sandbox", () => {
+  describe.each(PROFILES)("%s", (profile) => {
+    test.each(ATTACKS)("does not succeed when it $name", async (attack) => {
+      expect(await succeeds(attack, profile)).toBe(false);
+    });
+  });
+});
+
+describe("the same without a sandbox", () => {
+  const isRoot = process.getuid?.() === 0;
+  test.each(ATTACKS.filter(({ needs }) => isRoot || needs !== "root"))(
+    "succeeds when it $name",
+    async (attack) => {
+      expect(await succeeds(attack, "off")).toBe(true);
+    },
+  );
+});
+
+describeSandboxed("the first process in a sandbox", () => {
+  test.each(PROFILES)("has no other environment than the command: %s", async (profile) => {
+    const command =
+      "comm -23 <(tr '\\0' '\\n' </proc/1/environ | sort) <(tr '\\0' '\\n' </proc/$$/environ | sort) | grep -v ^_=";
+    const shell = await runIn(managers[profile], command, workspace);
+    expect(shell.getAllOutput().replace(/^SHLVL=.*\n/m, "")).toBe("");
+  });
+});
+
+async function succeeds({ before, command, reached }: Attack, profile: SandboxProfile): Promise<boolean> {
+  before?.();
+  const shell = await runIn(managers[profile], command(), workspace);
+  const output = shell.getAllOutput();
+  expect(shell.confinement?.profile ?? "off").toBe(profile);
+  expect(output).not.toContain("bwrap:");
+  return reached ? reached() : output.includes("REACHED");
+}
+
+function repository(): void {
+  for (const name of [".git", ".git2"]) rmSync(join(workspace, name), { recursive: true, force: true });
+  execFileSync("git", ["init", "-q", workspace]);
+}
+
+function link(path: string, target: string): void {
+  if (!existsSync(path)) symlinkSync(target, path);
+  rmSync(join(target, "linked"), { force: true });
+}
+
+function outsideAddress(): string {
+  const found = Object.values(networkInterfaces())
+    .flat()
+    .find((address) => address && !address.internal && address.family === "IPv4");
+  return found?.address ?? "127.0.0.1";
+}
+
+function hashOf(path: string): string {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch {
+    return "unreadable";
+  }
+}
+
+async function listening(server: Server, listen: () => void): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.once("listening", resolve);
+    listen();
+  });
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+mkdirSync(join(workspace, "evil"), { recursive: true });
+writeFileSync(join(workspace, "evil/config"), "");

@@ -1,0 +1,154 @@
+// Everything the engine promises holds in a sandbox, too.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+
+const world = useSandboxWorld();
+const { workspace, home, outside } = world;
+const manager = world.manager({ sandbox: "workspace-write" });
+
+describeSandboxed("a sandboxed shell", () => {
+  test("passes output, exit codes and deaths by signal through", async () => {
+    const shell = await runIn(manager, "echo out; echo err >&2; exit 7", workspace);
+    expect(shell.getAllOutput()).toBe("out\n[stderr]\nerr\n");
+    expect(shell.outcome).toEqual({ kind: "exited", code: 7 });
+    const killed = await runIn(manager, "kill -SEGV $$", workspace);
+    expect(killed.outcome).toEqual({ kind: "signaled", signal: "SIGSEGV", code: 139 });
+    // bwrap's own code for its own failures.
+    const one = await runIn(manager, "exit 1", workspace);
+    expect(one.outcome).toEqual({ kind: "exited", code: 1 });
+  });
+
+  test("says in its meta what it ran under", async () => {
+    const shell = await runIn(manager, "true", workspace);
+    const expected = { driver: "bubblewrap", profile: "workspace-write", network: "none", notEnforced: [] };
+    expect(shell.confinement).toEqual(expected);
+    expect(JSON.parse(readFileSync(shell.started.files.meta, "utf8")).confinement).toEqual(expected);
+  });
+
+  test("gets variables, its directory and its script as without", async () => {
+    const command = `echo "$A|$PWD|$#|\${BASH_ENV-none}|\${0##*/}|$SHLVL"; echo $$ >"$HOME/x"`;
+    const shell = await manager.createShell({
+      command,
+      workingDir: workspace,
+      env: { A: "a b" },
+      background: false,
+    });
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toContain(`a b|${workspace}|0|none|cmd|1\n`);
+    expect(shell.getAllOutput()).toContain("Read-only file system");
+  });
+
+  test("runs the caller's BASH_ENV, inside", async () => {
+    const env = { BASH_ENV: join(workspace, "rc") };
+    await runIn(manager, "echo 'echo rc in pid $$' >rc", workspace);
+    const shell = await manager.createShell({
+      command: "echo cmd",
+      workingDir: workspace,
+      env,
+      background: false,
+    });
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toBe("rc in pid 2\ncmd\n");
+  });
+
+  test("inherits no descriptor but the standard ones", async () => {
+    const shell = await runIn(manager, "exec ls /proc/self/fd", workspace);
+    // The last is the directory itself.
+    expect(shell.getAllOutput()).toBe("0\n1\n2\n3\n");
+  });
+
+  test("is asked to end before it is made to: its traps run", async () => {
+    const command = "trap 'echo asked; exit 3' TERM; echo ready; while :; do read -t 0.05 <> <(:); done";
+    const shell = await manager.createShell({ command, workingDir: workspace });
+    await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
+    const { survivors, signalled } = await shell.kill({ graceMs: 5_000 });
+    expect(survivors).toEqual([]);
+    expect(signalled.length).toBeGreaterThan(0);
+    expect(shell.getAllOutput()).toBe("ready\nasked\n");
+    expect(shell.outcome).toMatchObject({ kind: "killed", code: 3 });
+  });
+
+  test("ends with everything it started, however that hides", async () => {
+    const mark = new Mark();
+    const [hidden, deaf] = [mark.next(), mark.next()];
+    const command = `setsid sleep ${hidden} & (trap '' TERM; sleep ${deaf}; sleep ${deaf}) & echo ready; wait`;
+    const shell = await manager.createShell({ command, workingDir: workspace });
+    await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
+    const { survivors } = await shell.kill({ graceMs: 100 });
+    expect(survivors).toEqual([]);
+    expect(mark.processes()).toEqual([]);
+    expect(shell.status).toBe("killed");
+  });
+
+  test("is ended by its timeout", async () => {
+    const shell = await manager.createShell({
+      command: "echo begun; sleep 1000",
+      workingDir: workspace,
+      timeoutMs: 300,
+    });
+    await shell.wait(10_000);
+    expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 300 });
+    expect(shell.getAllOutput()).toBe("begun\n");
+  });
+
+  test("takes what it left running with it", async () => {
+    const mark = new Mark();
+    const shell = await runIn(manager, `sleep ${mark.next()} & echo left`, workspace);
+    expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
+    expect(mark.processes()).toEqual([]);
+    expect(await shell.leftovers()).toEqual([]);
+  });
+
+  test("outlives its host where it is durable, confined as before", async () => {
+    const stateRoot = join(home, "state");
+    const first = new ShellManager({ stateRoot, workspace, sandbox: "workspace-write" });
+    const command = "echo begun; while [[ ! -e go ]]; do read -t 0.05 <> <(:); done; echo x >~/no; echo done";
+    const shell = await first.createShell({ command, workingDir: workspace, durable: true });
+    await shell.waitFor({ pattern: /begun/, timeoutMs: 10_000 });
+    await first.dispose();
+    const found = manager.find(shell.id);
+    expect(found?.isRunning).toBe(true);
+    await runIn(manager, "touch go", workspace);
+    await found?.wait(10_000);
+    expect(found?.confinement?.profile).toBe("workspace-write");
+    expect(found?.getAllOutput()).toMatch(/^begun\ndone\n\[stderr\]\n.*Read-only file system\n$/);
+  });
+
+  test("keeps one stream in its true order", async () => {
+    const command = "echo 1; echo 2 >&2; echo 3";
+    const shell = await manager.createShell({
+      command,
+      workingDir: workspace,
+      streams: "merged",
+      background: false,
+    });
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toBe("1\n2\n3\n");
+  });
+
+  test("that cannot be set up has failed to start, and says what bwrap said", async () => {
+    const stateRoot = join(outside, "state");
+    const shells = world.manager({ sandbox: "workspace-write", stateRoot });
+    await shells.warmUp();
+    const dir = join(stateRoot, "sandbox");
+    const filter = join(dir, readdirSync(dir).find((name) => name.startsWith("seccomp-")) ?? "");
+    writeFileSync(filter, "no program");
+    const broken = await runIn(shells, "echo ran", workspace);
+    expect(broken.outcome).toMatchObject({
+      kind: "failedToStart",
+      reason: expect.stringContaining("sandbox could not be set up"),
+    });
+    expect(broken.getAllOutput()).toMatch(/^\[stderr\]\nbwrap: /);
+    rmSync(filter);
+    const missing = await runIn(shells, "echo ran", workspace);
+    expect(missing.outcome).toMatchObject({
+      kind: "failedToStart",
+      reason: expect.stringContaining("sandbox could not be set up"),
+    });
+    expect(missing.getAllOutput()).not.toContain("ran");
+  });
+});

@@ -1,0 +1,201 @@
+// What a sandbox shows, guards and hides: real repositories, real links, real absences.
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+
+const world = useSandboxWorld();
+const { home, workspace, outside } = world;
+
+beforeEach(() => {
+  rmSync(workspace, { recursive: true, force: true });
+  mkdirSync(workspace);
+});
+
+const git = (...words: string[]) => execFileSync("git", words, { cwd: workspace, encoding: "utf8" });
+
+describeSandboxed("in a sandbox", () => {
+  test("extra paths are writable, and nothing beside them", async () => {
+    mkdirSync(join(outside, "cache"), { recursive: true });
+    const manager = world.manager({ sandbox: "workspace-write", writable: [join(outside, "cache")] });
+    const shell = await runIn(manager, `echo x >'${outside}/cache/y' && echo x >'${outside}/z'`, workspace);
+    expect(shell.getAllOutput()).toContain("Read-only file system");
+    expect(readFileSync(join(outside, "cache/y"), "utf8")).toBe("x\n");
+  });
+
+  test("a writable path that does not exist is refused by its name", async () => {
+    const manager = world.manager({ sandbox: "workspace-write", writable: ["nowhere"] });
+    await expect(runIn(manager, "true", workspace)).rejects.toThrow(
+      `The writable path ${workspace}/nowhere does not exist.`,
+    );
+  });
+
+  test("hidden paths cannot be read, and one that does not exist cannot be made", async () => {
+    writeFileSync(join(workspace, "secret"), "PRIVATE");
+    const manager = world.manager({ sandbox: "workspace-write", hide: ["secret", ".env", "deep/er/file"] });
+    const shell = await runIn(
+      manager,
+      "cat secret; echo x >.env; mkdir -p deep/er; mv .env b; ls -A",
+      workspace,
+    );
+    expect(shell.getAllOutput()).not.toContain("PRIVATE");
+    expect(shell.getAllOutput()).toMatch(/secret: Permission denied/);
+    // Nothing stays of what held their places.
+    expect(readdirSync(workspace)).toEqual(["secret"]);
+  });
+
+  test("a mask of nothing stays as long as one of two shells needs it", async () => {
+    const manager = world.manager({ sandbox: "workspace-write", hide: [".env"] });
+    const long = await manager.createShell({
+      command: "echo ready; until [[ -e go ]]; do read -t 0.05 <> <(:); done; echo x >.env || echo held",
+      workingDir: workspace,
+    });
+    await long.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
+    await runIn(manager, "true", workspace);
+    expect(existsSync(join(workspace, ".env"))).toBe(true);
+    await runIn(manager, "touch go", workspace);
+    await long.wait(10_000);
+    expect(long.getAllOutput()).toContain("held");
+    expect(existsSync(join(workspace, ".env"))).toBe(false);
+  });
+
+  test("a hidden link hides what it leads to", async () => {
+    writeFileSync(join(outside, "target"), "PRIVATE");
+    symlinkSync(join(outside, "target"), join(workspace, "link"));
+    const manager = world.manager({ sandbox: "read-only", hide: ["link"] });
+    const shell = await runIn(manager, `cat link '${outside}/target'`, workspace);
+    expect(shell.getAllOutput()).not.toContain("PRIVATE");
+  });
+
+  test("the hooks of a repository without any stay that way, and git works", async () => {
+    git("init", "-q", "--template=");
+    rmSync(join(workspace, ".git/hooks"), { recursive: true, force: true });
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const command =
+      "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && mkdir -p .git/hooks/x";
+    const shell = await runIn(manager, command, workspace);
+    expect(shell.getAllOutput()).toContain("Read-only file system");
+    expect(git("log", "--format=%s")).toBe("x\n");
+    expect(existsSync(join(workspace, ".git/hooks"))).toBe(false);
+    expect(existsSync(join(workspace, ".git/commondir"))).toBe(false);
+  });
+
+  test("gitConfig lets commands write the config, but not the hooks", async () => {
+    git("init", "-q");
+    const manager = world.manager({ sandbox: "workspace-write", gitConfig: true });
+    const shell = await runIn(manager, "git config a.b c && git config a.b; echo x >.git/hooks/y", workspace);
+    expect(shell.getAllOutput()).toMatch(/^c\n\[stderr\]\n.*Read-only file system/);
+  });
+
+  test("where hooks are a link, nothing of .git is writable", async () => {
+    git("init", "-q");
+    rmSync(join(workspace, ".git/hooks"), { recursive: true });
+    mkdirSync(join(workspace, "githooks"));
+    symlinkSync("../githooks", join(workspace, ".git/hooks"));
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const shell = await runIn(manager, "rm .git/hooks; touch .git/x; ls -d .git/*", workspace);
+    expect(shell.getAllOutput()).toContain(".git/hooks\n");
+    expect(existsSync(join(workspace, ".git/x"))).toBe(false);
+  });
+
+  test("a linked worktree can be committed in, its main repository's hooks cannot be written", async () => {
+    const main = join(outside, "main");
+    rmSync(main, { recursive: true, force: true });
+    execFileSync("git", ["init", "-q", main]);
+    const config = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    execFileSync("git", ["-C", main, ...config, "commit", "-q", "--allow-empty", "-m", "first"]);
+    rmSync(workspace, { recursive: true });
+    execFileSync("git", ["-C", main, "worktree", "add", "-q", workspace]);
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const command = `git ${config.join(" ")} commit -q --allow-empty -m second; echo x >'${main}/.git/hooks/y'; echo x >'${main}/z'; echo x >.git`;
+    const shell = await runIn(manager, command, workspace);
+    expect(git("log", "--format=%s")).toBe("second\nfirst\n");
+    expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(3);
+  });
+
+  test("a .git file that a command wrote makes nothing writable", async () => {
+    const manager = world.manager({ sandbox: "workspace-write" });
+    mkdirSync(join(home, "repo/worktrees/x"), { recursive: true });
+    await runIn(manager, `echo 'gitdir: ${home}/repo/worktrees/x' >.git`, workspace);
+    const shell = await runIn(
+      manager,
+      `echo x >'${home}/repo/y'; echo x >'${home}/repo/worktrees/x/y'`,
+      workspace,
+    );
+    expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(2);
+  });
+
+  test("/tmp is the command's own", async () => {
+    const manager = world.manager({ sandbox: "read-only" });
+    const name = `/tmp/nacre-test-${process.pid}`;
+    const shell = await runIn(manager, `ls -A /tmp; echo x >${name} && cat ${name}`, workspace);
+    expect(shell.getAllOutput()).toBe("x\n");
+    expect(existsSync(name)).toBe(false);
+  });
+
+  test("a writable home does not give its secrets or startup files away", async () => {
+    writeFileSync(join(home, ".bashrc"), "");
+    mkdirSync(join(home, "project"), { recursive: true });
+    const manager = world.manager({
+      sandbox: "workspace-write",
+      writable: [home],
+      stateRoot: join(outside, "state"),
+    });
+    const command =
+      "cat ~/.ssh/id_ed25519; mv ~/.ssh ~/.s; echo x >>~/.bashrc; mkdir ~/.kube/y; echo x >~/ordinary; cat ~/ordinary";
+    const shell = await runIn(manager, command, workspace);
+    expect(shell.getAllOutput()).toMatch(/^x\n/);
+    expect(shell.getAllOutput()).not.toContain("PRIVATE");
+    expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("");
+    expect(existsSync(join(home, ".kube"))).toBe(false);
+    expect(existsSync(join(home, ".ssh/id_ed25519"))).toBe(true);
+  });
+
+  test("a workspace in a hidden place is refused", async () => {
+    const dir = join(home, ".ssh/project");
+    mkdirSync(dir);
+    const manager = world.manager({ sandbox: "workspace-write", workspace: dir });
+    await expect(runIn(manager, "true", dir)).rejects.toThrow(
+      `${dir} lies in ${home}/.ssh, which the sandbox hides`,
+    );
+  });
+
+  test("a working directory that cannot be seen is refused", async () => {
+    const manager = world.manager({ sandbox: "workspace-write" });
+    await expect(runIn(manager, "true", "/tmp")).rejects.toThrow(
+      "The working directory /tmp is hidden in the sandbox.",
+    );
+  });
+
+  test("the root as workspace is refused", async () => {
+    const manager = world.manager({ sandbox: "workspace-write", workspace: "/" });
+    await expect(runIn(manager, "true", "/")).rejects.toThrow("would protect nothing");
+  });
+
+  test("network full reaches the host, and unix sockets still cannot be had", async () => {
+    const manager = world.manager({ sandbox: "workspace-write", network: "full" });
+    const shell = await runIn(
+      manager,
+      "readlink /proc/self/ns/net; perl -e 'print syscall(41, 1, 1, 0)'",
+      workspace,
+    );
+    expect(shell.getAllOutput()).toBe(
+      `${execFileSync("readlink", ["/proc/self/ns/net"], { encoding: "utf8" })}-1`,
+    );
+  });
+
+  test("debuggers lets commands trace each other", async () => {
+    const manager = world.manager({ sandbox: "workspace-write", debuggers: true });
+    const shell = await runIn(manager, "perl -e 'print syscall(101, 0, 0, 0, 0)'", workspace);
+    expect(shell.getAllOutput()).toBe("0");
+  });
+});
