@@ -17,6 +17,7 @@ describe("a result on the wire", () => {
       duration_ms: expect.any(Number),
       truncated: false,
       containment: manager.containment,
+      sandbox: "off",
       notes: expect.any(Array),
     });
   });
@@ -33,6 +34,7 @@ describe("a result on the wire", () => {
       duration_ms: expect.any(Number),
       truncated: false,
       containment: manager.containment,
+      sandbox: "off",
       error: "Command failed with exit code 3",
       error_code: "exit_nonzero",
       notes: [],
@@ -50,6 +52,7 @@ describe("a result on the wire", () => {
       description: "",
       bash_id: shell?.id,
       containment: manager.containment,
+      sandbox: "off",
       notes: [],
     });
   });

@@ -15,7 +15,12 @@ describe("on the wire", () => {
   test("a success, a failure and a dry run have the keys of the contract", async () => {
     const { run, call, manager } = modes();
     await run("true");
-    const common = { duration_ms: expect.any(Number), truncated: false, containment: manager.containment };
+    const common = {
+      duration_ms: expect.any(Number),
+      truncated: false,
+      containment: manager.containment,
+      sandbox: "off",
+    };
     expect((await run("echo hi", "slow")).toWire()).toEqual({
       output: "hi\n",
       command: "echo hi",
