@@ -36,7 +36,12 @@ export class Bubblewrap implements SandboxDriver {
     try {
       // Everything but placeholders: a question must not put things on the disk.
       const shown = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
-      const plan = { argv: ["/bin/sh", "-c", ":"], workingDir: spec.workspace, shown };
+      const plan = {
+        argv: ["/bin/sh", "-c", ":"],
+        workingDir: spec.workspace,
+        shown,
+        isPlaceholder: () => false,
+      };
       const { argv, descriptors } = this.#wrap(spec, plan, { withPlaceholders: false });
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
@@ -67,7 +72,7 @@ export class Bubblewrap implements SandboxDriver {
         `The working directory ${plan.workingDir} is hidden in the sandbox. Work in ${spec.workspace}, or make it writable.`,
       );
     }
-    const view = viewOf(spec, plan.shown);
+    const view = viewOf(spec, plan);
     const filter = this.#filterFile(spec.debuggers);
     const missing = new Set(withPlaceholders ? [] : view.placeholders.map(({ path }) => path));
     const args = [

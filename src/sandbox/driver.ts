@@ -3,11 +3,17 @@
 import type { Confinement } from "../spool/confinement.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
-import type { Shown } from "./view.ts";
 
 export type ProbeResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly why: string; readonly fix: string };
+
+/** What a shell needs of our own state root, which is hidden otherwise. */
+export interface Shown {
+  readonly stateRoot: string;
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+}
 
 export interface WrapPlan {
   /** What is to run inside. */
@@ -15,6 +21,8 @@ export interface WrapPlan {
   /** Absolute. */
   readonly workingDir: string;
   readonly shown: Shown;
+  /** Whether something is there only because another sandbox needs it (placeholders.ts). */
+  readonly isPlaceholder: (path: string) => boolean;
   /** It is the first process of its own world: it takes no signal it does not want, and takes in orphans. */
   readonly isInit?: boolean;
 }

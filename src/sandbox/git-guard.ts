@@ -14,16 +14,22 @@ export interface GitGuard {
   readonly notEnforced: readonly string[];
 }
 
+export interface GuardOptions {
+  /** Config may be written. */
+  readonly gitConfig: boolean;
+  readonly exists: (path: string) => boolean;
+}
+
 /** For the repository whose top is this directory, if there is one. */
-export function guardGit(directory: string, { gitConfig }: { readonly gitConfig: boolean }): GitGuard {
+export function guardGit(directory: string, options: GuardOptions): GitGuard {
   const git = join(directory, ".git");
   switch (kindOf(git)) {
     case undefined:
       return NOTHING;
     case "directory":
-      return guardGitDir(git, gitConfig);
+      return guardGitDir(git, options);
     case "file":
-      return realPath(git) === git ? guardLinked(git, gitConfig) : { ...NOTHING, notEnforced: [isLink(git)] };
+      return realPath(git) === git ? guardLinked(git, options) : { ...NOTHING, notEnforced: [isLink(git)] };
   }
 }
 
@@ -33,14 +39,14 @@ const NOTHING: GitGuard = { args: [], placeholders: [], notEnforced: [] };
  * The directory is bound on itself first: only a mount cannot be renamed, and `mv .git away; mkdir -p .git/hooks`
  * would leave the guarded hooks behind.
  */
-function guardGitDir(git: string, gitConfig: boolean): GitGuard {
+function guardGitDir(git: string, { gitConfig, exists }: GuardOptions): GitGuard {
   const guarded = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
   // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
   if (guarded.some(({ path }) => isSymlink(path))) return { ...NOTHING, args: ["--ro-bind", git, git] };
   const args = ["--bind", git, git];
   const placeholders: Placeholder[] = [];
   for (const part of guarded) {
-    if (kindOf(part.path) === undefined) {
+    if (!exists(part.path)) {
       if (!part.missing) continue;
       placeholders.push({ path: part.path, ...part.missing });
     }
@@ -86,7 +92,7 @@ function moduleParts(git: string, gitConfig: boolean): Guarded[] {
  * Made writable only if that directory names this worktree in turn: an earlier command may have written the file,
  * but not what is outside.
  */
-function guardLinked(git: string, gitConfig: boolean): GitGuard {
+function guardLinked(git: string, options: GuardOptions): GitGuard {
   const args = ["--ro-bind", git, git];
   const named = /^gitdir: (.+)\n?$/.exec(readQuietly(git))?.[1];
   if (named === undefined) return { ...NOTHING, args };
@@ -96,7 +102,7 @@ function guardLinked(git: string, gitConfig: boolean): GitGuard {
   if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return { ...NOTHING, args };
   const main = realPath(resolve(own, common));
   if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return { ...NOTHING, args };
-  const guard = guardGitDir(main, gitConfig);
+  const guard = guardGitDir(main, options);
   const ownParts = ["commondir", "gitdir", "config.worktree"].map((name) => join(own, name));
   return {
     ...guard,

@@ -44,6 +44,12 @@ export class Placeholders {
     }
   }
 
+  /** Tells of a path whether what is there is one of these: for whoever needs it, too, there is nothing there. */
+  held(): (path: string) => boolean {
+    const keys = new Set(namesIn(this.#dir).map((note) => note.slice(0, note.indexOf("."))));
+    return (path) => keys.size > 0 && keys.has(keyOf(path));
+  }
+
   release(holder: Holder): void {
     this.#sweep((other) => other.pid !== holder.pid || other.startTime !== holder.startTime);
   }

@@ -34,14 +34,14 @@ export function isWithin(path: string, directory: string): boolean {
   return path === directory || directory === "/" || path.startsWith(`${directory}/`);
 }
 
-/** The first part of a path that does not exist: whoever holds that place holds the path. */
-export function firstMissing(path: string): string | undefined {
-  if (kindOf(path) !== undefined) return undefined;
-  for (let at = path; ; ) {
-    const up = dirname(at);
-    if (up === at || kindOf(up) !== undefined) return at;
-    at = up;
+/** The first part of a path that does not exist, by this: whoever holds that place holds the path. */
+export function firstMissing(path: string, exists: (path: string) => boolean): string | undefined {
+  let missing: string | undefined;
+  for (let at = path; at !== dirname(at); at = dirname(at)) {
+    if (!exists(at)) missing = at;
+    else if (kindOf(at) === "directory") break;
   }
+  return missing;
 }
 
 function linkAt(path: string): string | undefined {

@@ -146,6 +146,7 @@ export class Sandbox {
     const plan = {
       argv: request.argv,
       workingDir: request.workingDir,
+      isPlaceholder: this.#placeholders.held(),
       shown: {
         stateRoot: this.#stateRoots[0] ?? "",
         readable: request.readable,

@@ -3,11 +3,15 @@
 // what is hidden, last.
 import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
+import type { Shown, WrapPlan } from "./driver.ts";
 import { guardGit } from "./git-guard.ts";
 import { secretsOf, startupFilesOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { firstMissing, isWithin, kindOf, realPath } from "./real-path.ts";
+
+/** What is seen of our state root, and what counts as not there. */
+type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder">;
 
 export interface View {
   readonly args: readonly string[];
@@ -15,14 +19,7 @@ export interface View {
   readonly notEnforced: readonly string[];
 }
 
-/** What a shell needs of our own state root, which is hidden otherwise. */
-export interface Shown {
-  readonly stateRoot: string;
-  readonly readable: readonly string[];
-  readonly writable: readonly string[];
-}
-
-export function viewOf(spec: SandboxSpec, shown: Shown): View {
+export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): View {
   const { workspace, profile } = spec;
   const writable = outermostFirst([...new Set(spec.writable)]);
   for (const path of writable) {
@@ -37,8 +34,9 @@ export function viewOf(spec: SandboxSpec, shown: Shown): View {
   const isVisible = (path: string) =>
     !isPrivate(path) || [...writable, ...shownInPrivate].some((root) => isWithin(path, root));
   const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
-  const guards = writable.map((path) => guardGit(path, spec));
-  const masks = masksOf(spec, { isVisible, isWritable }, realPath(shown.stateRoot));
+  const exists = (path: string) => kindOf(path) !== undefined && !isPlaceholder(path);
+  const guards = writable.map((path) => guardGit(path, { gitConfig: spec.gitConfig, exists }));
+  const masks = masksOf(spec, { isVisible, isWritable, exists }, realPath(shown.stateRoot));
   return {
     args: [
       ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
@@ -70,7 +68,7 @@ function neededOfRun({ network }: SandboxSpec): string[] {
 
 function masksOf(
   spec: SandboxSpec,
-  { isVisible, isWritable }: Record<"isVisible" | "isWritable", (path: string) => boolean>,
+  { isVisible, isWritable, exists }: Record<"isVisible" | "isWritable" | "exists", (path: string) => boolean>,
   ownRoot: string,
 ): Pick<View, "args" | "placeholders"> {
   const args: string[] = [];
@@ -86,7 +84,7 @@ function masksOf(
     refuseInside(spec, path);
     // Mounted by itself, with holes.
     if (path === ownRoot) continue;
-    const missing = firstMissing(path);
+    const missing = firstMissing(path, exists);
     // Nobody can make it where nothing can be written.
     if (missing !== undefined && !isWritable(missing)) continue;
     if (missing !== undefined) {

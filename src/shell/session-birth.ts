@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { StartedShell } from "../hosts/host.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import { wallMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
@@ -35,6 +36,9 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   const { host, capBytes } = house;
   const { nonce, token, reports, number } = options;
   const place = harnessPlace(nonce, token, reports.path);
+  if (house.confiner.isSandboxed) {
+    throw new NacreError("spawn_failed", "Sessions cannot be sandboxed yet, so nothing was run.");
+  }
   let bash: SessionBash | undefined;
   const started = await host.start({
     command: "",

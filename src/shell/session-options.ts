@@ -1,6 +1,8 @@
 // What a session and a run in it can be told, and what comes back.
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Host } from "../hosts/host.ts";
+import type { Confinement } from "../spool/confinement.ts";
+import type { Confiner } from "./confiner.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 import type { Outcome } from "./outcome.ts";
@@ -61,6 +63,8 @@ export interface SessionResult {
   readonly shell?: ShellProcess;
   /** What it left running, as a shell that has ended: killing it ends that. */
   readonly remains?: ShellProcess;
+  /** What it may touch; undefined where nothing was asked for. */
+  readonly confinement: Confinement | undefined;
   /** A file that holds what this command printed, and nothing else. */
   fileOf(stream: StreamName): string;
 }
@@ -79,6 +83,8 @@ export interface SessionHouse {
   readonly allowedRoots: readonly string[] | undefined;
   /** The rules for the environment, once more, for what a profile has made of it. */
   sanitise(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
+  /** Confines its bashes. */
+  readonly confiner: Confiner;
   createShell(options: CreateShellOptions): Promise<ShellProcess>;
   forget(shell: ShellProcess): void;
   /** Looks after a bash: one whose shim was killed tells nobody. */

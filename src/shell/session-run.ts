@@ -278,6 +278,7 @@ export class Run {
       notes: this.#notes,
       durationMs: Math.round(this.#durationMs * 1000) / 1000,
       firstLine: this.#firstLine,
+      confinement: this.#bash.started.meta.confinement,
       fileOf: (stream) => {
         owned[stream] ??= output.fileOf(rest[stream]);
         return owned[stream];

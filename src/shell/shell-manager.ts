@@ -79,6 +79,7 @@ export class ShellManager {
       {
         host: this.#host,
         environment: this.environment,
+        confiner: this.#confiner,
         capBytes: options.capBytes ?? STREAM_CAP_BYTES,
         killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,
         allowedRoots: options.allowedRoots,

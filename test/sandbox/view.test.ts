@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+import { eventually } from "../fixtures/shells.ts";
 
 const world = useSandboxWorld();
 const { home, workspace, outside } = world;
@@ -50,7 +51,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
     expect(shell.getAllOutput()).toMatch(/secret: Permission denied/);
     // Nothing stays of what held their places.
-    expect(readdirSync(workspace)).toEqual(["secret"]);
+    await eventually(() => expect(readdirSync(workspace)).toEqual(["secret"]));
   });
 
   test("a mask of nothing stays as long as one of two shells needs it", async () => {
@@ -65,7 +66,17 @@ describeSandboxed("in a sandbox", () => {
     await runIn(manager, "touch go", workspace);
     await long.wait(10_000);
     expect(long.getAllOutput()).toContain("held");
-    expect(existsSync(join(workspace, ".env"))).toBe(false);
+    await eventually(() => expect(existsSync(join(workspace, ".env"))).toBe(false));
+  });
+
+  test("shells one after another and at once do not take each other's placeholders away", async () => {
+    git("init", "-q");
+    const manager = world.manager({ sandbox: "workspace-write", hide: [".env", "deep/er"] });
+    const run = async () => (await runIn(manager, "echo ran; echo x >.env", workspace)).getAllOutput();
+    const outputs: string[] = [];
+    for (let round = 0; round < 6; round++) outputs.push(...(await Promise.all([run(), run(), run()])));
+    expect(outputs.filter((output) => !/^ran\n\[stderr\]\n.*Permission denied\n$/.test(output))).toEqual([]);
+    await eventually(() => expect(readdirSync(workspace)).toEqual([".git"]));
   });
 
   test("a hidden link hides what it leads to", async () => {
@@ -85,8 +96,8 @@ describeSandboxed("in a sandbox", () => {
     const shell = await runIn(manager, command, workspace);
     expect(shell.getAllOutput()).toContain("Read-only file system");
     expect(git("log", "--format=%s")).toBe("x\n");
-    expect(existsSync(join(workspace, ".git/hooks"))).toBe(false);
-    expect(existsSync(join(workspace, ".git/commondir"))).toBe(false);
+    await eventually(() => expect(existsSync(join(workspace, ".git/hooks"))).toBe(false));
+    await eventually(() => expect(existsSync(join(workspace, ".git/commondir"))).toBe(false));
   });
 
   test("gitConfig lets commands write the config, but not the hooks", async () => {
@@ -156,7 +167,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toMatch(/^x\n/);
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
     expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("");
-    expect(existsSync(join(home, ".kube"))).toBe(false);
+    await eventually(() => expect(existsSync(join(home, ".kube"))).toBe(false));
     expect(existsSync(join(home, ".ssh/id_ed25519"))).toBe(true);
   });
 
