@@ -72,6 +72,7 @@ function finishProgram(folder) {
 /** Packages whose code is in the program; their licences want to be passed on with it. */
 const BUNDLED = [
   "@humanwhocodes/momoa",
+  "@modelcontextprotocol/node",
   "@modelcontextprotocol/server",
   "commander",
   "re2js",

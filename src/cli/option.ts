@@ -1,5 +1,7 @@
 // Options that several commands share, and how their values are read.
 import { InvalidArgumentError, Option } from "commander";
+import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
+import { messageOf } from "../support/errors.ts";
 import { TIMER_MAX_MS } from "../support/limits.ts";
 
 export const POLICIES = ["off", "trusting", "standard", "cautious"] as const;
@@ -43,6 +45,14 @@ export function readMs(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= TIMER_MAX_MS) return value;
   throw new InvalidArgumentError(`It must be a whole number of milliseconds from 1 to ${TIMER_MAX_MS}.`);
+}
+
+export function readAddress(text: string): HttpAddress {
+  try {
+    return readHttpAddress(text);
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error));
+  }
 }
 
 export function collectVariable(

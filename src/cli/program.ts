@@ -16,6 +16,7 @@ import {
   onTimeoutOption,
   policyFileOption,
   policyOption,
+  readAddress,
   readMs,
 } from "./option.ts";
 import { packageVersion } from "./package-version.ts";
@@ -58,6 +59,10 @@ function addRun(program: Command, io: CliIo, done: (exitCode: number) => void): 
 const RUN_EXIT_CODES = `
 Exit codes: the command's own; 3 if the policy wants a person to say yes and nobody did, 4 if it says no,
 124 if the time was over, 1 if nacre could not run it, 2 for words that make no sense.`;
+
+const MCP_TOKENS = `
+Over HTTP clients need a token: one of those in NACRE_MCP_TOKEN (separated by spaces), or else a new one, which is
+printed on stderr. Clients with the same token share their shells.`;
 
 function addShells(program: Command, io: CliIo, done: (exitCode: number) => void): void {
   program
@@ -127,7 +132,7 @@ function addTools(program: Command, io: CliIo, done: (exitCode: number) => void)
     });
   program
     .command("mcp")
-    .description("serve the tools over MCP on stdin and stdout")
+    .description("serve the tools over MCP on stdin and stdout, or over HTTP")
     .addOption(dialectOption())
     .addOption(policyOption())
     .addOption(policyFileOption())
@@ -135,6 +140,9 @@ function addTools(program: Command, io: CliIo, done: (exitCode: number) => void)
     .option("--session <name>", "what the session is called that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
+    .option("--http <port>", "serve over HTTP on this machine; 0 for any port that is free", readAddress)
+    .option("--no-token", "over HTTP, let in whoever can reach the port: every user of this machine")
+    .addHelpText("after", MCP_TOKENS)
     .action(async (options: ServeOptions) => {
       const { serve } = await import("./commands/mcp.ts");
       done(await serve(io, options));

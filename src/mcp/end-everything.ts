@@ -1,7 +1,7 @@
 // The end of a connection: its shells get a short grace, its calls come back, then everything is let go.
 // Short, because a client that closes the door waits a second or two before it kills the server.
 import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
-import type { Surroundings } from "./tool-adapter.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 export async function endEverything({
   kit,

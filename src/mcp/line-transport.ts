@@ -18,6 +18,8 @@ export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
   /** How long answers may still come after the other side has said its last word. */
   readonly drainMaxMs?: number;
+  /** Told how many subscriptions of the newer era the other side holds, whenever that changes. */
+  readonly onListening?: (count: number) => void;
 }
 
 export class LineTransport implements Transport {
@@ -31,6 +33,9 @@ export class LineTransport implements Transport {
   readonly #splitter: LineSplitter;
   readonly #drainMaxMs: number;
   readonly #unanswered = new Set<RequestId>();
+  /** Requests that are answered at the very end. */
+  readonly #listening = new Set<RequestId>();
+  readonly #onListening: (count: number) => void;
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
@@ -40,6 +45,7 @@ export class LineTransport implements Transport {
     this.#in = input;
     this.#out = output;
     this.#splitter = new LineSplitter(options.messageMaxBytes ?? MCP_MESSAGE_MAX_BYTES);
+    this.#onListening = options.onListening ?? (() => {});
     this.#drainMaxMs = options.drainMaxMs ?? MCP_DRAIN_MAX_MS;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
@@ -99,8 +105,10 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
-    if (method !== undefined && isId(id)) this.#unanswered.add(id);
+    const listens = method === "subscriptions/listen";
+    if (method !== undefined && isId(id)) (listens ? this.#listening : this.#unanswered).add(id);
     this.onmessage?.(value as JSONRPCMessage);
+    if (listens) this.#onListening(this.#listening.size);
     // Whoever cancels a call does not get an answer to it.
     if (method === "notifications/cancelled" && isId(params?.["requestId"]))
       this.#settle(params["requestId"]);
@@ -114,6 +122,7 @@ export class LineTransport implements Transport {
 
   #settle(id: RequestId): void {
     this.#unanswered.delete(id);
+    if (this.#listening.delete(id)) this.#onListening(this.#listening.size);
     if (this.#inputEnded && this.#unanswered.size === 0) void this.close();
   }
 

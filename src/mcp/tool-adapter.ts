@@ -12,20 +12,12 @@ import {
 import type { ToolProgress } from "../tool/context.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
-import type { CallOptions, Toolkit } from "../toolkit.ts";
-import { Approvals, canAsk } from "./approvals.ts";
-import type { Log } from "./log.ts";
+import type { CallOptions } from "../toolkit.ts";
+import { canAsk } from "./approvals.ts";
+import type { Surroundings } from "./surroundings.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
-export interface Surroundings {
-  readonly kit: Toolkit;
-  readonly log: Log;
-  /** Calls that have not come back yet. */
-  readonly inFlight: Set<Promise<unknown>>;
-}
-
 export function registerTools(server: McpServer, surroundings: Surroundings): void {
-  const approvals = new Approvals();
   for (const tool of surroundings.kit.registry.listAll()) {
     const { name, title, description, annotations } = tool;
     server.registerTool(
@@ -38,7 +30,7 @@ export function registerTools(server: McpServer, surroundings: Surroundings): vo
         ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
       },
       async (args, ctx) => {
-        const call = callTool({ tool, args, ctx, server, approvals, ...surroundings });
+        const call = callTool({ tool, args, ctx, server, surroundings });
         surroundings.inFlight.add(call);
         return await call.finally(() => surroundings.inFlight.delete(call));
       },
@@ -46,19 +38,22 @@ export function registerTools(server: McpServer, surroundings: Surroundings): vo
   }
 }
 
-interface Call extends Surroundings {
+interface Call {
+  readonly surroundings: Surroundings;
   readonly tool: BaseTool;
   readonly args: unknown;
   readonly ctx: ServerContext;
   readonly server: McpServer;
-  readonly approvals: Approvals;
 }
 
 async function callTool(call: Call): Promise<CallToolResult | InputRequiredResult> {
-  const { tool, args, ctx, kit, approvals, log } = call;
+  const { tool, args, ctx } = call;
+  const { kit, scope, session, approvals, log } = call.surroundings;
   const round = canAsk(capabilitiesOf(call)) ? approvals.round(ctx) : undefined;
   log(`call ${ctx.mcpReq.id}: ${tool.name}`);
   const result = await kit.call(tool.name, args, {
+    scope,
+    ...(session === undefined ? {} : { sessionId: session }),
     signal: ctx.mcpReq.signal,
     ...progressOf(call),
     ...(round ? { approve: round.approve } : {}),
@@ -83,7 +78,7 @@ function capabilitiesOf({ ctx, server }: Call): unknown {
 }
 
 /** Only whoever has asked for progress is told. */
-function progressOf({ ctx, log }: Call): Pick<CallOptions, "onProgress"> {
+function progressOf({ ctx, surroundings }: Call): Pick<CallOptions, "onProgress"> {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};
   let progress = 0;
@@ -91,7 +86,9 @@ function progressOf({ ctx, log }: Call): Pick<CallOptions, "onProgress"> {
     progress += 1;
     const params = { progressToken, progress, message };
     // The client may be gone by now; its call is being ended anyway.
-    ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => log(String(error)));
+    ctx.mcpReq
+      .notify({ method: "notifications/progress", params })
+      .catch((error) => surroundings.log(String(error)));
   };
   return { onProgress };
 }

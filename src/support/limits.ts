@@ -215,6 +215,15 @@ export const MCP_DRAIN_MAX_MS = 250;
 /** mcp/: at the end, how long commands get between TERM and KILL, and calls to come back. */
 export const MCP_END_GRACE_MS = 250;
 export const MCP_END_MAX_MS = 5_000;
+/** mcp/: how often subscribers are told of changed output at most. */
+export const MCP_WATCH_INTERVAL_MS = 250;
+/** mcp/: how much of a command names its output in a list. */
+export const RESOURCE_TITLE_MAX_CHARS = 120;
+/** mcp/: connections of the older era over HTTP: how many, and how long one may be silent. */
+export const MCP_HTTP_SESSIONS_MAX_COUNT = 256;
+export const MCP_HTTP_SESSION_IDLE_MS = 30 * 60_000;
+/** mcp/: the shortest token that clients over HTTP may be let in with. */
+export const MCP_TOKEN_MIN_CHARS = 16;
 /** mcp/: questions to a person that wait for an answer; older ones are forgotten, and so refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
 

@@ -49,7 +49,9 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   test("gets its own answer to each of 50 calls at once", async () => {
     const { call } = await mcp.inProcess({ era });
     const numbers = Array.from({ length: 50 }, (_, i) => i);
-    const results = await Promise.all(numbers.map((i) => call("Bash", { command: `echo ${i}; exit ${i}` })));
+    const results = await Promise.all(
+      numbers.map((i) => call("Bash", { command: `echo ${i}; (exit ${i})` })),
+    );
     expect(results.map((result) => dataOf(result)["output"])).toEqual(numbers.map((i) => `${i}\n`));
     expect(results.map((result) => dataOf(result)["exit_code"])).toEqual(numbers);
   });

@@ -1,14 +1,22 @@
 // Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
 // After every test: the clients are closed, the servers have ended, no process and no file is left.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { type CallToolResult, Client, type ClientCapabilities } from "@modelcontextprotocol/client";
+import {
+  type CallToolResult,
+  Client,
+  type ClientCapabilities,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect } from "vitest";
-import { type McpOptions, serveMcp } from "../../src/mcp/serve-mcp.ts";
+import type { McpOptions } from "../../src/mcp/mcp-options.ts";
+import { serveStdio } from "../../src/mcp/serve-stdio.ts";
 import { eventually, processesTouching } from "../fixtures/shells.ts";
 import { StreamTransport } from "./stream-transport.ts";
 
@@ -45,11 +53,21 @@ export interface OverStdio extends Connection {
   readonly pid: number;
 }
 
+export interface OverHttp extends Connection {
+  readonly url: string;
+  readonly token: string;
+  readonly child: ChildProcess;
+  /** Another client of the same server. */
+  readonly another: (options?: OpenOptions & { readonly token?: string }) => Promise<Client>;
+}
+
 export interface McpTests {
   /** A server in this process, reached through a pair of streams. */
   inProcess(options?: OpenOptions): Promise<InProcess>;
   /** `nacre mcp` with these words, as a process of its own. */
   overStdio(words: readonly string[], options?: OpenOptions): Promise<OverStdio>;
+  /** `nacre mcp --http 0` with these words, and a client of it. */
+  overHttp(words: readonly string[], options?: OpenOptions): Promise<OverHttp>;
   /** A directory that no process may touch after the test. */
   directory(): string;
 }
@@ -85,7 +103,7 @@ export function useMcp(): McpTests {
     const stdout = new PassThrough();
     let stderr = "";
     const ending = new AbortController();
-    const served = serveMcp(
+    const served = serveStdio(
       { workingDir: dir, stateRoot: join(root, "state"), version: "1.2.3", ...server },
       { stdin, stdout, stderr: { write: (text) => (stderr += text) }, signal: ending.signal },
     );
@@ -106,11 +124,7 @@ export function useMcp(): McpTests {
       command: process.execPath,
       args: [program, "mcp", ...words],
       cwd: dir,
-      env: {
-        PATH: process.env["PATH"] ?? "/usr/bin:/bin",
-        NACRE_HOME: join(root, "state"),
-        NACRE_LOG: "debug",
-      },
+      env: environment(root),
       stderr: "pipe",
     });
     let stderr = "";
@@ -123,7 +137,49 @@ export function useMcp(): McpTests {
     return { ...connection(client, dir, () => stderr), transport, pid: transport.pid ?? -1 };
   };
 
-  return { inProcess, overStdio, directory };
+  const overHttp: McpTests["overHttp"] = async (words, options = {}) => {
+    const root = directory();
+    const dir = workDir(root);
+    const env = { ...environment(root), NACRE_MCP_TOKEN: TOKENS.join(" ") };
+    const child = spawn(process.execPath, [program, "mcp", "--http", "0", ...words], {
+      cwd: dir,
+      env,
+      stdio: ["ignore", "inherit", "pipe"],
+    });
+    const exited = once(child, "exit");
+    endings.push(async () => {
+      child.kill("SIGTERM");
+      expect((await exited)[0]).toBe(0);
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    await eventually(() => expect(stderr).toMatch(/listening on \S+\n/), 20_000);
+    const [, url = ""] = /listening on (\S+)\n/.exec(stderr) ?? [];
+    const another: OverHttp["another"] = async ({ token = TOKENS[0], ...more } = {}) => {
+      const client = createClient(more);
+      endings.unshift(() => client.close());
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+      return client;
+    };
+    const client = await another(options);
+    return { ...connection(client, dir, () => stderr), url, token: TOKENS[0], child, another };
+  };
+
+  return { inProcess, overStdio, overHttp, directory };
+}
+
+/** What the server of `overHttp` lets in. */
+export const TOKENS = ["a-token-for-the-first", "a-token-for-the-second"] as const;
+
+function environment(root: string): Record<string, string> {
+  return {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    NACRE_HOME: join(root, "state"),
+    NACRE_LOG: "debug",
+  };
 }
 
 function createClient({ era = "modern", capabilities = {}, prepare }: OpenOptions): Client {

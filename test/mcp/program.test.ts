@@ -76,13 +76,6 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     process.kill(-Number(background["pid"]), "SIGKILL");
     await eventually(() => expect(isAlive(Number(background["pid"]))).toBe(false));
   });
-
-  test("gets an answer to each of 50 calls at once", async () => {
-    const { call } = await mcp.overStdio([], { era });
-    const numbers = Array.from({ length: 50 }, (_, i) => i);
-    const results = await Promise.all(numbers.map((i) => call("Bash", { command: `echo ${i}` })));
-    expect(results.map(textOf)).toEqual(numbers.map((i) => `${i}\n`));
-  });
 });
 
 test("end-of-file on stdin ends it with exit code 0 and nothing left behind", async () => {
@@ -142,4 +135,23 @@ test("a script that pipes its calls in gets its answers, and nothing else, on st
   const byId = new Map(messages.map(({ id, result }) => [id, result]));
   expect(byId.get(1)).toMatchObject({ isError: false, structuredContent: { output: "hi\n" } });
   expect(byId.get(2)).toMatchObject({ isError: true, structuredContent: { exit_code: 3 } });
+});
+
+test("a message that breaks off is answered with an error, and the server ends as it should", async () => {
+  const { child, exited, stdout } = rawServer();
+  child.stdin?.write(JSON.stringify(bash(1, "echo never")).slice(0, -20));
+  child.stdin?.end();
+  expect(await exited).toEqual({ code: 0, signal: null });
+  expect(JSON.parse(stdout())).toMatchObject({ id: null, error: { code: -32700 } });
+});
+
+test("a policy file that cannot be used is told on stderr and in every result, and the server lives", async () => {
+  const { call, client, stderr } = await mcp.overStdio(["--policy-file", "/nonexistent/policy.json"]);
+  expect((await client.listTools()).tools).toHaveLength(3);
+  for (const command of ["echo one", "echo two"]) {
+    const result = await call("Bash", { command });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain("/nonexistent/policy.json cannot be used");
+  }
+  await eventually(() => expect(stderr()).toContain("/nonexistent/policy.json cannot be used"));
 });

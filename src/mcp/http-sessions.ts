@@ -1,0 +1,85 @@
+// Connections of the older era over HTTP: each begins with initialize, gets an id, and has a server of its own, so
+// that it can be asked questions and told of changes as over stdio.
+import { randomUUID } from "node:crypto";
+import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { monotonicMs } from "../support/clock.ts";
+import {
+  MCP_HTTP_SESSION_IDLE_MS,
+  MCP_HTTP_SESSIONS_MAX_COUNT,
+  MCP_MESSAGE_MAX_BYTES,
+} from "../support/limits.ts";
+
+interface HttpSession {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: McpServer;
+  usedMs: number;
+}
+
+export interface HttpSessionsOptions {
+  readonly createServer: (id: string) => McpServer;
+  /** The connection is over. */
+  readonly onEnd: (id: string) => Promise<void>;
+}
+
+export class HttpSessions {
+  readonly #options: HttpSessionsOptions;
+  readonly #sessions = new Map<string, HttpSession>();
+
+  constructor(options: HttpSessionsOptions) {
+    this.#options = options;
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) return await this.#open(request);
+    const session = this.#sessions.get(id);
+    if (!session) return notFound();
+    session.usedMs = monotonicMs();
+    return await session.transport.handleRequest(request);
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.#close(id)));
+  }
+
+  /** Whatever does not begin with initialize is refused by the transport, and leaves nothing behind. */
+  async #open(request: Request): Promise<Response> {
+    await this.#makeRoom();
+    const id = randomUUID();
+    const server = this.#options.createServer(id);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      maxRequestBodySize: MCP_MESSAGE_MAX_BYTES,
+      onsessioninitialized: () => {
+        this.#sessions.set(id, { transport, server, usedMs: monotonicMs() });
+      },
+      onsessionclosed: () => this.#close(id),
+    });
+    await server.connect(transport);
+    const response = await transport.handleRequest(request);
+    if (transport.sessionId === undefined) await server.close();
+    return response;
+  }
+
+  /** Clients often vanish without a word; the one that has been silent longest goes first. */
+  async #makeRoom(): Promise<void> {
+    const byAge = [...this.#sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);
+    const idle = byAge.filter(([, { usedMs }]) => monotonicMs() - usedMs > MCP_HTTP_SESSION_IDLE_MS);
+    const surplus = byAge.slice(0, Math.max(0, byAge.length + 1 - MCP_HTTP_SESSIONS_MAX_COUNT));
+    const going = new Set([...idle, ...surplus].map(([id]) => id));
+    await Promise.all([...going].map((id) => this.#close(id)));
+  }
+
+  async #close(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    if (!this.#sessions.delete(id)) return;
+    await session?.server.close();
+    await this.#options.onEnd(id);
+  }
+}
+
+/** The status tells the client to begin anew. */
+function notFound(): Response {
+  const message = "This connection is not known any more: begin with initialize again.";
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message } }, { status: 404 });
+}

@@ -1,0 +1,54 @@
+// What the server may be told, whichever way clients reach it, and what that means for the toolkit behind it.
+import type { PolicyProfile } from "../execution/options.ts";
+import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
+import type { ToolkitOptions } from "../toolkit.ts";
+import type { Dialect } from "./instructions.ts";
+
+export interface McpOptions {
+  /** Where commands run. Absolute. */
+  readonly workingDir: string;
+  /** What the server says its version is. */
+  readonly version: string;
+  /** @default "shells" */
+  readonly dialect?: Dialect;
+  /** @default "standard" */
+  readonly policy?: PolicyProfile;
+  /** A JSON file of rules. @default the one in the XDG configuration directory */
+  readonly policyFile?: string;
+  /** Connections of one scope see each other's shells. @default one per connection, or per token over HTTP */
+  readonly scope?: string;
+  /** What the session is called that commands run in. @default one per scope; per connection of the older era over HTTP */
+  readonly session?: string;
+  /** What happens to a command whose time is over. @default "background" */
+  readonly onTimeout?: "kill" | "background";
+  /** Background shells outlive the server. @default false */
+  readonly durable?: boolean;
+  /** Where shells are kept on disk. */
+  readonly stateRoot?: string;
+  /** "debug" says on stderr what is going on. */
+  readonly logLevel?: string;
+}
+
+export function toolkitOptions(options: McpOptions): ToolkitOptions {
+  const {
+    workingDir,
+    dialect,
+    policy,
+    policyFile,
+    stateRoot,
+    durable = false,
+    onTimeout = "background",
+  } = options;
+  return {
+    workingDir,
+    onTimeout,
+    durable,
+    door: "mcp",
+    defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
+    ...(options.session === undefined ? {} : { sessionId: options.session }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(policyFile === undefined ? {} : { policyFile }),
+    ...(stateRoot === undefined ? {} : { stateRoot }),
+  };
+}

@@ -1,0 +1,27 @@
+// One server of the SDK with our tools and resources: for a connection, or for a single request of the newer era
+// over HTTP. What outlives it is in Surroundings.
+import { McpServer } from "@modelcontextprotocol/server";
+import { instructionsFor } from "./instructions.ts";
+import type { McpOptions } from "./mcp-options.ts";
+import { registerResources } from "./shell-resources.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { registerTools } from "./tool-adapter.ts";
+import { TrustingValidator } from "./trusting-validator.ts";
+
+export function createServer(options: McpOptions, surroundings: Surroundings): McpServer {
+  const { dialect = "shells", onTimeout = "background" } = options;
+  const server = new McpServer(
+    { name: "nacre", title: "nacre", version: options.version },
+    {
+      instructions: instructionsFor(dialect, onTimeout, surroundings.kit),
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { subscribe: true, listChanged: true },
+      },
+      jsonSchemaValidator: new TrustingValidator(),
+    },
+  );
+  registerTools(server, surroundings);
+  registerResources(server, surroundings);
+  return server;
+}

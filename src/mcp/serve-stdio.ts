@@ -1,0 +1,62 @@
+// One connection over a pair of streams, served until the client goes or the host says so. Whatever the
+// connection has started ends with it.
+import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import type { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
+import { assembleToolkit } from "../toolkit.ts";
+import { endEverything } from "./end-everything.ts";
+import { LineTransport } from "./line-transport.ts";
+import { createLog } from "./log.ts";
+import { type McpOptions, toolkitOptions } from "./mcp-options.ts";
+import { createServer } from "./mcp-server.ts";
+import { prepareSoon } from "./prepare-soon.ts";
+import { announce } from "./shell-resources.ts";
+import { createSurroundings } from "./surroundings.ts";
+import { untilEnd } from "./until-end.ts";
+
+export interface McpIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: { write(text: string): unknown };
+  /** Ends the connection from this side. */
+  readonly signal?: AbortSignal;
+}
+
+export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> {
+  const log = createLog(io.stderr, options.logLevel);
+  const kit = assembleToolkit(toolkitOptions(options));
+  const surroundings = createSurroundings({
+    kit,
+    log,
+    scope: options.scope ?? `mcp-${randomUUID()}`,
+    shared: options.scope !== undefined,
+    inFlight: new Set(),
+  });
+  let server: McpServer | undefined;
+  let stopAnnouncing: (() => void) | undefined;
+  // Subscriptions of the newer era, which the SDK keeps: it has to be told of changes while there are any.
+  const onListening = (count: number) => {
+    stopAnnouncing?.();
+    stopAnnouncing = count > 0 && server ? announce(server, surroundings) : undefined;
+  };
+  const transport = new LineTransport(io.stdin, io.stdout, { onListening });
+  const stopPreparing = prepareSoon(kit, io.stderr);
+  try {
+    const handle = serveConnection(
+      ({ era }) => {
+        log(`a client of the ${era} era`);
+        server = createServer(options, surroundings);
+        return server;
+      },
+      { transport, onerror: (error) => log(`error: ${error.message}`) },
+    );
+    await untilEnd(transport.closed, io.signal);
+    await handle.close();
+  } finally {
+    stopPreparing();
+    stopAnnouncing?.();
+    await endEverything(surroundings);
+    log("everything has ended");
+  }
+}

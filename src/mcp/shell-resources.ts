@@ -1,0 +1,106 @@
+// Every shell's output as a resource, shell://{id}/output: listed, readable without moving anybody's place in it,
+// and announced when it changes to whoever has subscribed.
+import {
+  type ListResourcesResult,
+  type McpServer,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
+import { resolveExecutionOptions } from "../execution/options.ts";
+import { render } from "../execution/render.ts";
+import { findShell } from "../execution/scope.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { sizeOf } from "../spool/cursor.ts";
+import { messageOf } from "../support/errors.ts";
+import { RESOURCE_TITLE_MAX_CHARS } from "../support/limits.ts";
+import { createContext } from "../tool/context.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+export function registerResources(server: McpServer, surroundings: Surroundings): void {
+  const template = new ResourceTemplate("shell://{id}/output", {
+    list: (): ListResourcesResult => ({ resources: surroundings.shells().map(describe) }),
+  });
+  server.registerResource(
+    "shell-output",
+    template,
+    {
+      title: "Output of a shell",
+      description: "What a shell has printed so far: stdout, then [stderr] and stderr.",
+      mimeType: MIME_TYPE,
+    },
+    async (uri, { id }): Promise<ReadResourceResult> => ({
+      contents: [{ uri: uri.href, mimeType: MIME_TYPE, text: await read(uri, String(id), surroundings) }],
+    }),
+  );
+  serveSubscriptions(server, surroundings);
+}
+
+export function uriOf(id: string): string {
+  return `shell://${id}/output`;
+}
+
+const MIME_TYPE = "text/plain";
+
+function describe(shell: ShellProcess): ListResourcesResult["resources"][number] {
+  const { stdout, stderr } = shell.outputFiles;
+  const [line = ""] = shell.command.trim().split("\n", 1);
+  return {
+    uri: uriOf(shell.id),
+    name: shell.id,
+    title: line.slice(0, RESOURCE_TITLE_MAX_CHARS),
+    description: `Output of ${shell.id}, which is ${shell.status}`,
+    mimeType: MIME_TYPE,
+    size: sizeOf(stdout) + sizeOf(stderr),
+  };
+}
+
+async function read(uri: URL, id: string, { kit, scope }: Surroundings): Promise<string> {
+  const { manager } = kit;
+  let shell: ShellProcess;
+  try {
+    shell = findShell(manager, id, createContext({ workingDir: "/", scope }));
+  } catch (error) {
+    throw new ResourceNotFoundError(uri.href, messageOf(error));
+  }
+  const { text } = await render(shell.outputParts, resolveExecutionOptions({ manager }));
+  return text;
+}
+
+/** Tells the client of every change, or of those to the resources it wants. Returns how to stop. */
+export function announce(
+  { server }: McpServer,
+  { watch, log }: Surroundings,
+  wants: (uri: string) => boolean = () => true,
+): () => void {
+  const failed = (error: unknown) => log(`a notification was not sent: ${messageOf(error)}`);
+  return watch.add({
+    onList: () => void server.sendResourceListChanged().catch(failed),
+    onChange: (id) => {
+      const uri = uriOf(id);
+      if (wants(uri)) server.sendResourceUpdated({ uri }).catch(failed);
+    },
+  });
+}
+
+/** The older era asks for each resource by itself; in the newer one the SDK keeps the subscriptions. */
+function serveSubscriptions(mcp: McpServer, surroundings: Surroundings): void {
+  const { server } = mcp;
+  const wanted = new Set<string>();
+  let stop: (() => void) | undefined;
+  const end = () => {
+    stop?.();
+    stop = undefined;
+  };
+  server.setRequestHandler("resources/subscribe", ({ params }) => {
+    wanted.add(params.uri);
+    stop ??= announce(mcp, surroundings, (uri) => wanted.has(uri));
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+    wanted.delete(params.uri);
+    if (wanted.size === 0) end();
+    return {};
+  });
+  server.onclose = end;
+}

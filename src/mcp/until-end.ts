@@ -1,0 +1,14 @@
+// Waits until a connection is closed or the host wants it to end, whichever is first.
+
+export async function untilEnd(closed: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return await closed;
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+    void closed.then(end);
+  });
+}

@@ -1,0 +1,30 @@
+// Tells the SDK what changes about the shells of a scope, for the subscriptions of the newer era over HTTP; it knows
+// who wants to hear what.
+import { InMemoryServerEventBus, type ServerEvent, type ServerEventBus } from "@modelcontextprotocol/server";
+import { uriOf } from "./shell-resources.ts";
+import type { ShellWatch } from "./shell-watch.ts";
+
+export class WatchBus implements ServerEventBus {
+  readonly #bus = new InMemoryServerEventBus();
+  readonly #watch: ShellWatch;
+
+  constructor(watch: ShellWatch) {
+    this.#watch = watch;
+  }
+
+  publish(event: ServerEvent): void {
+    this.#bus.publish(event);
+  }
+
+  subscribe(listener: (event: ServerEvent) => void): () => void {
+    const unsubscribe = this.#bus.subscribe(listener);
+    const stop = this.#watch.add({
+      onList: () => listener({ kind: "resources_list_changed" }),
+      onChange: (id) => listener({ kind: "resource_updated", uri: uriOf(id) }),
+    });
+    return () => {
+      stop();
+      unsubscribe();
+    };
+  }
+}

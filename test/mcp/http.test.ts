@@ -1,0 +1,236 @@
+// What is particular to HTTP: who is let in, what is refused, how it ends.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readHttpAddress } from "../../src/mcp/http-address.ts";
+import { HttpGuard, nameOf, readTokens } from "../../src/mcp/http-guard.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { eventually } from "../fixtures/shells.ts";
+import { dataOf, ERAS, program, TOKENS, textOf, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** Says what no client of a library would. */
+async function say(
+  url: string,
+  body: string | Buffer | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return await new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          authorization: `Bearer ${TOKENS[0]}`,
+          ...headers,
+        },
+      },
+      (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        response.on("end", () =>
+          resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }),
+        );
+      },
+    );
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+
+describe("the address", () => {
+  test.each([
+    ["8080", { host: "127.0.0.1", port: 8080 }],
+    ["0", { host: "127.0.0.1", port: 0 }],
+    ["localhost:8080", { host: "127.0.0.1", port: 8080 }],
+    ["127.0.0.1:8080", { host: "127.0.0.1", port: 8080 }],
+    ["[::1]:8080", { host: "::1", port: 8080 }],
+  ])("%s is on this machine", (text, address) => expect(readHttpAddress(text)).toEqual(address));
+
+  test.each([
+    "0.0.0.0:8080",
+    "[::]:8080",
+    ":8080",
+    "example.com:80",
+    "192.168.1.2:8080",
+    "127.0.0.1.evil:80",
+  ])("%s is refused with another way", (text) =>
+    expect(() => readHttpAddress(text)).toThrow(/this machine only.*ssh -L/),
+  );
+
+  test.each(["", "http", "65536", "80:", "-1", "8080x"])("%j is no port", (text) =>
+    expect(() => readHttpAddress(text)).toThrow("a port from 0"),
+  );
+});
+
+describe("the guard", () => {
+  const guard = new HttpGuard([...TOKENS]);
+  const headers = { host: "127.0.0.1:8080", authorization: `Bearer ${TOKENS[1]}` };
+  const url = "/mcp";
+
+  test("lets in who knows a token", () => {
+    expect(guard.admit({ headers, url })).toEqual({ token: TOKENS[1] });
+    expect(guard.admit({ headers: { ...headers, origin: "http://localhost:3000" }, url })).toEqual({
+      token: TOKENS[1],
+    });
+  });
+
+  test.each([
+    [{ host: "127.0.0.1" }, 401, "A token is needed"],
+    [{ ...headers, authorization: `Bearer ${TOKENS[1]}x` }, 401, "not known"],
+    [{ ...headers, authorization: `Basic ${TOKENS[1]}` }, 401, "A token is needed"],
+    [{ ...headers, host: "evil.example:8080" }, 403, "Host"],
+    [{ authorization: headers.authorization }, 403, "Host"],
+    [{ ...headers, origin: "https://evil.example" }, 403, "Origin"],
+    [{ ...headers, origin: "null" }, 403, "Origin"],
+  ])("keeps out %j with status %i", (given, status, words) => {
+    expect(guard.admit({ headers: given, url })).toMatchObject({
+      status,
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test("knows one path", () => {
+    expect(guard.admit({ headers, url: "/" })).toMatchObject({ status: 404 });
+    expect(guard.admit({ headers, url: "/mcp?x=1" })).toHaveProperty("token");
+  });
+
+  test("without tokens lets in everybody who means this machine", () => {
+    const open = new HttpGuard([]);
+    expect(open.admit({ headers: { host: "localhost" }, url })).toEqual({ token: "" });
+    expect(open.admit({ headers: { host: "evil.example" }, url })).toMatchObject({ status: 403 });
+  });
+
+  test("tokens come from the environment, or are made up", () => {
+    expect(readTokens(`${TOKENS.join(",")} `)).toEqual([...TOKENS]);
+    expect(() => readTokens("short")).toThrow("16 characters");
+    const [made = ""] = readTokens(undefined);
+    expect(made.length).toBeGreaterThan(30);
+    expect(readTokens("")).not.toEqual([made]);
+    expect(nameOf(made)).not.toContain(made);
+  });
+});
+
+test("a stranger is kept out, and gets an answer that says why", async () => {
+  const { url } = await mcp.overHttp([]);
+  expect(await say(url, LIST, { authorization: "" })).toMatchObject({
+    status: 401,
+    body: expect.stringContaining("Authorization: Bearer"),
+    headers: { "www-authenticate": expect.stringContaining("Bearer") },
+  });
+  expect(await say(url, LIST, { host: "evil.example" })).toMatchObject({ status: 403 });
+  expect(await say(url, LIST, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
+});
+
+test("bad input is answered with an error each, and the server lives", async () => {
+  const { url, call } = await mcp.overHttp([]);
+  expect(await say(url, "this is not JSON")).toMatchObject({
+    status: 400,
+    body: expect.stringContaining("-32700"),
+  });
+  expect((await say(url, "[1, 2]")).status).toBe(400);
+  expect((await say(url, LIST)).status).toBe(400);
+  expect((await say(url, LIST, { "mcp-session-id": "made-up" })).status).toBe(404);
+  expect((await say(url, LIST, { "content-type": "text/plain" })).status).toBe(415);
+  expect((await say(url, undefined)).status).toBe(400);
+  expect(await say(url, Buffer.alloc(50_000_000, "x")).catch(() => ({ status: 413 }))).toMatchObject({
+    status: 413,
+  });
+  expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
+});
+
+test.each(ERAS)("clients of the %s era share their shells by token, and only so", async (era) => {
+  const { call, another } = await mcp.overHttp([], { era });
+  const started = await call("Bash", { command: "echo mine", run_in_background: true });
+  const read = { name: "BashOutput", arguments: { bash_id: dataOf(started)["bash_id"], wait_for: "exit" } };
+  const friend = await another({ era });
+  expect(textOf(await friend.callTool(read))).toContain("mine");
+  const stranger = await another({ era, token: TOKENS[1] });
+  expect(textOf(await stranger.callTool(read))).toContain("Shell not found");
+  expect((await stranger.listResources()).resources).toEqual([]);
+});
+
+test("connections of the older era have a bash each, unless all are to share one", async () => {
+  const own = await mcp.overHttp([], { era: "legacy" });
+  const friend = await own.another({ era: "legacy" });
+  await own.call("Bash", { command: "place=mine" });
+  const look = { name: "Bash", arguments: { command: "echo [$place]" } };
+  expect(textOf(await friend.callTool(look))).toBe("[]\n");
+  expect(textOf(await own.client.callTool(look))).toBe("[mine]\n");
+
+  const shared = await mcp.overHttp(["--session", "ours"], { era: "legacy" });
+  const other = await shared.another({ era: "legacy" });
+  await shared.call("Bash", { command: "place=ours" });
+  expect(textOf(await other.callTool(look))).toBe("[ours]\n");
+});
+
+test("an approval given by one token's person does not count for another's call", async () => {
+  const { another } = await mcp.overHttp([]);
+  const forged = {
+    name: "Bash",
+    arguments: { command: "find . -delete" },
+    inputResponses: { approval: { action: "accept", content: {} } },
+    requestState: "made up",
+  };
+  const client = await another({ token: TOKENS[1] });
+  expect(dataOf(await client.callTool(forged))).toMatchObject({ error_code: "approval_refused" });
+});
+
+test("--no-token lets everybody in and says so", async () => {
+  const { url, stderr } = await mcp.overHttp(["--no-token"]);
+  expect(stderr()).toContain("every user and program of this machine");
+  const params = {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1" },
+  };
+  const hello = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  expect((await say(url, hello, { authorization: "" })).status).toBe(200);
+});
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends it with exit code 0 and nothing left", async (signal) => {
+  const mark = new Mark();
+  const { call, child } = await mcp.overHttp([], { era: "legacy" });
+  call("Bash", { command: `setsid sleep ${mark.next()} & sleep ${mark.next()}` }).catch(() => {});
+  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2));
+  const exited = once(child, "exit");
+  child.kill(signal);
+  expect(await exited).toEqual([0, null]);
+  expect(mark.processes()).toEqual([]);
+});
+
+test("a port that is in use is an error that says what to do", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await once(other, "listening");
+  const address = other.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const dir = mcp.directory();
+  const child = spawn(process.execPath, [program, "mcp", "--http", String(port)], {
+    cwd: dir,
+    env: { PATH: process.env["PATH"] ?? "", NACRE_HOME: join(dir, "state") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(stderr).toContain(`Port ${port} is in use`);
+});

@@ -1,0 +1,106 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../fixtures/shells.ts";
+import { type Connection, dataOf, ERAS, type Era, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+const START = "echo first; until [ -e go ]; do sleep 0.02; done; echo second";
+
+async function start({ call }: Connection, command = START): Promise<{ id: string; uri: string }> {
+  const id = String(dataOf(await call("Bash", { command, run_in_background: true }))["bash_id"]);
+  return { id, uri: `shell://${id}/output` };
+}
+
+async function read({ client }: Connection, uri: string): Promise<unknown> {
+  const [content] = (await client.readResource({ uri })).contents;
+  return content && "text" in content ? content.text : undefined;
+}
+
+/** Subscribes to a resource and to the list; returns what has been heard so far, and how to end it. */
+async function listen({ client }: Connection, era: Era, uri: string) {
+  const heard: unknown[] = [];
+  client.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void heard.push(params.uri),
+  );
+  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("list"));
+  if (era === "legacy") {
+    await client.subscribeResource({ uri });
+    return { heard, stop: async () => void (await client.unsubscribeResource({ uri })) };
+  }
+  const subscription = await client.listen({ resourceSubscriptions: [uri], resourcesListChanged: true });
+  return { heard, stop: async () => await subscription.close() };
+}
+
+describe.each(ERAS)("a client of the %s era", (era) => {
+  test("finds the output of every shell in the list, and reads it without moving its place", async () => {
+    const connection = await mcp.inProcess({ era });
+    const { client, call, dir } = connection;
+    expect((await client.listResources()).resources).toEqual([]);
+    expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
+      { uriTemplate: "shell://{id}/output" },
+    ]);
+    const { id, uri } = await start(connection);
+    await eventually(async () => expect(await read(connection, uri)).toBe("first\n"));
+    expect((await client.listResources()).resources).toMatchObject([
+      {
+        uri,
+        name: id,
+        title: START,
+        mimeType: "text/plain",
+        description: expect.stringContaining("running"),
+      },
+    ]);
+    writeFileSync(join(dir, "go"), "");
+    const output = await call("BashOutput", { bash_id: id, wait_for: "exit" });
+    expect(dataOf(output)["output"]).toContain("first\nsecond\n");
+    expect(await read(connection, uri)).toBe("first\nsecond\n");
+  });
+
+  test("is told in our words that a shell does not exist", async () => {
+    const { client } = await mcp.inProcess({ era });
+    await expect(client.readResource({ uri: "shell://shell_00000000/output" })).rejects.toThrow(
+      "Shell not found: shell_00000000",
+    );
+    await expect(client.readResource({ uri: "file:///etc/passwd" })).rejects.toThrow();
+  });
+
+  test("hears of new output, of the end and of new shells while it is subscribed", async () => {
+    const connection = await mcp.inProcess({ era });
+    const { dir } = connection;
+    const { uri } = await start(connection);
+    const { heard, stop } = await listen(connection, era, uri);
+    writeFileSync(join(dir, "go"), "");
+    await eventually(() => expect(heard).toContain(uri));
+    await start(connection, "true");
+    await eventually(() => expect(heard).toContain("list"));
+    await stop();
+    const before = heard.length;
+    await start(connection, "echo unheard");
+    const again = await listen(connection, era, uri);
+    await start(connection, "true");
+    await eventually(() => expect(again.heard).toContain("list"));
+    expect(heard).toHaveLength(before);
+  });
+});
+
+test("shells of another scope are neither listed nor readable", async () => {
+  const stateRoot = mcp.directory();
+  const one = await mcp.inProcess({ stateRoot });
+  const other = await mcp.inProcess({ stateRoot });
+  const { uri } = await start(one, "echo mine");
+  await eventually(async () => expect(await read(one, uri)).toBe("mine\n"));
+  expect((await other.client.listResources()).resources).toEqual([]);
+  await expect(other.client.readResource({ uri })).rejects.toThrow("Shell not found");
+});
+
+test("connections that share a scope see each other's shells", async () => {
+  const stateRoot = mcp.directory();
+  const one = await mcp.inProcess({ stateRoot, scope: "team" });
+  const other = await mcp.inProcess({ stateRoot, scope: "team" });
+  const { uri } = await start(one, "echo ours");
+  await eventually(async () => expect(await read(other, uri)).toBe("ours\n"));
+  expect((await other.client.listResources()).resources).toMatchObject([{ uri }]);
+});
