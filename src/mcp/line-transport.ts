@@ -18,6 +18,8 @@ export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
   /** How long answers may still come after the other side has said its last word. */
   readonly drainMaxMs?: number;
+  /** The time for that begins when this is done: a script that pipes in its calls waits for the first start. */
+  readonly drainAfter?: () => Promise<unknown>;
   /** Told how many subscriptions of the newer era the other side holds, whenever that changes. */
   readonly onListening?: (count: number) => void;
 }
@@ -32,6 +34,7 @@ export class LineTransport implements Transport {
   readonly #out: Writable;
   readonly #splitter: LineSplitter;
   readonly #drainMaxMs: number;
+  readonly #drainAfter: () => Promise<unknown>;
   readonly #unanswered = new Set<RequestId>();
   /** Requests that are answered at the very end. */
   readonly #listening = new Set<RequestId>();
@@ -47,6 +50,7 @@ export class LineTransport implements Transport {
     this.#splitter = new LineSplitter(options.messageMaxBytes ?? MCP_MESSAGE_MAX_BYTES);
     this.#onListening = options.onListening ?? (() => {});
     this.#drainMaxMs = options.drainMaxMs ?? MCP_DRAIN_MAX_MS;
+    this.#drainAfter = options.drainAfter ?? (async () => {});
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -131,8 +135,13 @@ export class LineTransport implements Transport {
     for (const line of this.#splitter.end()) this.#onLine(line);
     this.#inputEnded = true;
     if (this.#unanswered.size === 0) void this.close();
-    else this.#drainTimer = setTimeout(() => void this.close(), this.#drainMaxMs);
+    else void this.#drain();
   };
+
+  async #drain(): Promise<void> {
+    await this.#drainAfter();
+    if (!this.#isClosed) this.#drainTimer = setTimeout(() => void this.close(), this.#drainMaxMs);
+  }
 
   readonly #onInputError = (error: Error): void => {
     this.onerror?.(error);

@@ -40,7 +40,10 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
     stopAnnouncing?.();
     stopAnnouncing = count > 0 && server ? announce(server, surroundings) : undefined;
   };
-  const transport = new LineTransport(io.stdin, io.stdout, { onListening });
+  const transport = new LineTransport(io.stdin, io.stdout, {
+    onListening,
+    drainAfter: () => kit.ready().catch(() => {}),
+  });
   const stopPreparing = prepareSoon(kit, io.stderr);
   try {
     const handle = serveConnection(

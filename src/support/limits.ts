@@ -211,7 +211,7 @@ export const MCP_PREPARE_AFTER_MS = 50;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 /** mcp/: after the client's last word, how long calls that run may take to be answered. */
-export const MCP_DRAIN_MAX_MS = 250;
+export const MCP_DRAIN_MAX_MS = 400;
 /** mcp/: at the end, how long commands get between TERM and KILL, and calls to come back. */
 export const MCP_END_GRACE_MS = 250;
 export const MCP_END_MAX_MS = 5_000;
