@@ -52,18 +52,21 @@ export function ensureBuilt() {
   );
 }
 
-/** The bundled program is CommonJS, and starts faster with a cache of its compiled code: one run makes it. */
+/** The bundled program is CommonJS, and starts faster with a cache of its compiled code: a run makes it, the next adds to it. */
 function finishProgram(folder) {
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenceOf).join("\n"));
   const state = mkdtempSync(join(tmpdir(), "nacre-build-"));
   try {
-    execFileSync(process.execPath, [join(folder, "main.js"), "mcp"], {
-      cwd: state,
-      env: { ...process.env, NACRE_HOME: state, NACRE_CODE_CACHE: "write" },
-      input: FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(""),
-      stdio: ["pipe", "ignore", 2],
-    });
+    const input = FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+    for (const words of [["mcp"], ["run", "true"], ["ps"]]) {
+      execFileSync(process.execPath, [join(folder, "main.js"), ...words], {
+        cwd: state,
+        env: { ...process.env, NACRE_HOME: state, NACRE_CODE_CACHE: "write" },
+        input,
+        stdio: ["pipe", "ignore", "inherit"],
+      });
+    }
   } finally {
     rmSync(state, { recursive: true, force: true });
   }
@@ -75,6 +78,7 @@ const BUNDLED = [
   "@modelcontextprotocol/node",
   "@modelcontextprotocol/server",
   "commander",
+  "picocolors",
   "re2js",
   "unbash",
   "zod",

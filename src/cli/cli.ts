@@ -3,26 +3,24 @@
 import { CommanderError } from "commander";
 import { messageOf } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
-import { tour } from "./commands/tour.ts";
 import { EXIT } from "./exit-code.ts";
+import { paintFor } from "./paint.ts";
 import { createProgram } from "./program.ts";
 
 export async function runCli(words: readonly string[], io: CliIo): Promise<number> {
-  if (words.length === 0) {
-    io.stdout.write(tour());
-    return EXIT.ok;
-  }
   let exitCode: number = EXIT.ok;
-  const program = createProgram(io, (code) => {
+  const done = (code: number) => {
     exitCode = code;
-  });
+  };
   try {
-    await program.parseAsync(words, { from: "user" });
+    await createProgram({ io, words, done }).parseAsync(words.length === 0 ? ["tour"] : words, {
+      from: "user",
+    });
     return exitCode;
   } catch (error) {
     // commander has said what is wrong by now, or has printed the help or the version.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    io.stderr.write(`nacre: ${messageOf(error)}\n`);
+    io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${messageOf(error)}\n`);
     return EXIT.failed;
   }
 }

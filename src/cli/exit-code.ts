@@ -1,4 +1,5 @@
 // What the exit codes of the CLI mean, besides those of commands that pass through.
+import { constants } from "node:os";
 
 export const EXIT = {
   ok: 0,
@@ -15,3 +16,8 @@ export const EXIT = {
   /** Whoever was to read the output has gone away. */
   brokenPipe: 141,
 } as const;
+
+/** As a shell tells the death by a signal. */
+export function signalExitCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}

@@ -1,4 +1,5 @@
 // Options that several commands share, and how their values are read.
+import { constants } from "node:os";
 import { InvalidArgumentError, Option } from "commander";
 import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
 import { messageOf } from "../support/errors.ts";
@@ -7,11 +8,15 @@ import { TIMER_MAX_MS } from "../support/limits.ts";
 export const POLICIES = ["off", "trusting", "standard", "cautious"] as const;
 export const DIALECTS = ["shells", "modes"] as const;
 export const FORMATS = ["mcp", "openai", "openai-strict", "anthropic", "gemini"] as const;
+export const ENV_MODES = ["safe", "all", "core", "none"] as const;
+export const MODES = ["default", "slow", "background"] as const;
 export const ON_TIMEOUT = ["background", "kill"] as const;
 
 export type Policy = (typeof POLICIES)[number];
 export type Dialect = (typeof DIALECTS)[number];
 export type Format = (typeof FORMATS)[number];
+export type EnvMode = (typeof ENV_MODES)[number];
+export type Mode = (typeof MODES)[number];
 export type OnTimeout = (typeof ON_TIMEOUT)[number];
 
 export function policyOption(): Option {
@@ -35,16 +40,54 @@ export function formatOption(): Option {
   return new Option("--format <name>", "whose format").choices(FORMATS).default("mcp");
 }
 
+export function envModeOption(): Option {
+  return new Option(
+    "--env-mode <mode>",
+    "what it inherits: all but secrets and code injection, everything, the usual names, or only PATH",
+  )
+    .choices(ENV_MODES)
+    .default("safe");
+}
+
+export function modeOption(): Option {
+  return new Option(
+    "--mode <mode>",
+    "one word for its time: default 30 s, slow 15 min, background -b and 24 h",
+  ).choices(MODES);
+}
+
 export function onTimeoutOption(): Option {
   return new Option("--on-timeout <what>", "what happens to a command whose time is over")
     .choices(ON_TIMEOUT)
     .default("background");
 }
 
+/** `500`, `500ms`, `30s`, `5m`, `2h`: milliseconds where nothing else is said. */
 export function readMs(text: string): number {
+  const [, digits = "", unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const value = Number(digits) * (UNITS_MS[unit] ?? 1);
+  if (digits !== "" && Number.isInteger(value) && value >= 1 && value <= TIMER_MAX_MS) return value;
+  throw new InvalidArgumentError(
+    `It must be a time such as 500ms, 30s, 5m or 2h; a plain number counts milliseconds, from 1 to ${TIMER_MAX_MS}.`,
+  );
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+export function readCount(text: string): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= TIMER_MAX_MS) return value;
-  throw new InvalidArgumentError(`It must be a whole number of milliseconds from 1 to ${TIMER_MAX_MS}.`);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
+}
+
+/** `TERM`, `SIGTERM`, `term` or `15`. */
+export function readSignal(text: string): NodeJS.Signals {
+  const name = text.toUpperCase().replace(/^(SIG)?/, "SIG");
+  const found = Object.entries(constants.signals).find(
+    ([signal, number]) => signal === name || String(number) === text,
+  );
+  if (found) return found[0] as NodeJS.Signals;
+  throw new InvalidArgumentError("It must be a signal such as TERM, INT, HUP, USR1 or 15.");
 }
 
 export function readAddress(text: string): HttpAddress {

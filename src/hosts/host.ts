@@ -1,5 +1,6 @@
 // Where shells run. A host starts commands and tells what became of them; it decides nothing.
 // To add one: implement Host over anything that gives a pipe to a keeper, and run the contract suite.
+import type { Readable } from "node:stream";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellIdentity } from "../spool/identity.ts";
 import type { ShellFiles } from "../spool/layout.ts";
@@ -43,6 +44,8 @@ export interface StartPlan {
   readonly workingDir: string;
   /** On top of the host's base environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** What the command reads as its stdin. @default nothing */
+  readonly stdin?: Readable | undefined;
   readonly capBytes: number;
   readonly streams: "split" | "merged";
   /** Whether stdout's file ends with a line that says how the command ended. */

@@ -13,18 +13,18 @@ export interface PlannedJob {
 type Variables = Readonly<Record<string, string>>;
 
 export function jobOf(
-  plan: { readonly workingDir: string; readonly variables: Variables },
+  plan: { readonly workingDir: string; readonly variables: Variables; readonly stdin?: string | undefined },
   base: Variables,
 ): PlannedJob {
-  const { workingDir, variables } = plan;
+  const { workingDir, variables, stdin = "" } = plan;
   const [baseEarly, baseLate] = partition(base, isLate);
   const [early, ownLate] = partition(variables, isLate);
   const { BASH_ENV: bashEnv = "", ...late } = { ...baseLate, ...ownLate };
-  const job = { workingDir, bashEnv, variables: pairs({ ...early, ...late }) };
+  const job = { workingDir, bashEnv, stdin, variables: pairs({ ...early, ...late }) };
   const simple = Object.keys(early).every(canBeExported);
   if (
     simple &&
-    Buffer.byteLength(encodeFields([workingDir, bashEnv, "0000", ...job.variables])) <= JOB_MAX_BYTES
+    Buffer.byteLength(encodeFields([workingDir, bashEnv, stdin, "0000", ...job.variables])) <= JOB_MAX_BYTES
   ) {
     return { job, environment: undefined };
   }

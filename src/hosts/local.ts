@@ -32,6 +32,7 @@ import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from 
 import { ReportFifo } from "./report-fifo.ts";
 import { ScriptChannel } from "./script-channel.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
+import { StdinFeed } from "./stdin-feed.ts";
 import { endStrays } from "./strays.ts";
 
 export interface LocalHostOptions {
@@ -52,6 +53,7 @@ interface Running {
   readonly slot: Slot;
   readonly channel: ScriptChannel | undefined;
   readonly beginning: Beginning | undefined;
+  readonly stdin: StdinFeed | undefined;
   readonly onExit: (record: ExitRecord) => void;
 }
 
@@ -237,10 +239,14 @@ export class LocalHost implements Host {
   }
 
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
-    const { job, environment } = jobOf(plan, this.#options.environment);
+    const stdin = plan.stdin && new StdinFeed(await this.#keeper.openFifo(), plan.stdin);
+    const { job, environment } = jobOf({ ...plan, stdin: stdin?.path }, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     const shim = readStat(slot.shimPid);
-    if (!shim || shim.state === "Z") return this.#drop(slot);
+    if (!shim || shim.state === "Z") {
+      stdin?.close();
+      return this.#drop(slot);
+    }
     let channel: ScriptChannel | undefined;
     let beginning: Beginning | undefined;
     let meta: ShellMeta;
@@ -261,20 +267,23 @@ export class LocalHost implements Host {
       writeMeta(slot.files.meta, meta);
     } catch (cause) {
       channel?.close();
+      stdin?.close();
       this.#drop(slot);
       beginning?.end();
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
-    this.#running.set(slot.generation, { slot, channel, beginning, onExit: plan.onExit });
+    this.#running.set(slot.generation, { slot, channel, stdin, beginning, onExit: plan.onExit });
     if (slot.tag !== undefined) this.#tagHolders.set(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
       channel?.close();
       beginning?.end();
+      stdin?.close();
       return this.#drop(slot);
     }
+    stdin?.begin();
     // In case it is a long one; its end asks for a refill at once.
     this.#pool.refillIn(20);
     return {
@@ -311,6 +320,7 @@ export class LocalHost implements Host {
     this.#running.delete(generation);
     // Before its fifo goes to the next slot.
     running.channel?.close();
+    running.stdin?.close();
     this.#pool.release(running.slot);
     if (running.beginning) writeRemarks(running.slot.files, running.beginning.end());
     running.onExit(record);

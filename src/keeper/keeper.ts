@@ -52,6 +52,8 @@ export interface Job {
   readonly workingDir: string;
   /** The BASH_ENV the command is to have; "" for none. */
   readonly bashEnv: string;
+  /** A file to have as stdin; "" for nothing to read. */
+  readonly stdin: string;
   /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
   readonly variables: readonly string[];
 }
@@ -150,8 +152,10 @@ export class Keeper {
 
   /** Hands a waiting slot its job; false where nobody waits at that fifo any more. */
   sendJob(fifo: string, job: Job): boolean {
-    const { workingDir, bashEnv, variables } = job;
-    const message = Buffer.from(encodeFields([workingDir, bashEnv, String(variables.length), ...variables]));
+    const { workingDir, bashEnv, stdin, variables } = job;
+    const message = Buffer.from(
+      encodeFields([workingDir, bashEnv, stdin, String(variables.length), ...variables]),
+    );
     let fd: number | undefined;
     try {
       fd = openSync(this.fifoPath(fifo), constants.O_WRONLY | constants.O_NONBLOCK);

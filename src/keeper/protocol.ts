@@ -6,7 +6,7 @@
 //   cover DIR                                            a shell to end with the host, forked by an earlier keeper
 //   fifo NAME                                            make one, for the reports of a session
 //   log NAME FILE CAP_KIB                                fork a logger from the fifo NAME into FILE; it begins at an empty line
-// The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV COUNT NAME=VALUE...
+// The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
 // Answers, on its stdout: one line each, also written by the shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start

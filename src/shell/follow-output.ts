@@ -12,6 +12,12 @@ export interface OutputPiece {
   readonly text: string;
 }
 
+/** As it was printed. The bytes hold until the next piece is asked for. */
+export interface OutputBytes {
+  readonly stream: StreamName;
+  readonly bytes: Buffer;
+}
+
 export interface Followed {
   readonly hasEnded: () => boolean;
   readonly ended: Promise<unknown>;
@@ -19,11 +25,27 @@ export interface Followed {
   readonly from?: Readonly<Record<StreamName, number>>;
 }
 
+/** Text, whole characters at a time. */
 export async function* followOutput(
   files: ShellFiles,
-  { hasEnded, ended, from }: Followed,
+  followed: Followed,
 ): AsyncGenerator<OutputPiece, void, void> {
-  const streams = streamsOf(files, from);
+  const decoders = { stdout: createUtf8Decoder(), stderr: createUtf8Decoder() };
+  for await (const { stream, bytes } of followBytes(files, followed)) {
+    const text = decoders[stream].push(bytes);
+    if (text !== "") yield { stream, text };
+  }
+  for (const stream of STREAMS) {
+    const text = decoders[stream].end();
+    if (text !== "") yield { stream, text };
+  }
+}
+
+export async function* followBytes(
+  files: ShellFiles,
+  { hasEnded, ended, from }: Followed,
+): AsyncGenerator<OutputBytes, void, void> {
+  const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
   const watch = new OutputWatch(files.dir);
   void ended.then(() => watch.nudge());
   let turns = 0;
@@ -32,10 +54,12 @@ export async function* followOutput(
       // Asked before reading: what is printed up to the end is on disk when the end is known.
       const last = hasEnded();
       let quiet = true;
-      for (const followed of streams) {
-        const { text, isNew } = take(followed, last);
-        if (isNew) quiet = false;
-        if (text !== "") yield { stream: followed.stream, text };
+      for (const { stream, cursor } of cursors) {
+        const bytes = cursor.peek(READ_CHUNK_BYTES);
+        cursor.advance(bytes.length);
+        if (bytes.length === 0) continue;
+        quiet = false;
+        yield { stream, bytes };
       }
       if (!quiet) {
         // A backlog of gigabytes must not keep others waiting.
@@ -50,23 +74,4 @@ export async function* followOutput(
   }
 }
 
-interface FollowedStream {
-  readonly stream: StreamName;
-  readonly cursor: Cursor;
-  readonly decoder: ReturnType<typeof createUtf8Decoder>;
-}
-
-function streamsOf(files: ShellFiles, from?: Readonly<Record<StreamName, number>>): FollowedStream[] {
-  return (["stdout", "stderr"] as const).map((stream) => ({
-    stream,
-    cursor: new Cursor(files[stream], from?.[stream]),
-    decoder: createUtf8Decoder(),
-  }));
-}
-
-function take({ cursor, decoder }: FollowedStream, last: boolean): { text: string; isNew: boolean } {
-  const bytes = cursor.peek(READ_CHUNK_BYTES);
-  cursor.advance(bytes.length);
-  const isNew = bytes.length > 0;
-  return { text: decoder.push(bytes) + (last && !isNew ? decoder.end() : ""), isNew };
-}
+const STREAMS = ["stdout", "stderr"] as const;

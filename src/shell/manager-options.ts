@@ -1,4 +1,5 @@
 // What a manager and a start can be told.
+import type { Readable } from "node:stream";
 import type { EnvironmentMode } from "../environment/environment.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
 
@@ -41,6 +42,8 @@ export interface CreateShellOptions {
   readonly workingDir: string;
   /** On top of the manager's environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What it reads as its stdin; the stream is passed on as fast as it reads. @default nothing */
+  readonly stdin?: Readable;
   /** Who owns it: callers of other scopes cannot see it. @default "default" */
   readonly scope?: string;
   readonly session?: string;

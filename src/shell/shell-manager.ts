@@ -283,6 +283,7 @@ export class ShellManager {
         command,
         workingDir,
         variables,
+        stdin: options.stdin,
         capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
         streams: options.streams ?? "split",
         trailer: options.trailer ?? false,

@@ -7,7 +7,13 @@ import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { KILL_GRACE_MS } from "../support/limits.ts";
-import { followOutput, type OutputPiece, type StreamName } from "./follow-output.ts";
+import {
+  followBytes,
+  followOutput,
+  type OutputBytes,
+  type OutputPiece,
+  type StreamName,
+} from "./follow-output.ts";
 import { endShells, type KillHost, type KillReport, type KillTarget, signalShells } from "./kill.ts";
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
@@ -172,11 +178,17 @@ export class ShellProcess {
   async *output(): AsyncGenerator<OutputPiece, void, void> {
     const release = this.#host.hold();
     try {
-      yield* followOutput(this.started.files, {
-        hasEnded: () => !this.isRunning,
-        ended: this.#life.ended,
-        from: this.#from,
-      });
+      yield* followOutput(this.started.files, this.#followed());
+    } finally {
+      release();
+    }
+  }
+
+  /** The same, byte by byte as it was printed, from these places on. */
+  async *outputBytes(from = this.#from): AsyncGenerator<OutputBytes, void, void> {
+    const release = this.#host.hold();
+    try {
+      yield* followBytes(this.started.files, { ...this.#followed(), from });
     } finally {
       release();
     }
@@ -277,6 +289,10 @@ export class ShellProcess {
   /** Looks whether it still lives. */
   refresh(): void {
     this.#life.refresh();
+  }
+
+  #followed() {
+    return { hasEnded: () => !this.isRunning, ended: this.#life.ended, from: this.#from };
   }
 
   async #signalAll(signal: NodeJS.Signals, cause: Cause | undefined): Promise<KillReport> {

@@ -75,6 +75,8 @@ export const SCAN_CHUNK_COUNT = 200;
 export const FEW_PIDS_COUNT = 64;
 /** hosts/: what a fifo holds, usually. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
+/** hosts/: between two looks whether a command has opened its stdin. */
+export const STDIN_RETRY_MS = 2;
 /** hosts/: between two attempts to write to a fifo that is full. */
 export const SCRIPT_RETRY_MS = 1;
 
@@ -203,6 +205,11 @@ export const MATCH_NOTE_MAX_CHARS = 200;
 export const MODE_DEFAULT_TIMEOUT_MS = 30_000;
 export const MODE_SLOW_TIMEOUT_MS = 900_000;
 export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
+
+/** cli/: how long `nacre ps` shows a shell that has ended without being asked for all. */
+export const PS_RECENT_MS = 10 * 60_000;
+/** cli/: how often `nacre ps --watch` looks. */
+export const PS_WATCH_MS = 500;
 
 /** mcp/: a foreground command that names no timeout goes to the background then: clients cut calls at 60 s. */
 export const MCP_BACKGROUND_AFTER_MS = 50_000;

@@ -19,9 +19,14 @@ export interface TestCli {
   /** Where it runs, and in it the state. */
   readonly dir: () => string;
   nacre(...words: string[]): Promise<Finished>;
-  /** With something on stdin; `interactive` as if a person sat there. */
+  /** With something on stdin; `interactive`, `columns` and `colours` as if a person sat there. */
   nacreWith(
-    input: { readonly stdin: string; readonly interactive?: boolean },
+    input: {
+      readonly stdin: string;
+      readonly interactive?: boolean;
+      readonly columns?: number;
+      readonly colours?: boolean;
+    },
     ...words: string[]
   ): Promise<Finished>;
 }
@@ -44,12 +49,20 @@ export function useCli(): TestCli {
     rmSync(home, { recursive: true, force: true });
   });
 
-  const nacreWith: TestCli["nacreWith"] = async ({ stdin, interactive = false }, ...words) => {
+  const nacreWith: TestCli["nacreWith"] = async (input, ...words) => {
+    const { stdin, interactive = false, columns, colours = false } = input;
     const stdout = new PassThrough();
     const stderr = new PassThrough();
     const texts = [collect(stdout), collect(stderr)];
-    const input = Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]);
-    const code = await runCli(words, { stdin: input, stdout, stderr, cwd: home, interactive });
+    const code = await runCli(words, {
+      stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
+      stdout,
+      stderr,
+      cwd: home,
+      interactive,
+      columns,
+      colours: { stdout: colours, stderr: colours },
+    });
     stdout.end();
     stderr.end();
     const [out = "", err = ""] = await Promise.all(texts);

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { useCli } from "./run-nacre.ts";
@@ -18,7 +18,19 @@ test("output and exit code pass through", async () => {
   });
 });
 
-test("words are joined by spaces and run in the caller's directory, or the one it names", async () => {
+test("one word is a line of bash; several, or any after --, are arguments that stay what they are", async () => {
+  const odd = ["a  b", "$HOME", "*", "it's", "", "x=y", "--json", "\n"];
+  const printed = odd.map((word) => `<${word}>`).join("");
+  expect((await nacre("run", "--", "printf", "<%s>", ...odd)).stdout).toBe(printed);
+  expect((await nacre("run", "printf", "<%s>", "a  b", "$HOME")).stdout).toBe("<a  b><$HOME>");
+  expect((await nacre("run", "A=1; echo $A")).stdout).toBe("1\n");
+  expect(await nacre("run", "--", "A=1")).toMatchObject({ code: 127 });
+  const line = await nacre("run", "--", "echo hello");
+  expect(line.code).toBe(127);
+  expect(line.stderr).toContain("nacre: after -- every word is one argument");
+});
+
+test("it runs in the caller's directory, or the one it names", async () => {
   expect(await nacre("run", "--", "pwd", "-P")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
   expect(await nacre("run", "--cwd", "/", "pwd")).toMatchObject({ code: 0, stdout: "/\n" });
   expect(await nacre("run", "--cwd", ".", "pwd")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
@@ -138,4 +150,79 @@ test.each([
 test("a person who says nothing has not said yes", async () => {
   const { code } = await nacreWith({ stdin: "", interactive: true }, "run", "git reset --hard");
   expect(code).toBe(3);
+});
+
+test("bytes pass through as they are", async () => {
+  const { stdout } = await nacre("run", "printf '\\xff\\x00\\xc3'");
+  expect(stdout).toBe(Buffer.from([0xff, 0, 0xc3]).toString());
+});
+
+test("the command reads the stdin of nacre with --stdin, and nothing without", async () => {
+  expect((await nacreWith({ stdin: "two\nlines" }, "run", "cat")).stdout).toBe("");
+  expect((await nacreWith({ stdin: "two\nlines" }, "run", "--stdin", "cat; echo .")).stdout).toBe(
+    "two\nlines.\n",
+  );
+  const large = "0123456789".repeat(100_000);
+  expect((await nacreWith({ stdin: large }, "run", "--stdin", "--", "wc", "-c")).stdout).toBe("1000000\n");
+  // A command that does not read to the end ends all the same.
+  expect((await nacreWith({ stdin: large }, "run", "--stdin", "head -c 3")).stdout).toBe("012");
+  expect((await nacreWith({ stdin: large }, "run", "--stdin", "true")).code).toBe(0);
+});
+
+test("--stdin makes no sense with a command that outlives us, nor with --json", async () => {
+  for (const other of ["-b", "--json"]) {
+    const { code, stderr } = await nacre("run", "--stdin", other, "cat");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^nacre: option '--stdin' cannot be used with option '.*'\n$/);
+  }
+});
+
+test("--env-mode decides what the command inherits", async () => {
+  vi.stubEnv("MY_API_TOKEN", "token-of-mine-123456");
+  vi.stubEnv("EDITOR_OF_MINE", "ed");
+  const command = "printenv MY_API_TOKEN EDITOR_OF_MINE; printenv HOME | sed 's/.*/home/'";
+  const shown = async (...words: string[]) => (await nacre("run", ...words, command)).stdout;
+  expect(await shown()).toBe("ed\nhome\n");
+  expect(await shown("--env-mode", "all")).toBe("token-of-mine-123456\ned\nhome\n");
+  expect(await shown("--env-mode", "core")).toBe("home\n");
+  expect(await shown("--env-mode", "none")).toBe("");
+});
+
+test("--dry-run asks the policy and runs nothing", async () => {
+  expect(await nacre("run", "--dry-run", "touch here")).toEqual({
+    code: 0,
+    stdout: "[Dry Run] Would execute: touch here\n",
+    stderr: "",
+  });
+  expect((await nacre("run", "--dry-run", "rm -rf /")).code).toBe(4);
+  const json = await nacre("run", "--dry-run", "--json", "touch here");
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    dry_run: true,
+    output: "[Dry Run] Would execute: touch here",
+  });
+  expect(existsSync(join(dir(), "here"))).toBe(false);
+});
+
+test("--mode is one word for a time, and with --json the tool of that dialect", async () => {
+  expect(await nacre("run", "--mode", "slow", "echo hi")).toMatchObject({ code: 0, stdout: "hi\n" });
+  const json = await nacre("run", "--mode", "default", "--json", "echo out; echo err >&2; exit 3");
+  expect(json.code).toBe(3);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    mode: "default",
+    error: "[command failed: exit code 3]",
+    output: "out\nerr\n",
+  });
+  const id = (await nacre("run", "--mode", "background", "true")).stdout.trim();
+  expect(id).toMatch(/^shell_/);
+});
+
+test("a command that dies by a signal gives 128 plus its number", async () => {
+  expect((await nacre("run", "kill -TERM $$")).code).toBe(143);
+  expect((await nacre("run", "bash -c 'kill -SEGV $$'")).code).toBe(139);
+});
+
+test("times can be given in seconds, minutes and hours", async () => {
+  for (const time of ["20000", "20000ms", "20s", "0.5m", "1h"]) {
+    expect((await nacre("run", "--timeout", time, "true")).code).toBe(0);
+  }
 });

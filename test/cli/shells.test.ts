@@ -1,12 +1,13 @@
 // ps, output and kill see the shells of other programs: here, of a manager that is none of the CLI's.
+import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ShellManager } from "../../src/shell/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { useCli } from "./run-nacre.ts";
 
-const { nacre, dir } = useCli();
+const { nacre, nacreWith, dir } = useCli();
 
 function otherHost(): ShellManager {
   return new ShellManager({ stateRoot: join(dir(), "state") });
@@ -45,9 +46,13 @@ test("ps lists the shells of another host, whatever their scope", async () => {
     expect.objectContaining({ id: running.id, status: "running", exit_code: null, session: null }),
   ]);
   const { stdout } = await nacre("ps");
-  expect(stdout).toMatch(/^ID +STATUS +EXIT +TIME +COMMAND *\n/);
-  expect(stdout).toMatch(new RegExp(`^${done.id} +failed +3 +\\d+s +exit 3 *$`, "m"));
-  expect(stdout).toMatch(new RegExp(`^${running.id} +running +- +\\d+s +${command} *$`, "m"));
+  expect(stdout).toMatch(/^ID +STATUS +AGE +OUTPUT +SCOPE +CWD +COMMAND\n/);
+  expect(stdout).toMatch(
+    new RegExp(`^${done.id} +failed \\(3\\) +\\d+s +0B +agent-1 +${dir()} +exit 3$`, "m"),
+  );
+  expect(stdout).toMatch(
+    new RegExp(`^${running.id} +running +\\d+s +0B +default +${dir()} +${command}$`, "m"),
+  );
 });
 
 test("ps shows one harmless line per shell", async () => {
@@ -142,7 +147,15 @@ test("kill ends the others if one cannot be found, and tells it all as JSON", as
 test("an unknown id is an error that says where to look", async () => {
   const { code, stdout, stderr } = await nacre("output", "shell_nope");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toBe("nacre: Shell not found: shell_nope. `nacre ps` lists those there are.\n");
+  expect(stderr).toBe(
+    "nacre: Shell not found: shell_nope. None is running; `nacre ps --all` lists those that have ended.\n",
+  );
+  const mark = new Mark();
+  await using host = otherHost();
+  const shell = await host.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() });
+  expect((await nacre("wait", "shell_nope")).stderr).toBe(
+    `nacre: Shell not found: shell_nope. Running: ${shell.id}. \`nacre ps\` lists them all.\n`,
+  );
 });
 
 test("run -b prints an id, and the shell goes on without the program", async () => {
@@ -164,4 +177,205 @@ test("run -b --json carries the id", async () => {
     const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
     expect(shells).toMatchObject([{ id, status: "failed", exit_code: 4 }]);
   });
+});
+
+test("ps hides what ended long ago, --all shows it", async () => {
+  await using host = otherHost();
+  const shell = await host.createShell({ command: "echo over", workingDir: dir() });
+  await shell.wait(20_000);
+  expect((await nacre("ps")).stdout).toContain(shell.id);
+  const longAgo = new Date(Date.now() - 11 * 60_000);
+  utimesSync(shell.started.files.record, longAgo, longAgo);
+  expect(await nacre("ps")).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: "No shell is running.\n1 more ended earlier: nacre ps --all\n",
+  });
+  expect(JSON.parse((await nacre("ps", "--json")).stdout)).toEqual({ shells: [] });
+  expect((await nacre("ps", "--all")).stdout).toContain(shell.id);
+});
+
+test("ps keeps to the width of the terminal", async () => {
+  await using host = otherHost();
+  const command = `: ${"long ".repeat(40)}`;
+  const shell = await host.createShell({ command, workingDir: dir() });
+  await shell.wait(20_000);
+  const { stdout } = await nacreWith({ stdin: "", columns: 80 }, "ps");
+  for (const line of stdout.trimEnd().split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(stdout).toContain("long…");
+  expect((await nacre("ps")).stdout).toContain(command.trim());
+});
+
+test("ps is coloured where colours are wanted, and only there", async () => {
+  await using host = otherHost();
+  await (await host.createShell({ command: "exit 3", workingDir: dir() })).wait(20_000);
+  const coloured = await nacreWith({ stdin: "", colours: true }, "ps");
+  expect(coloured.stdout).toContain("\x1b[31mfailed (3)");
+  expect((await nacre("ps")).stdout).not.toContain("\x1b");
+});
+
+describe("output", () => {
+  async function printed(host: ShellManager, command: string): Promise<string> {
+    const shell = await host.createShell({ command, workingDir: dir() });
+    await shell.wait(20_000);
+    return shell.id;
+  }
+
+  test("--filter keeps the lines that match, also of a shell that is followed or not cleaned", async () => {
+    await using host = otherHost();
+    const id = await printed(host, "printf 'one\\ntwo\\nthree'; echo 'two more' >&2");
+    expect((await nacre("output", id, "--filter", "^t")).stdout).toBe("two\nthree\n[stderr]\ntwo more\n");
+    for (const form of ["--raw", "--all", "--follow"]) {
+      expect(await nacre("output", id, form, "--filter", "^t")).toEqual({
+        code: 0,
+        stdout: "two\nthree",
+        stderr: "two more\n",
+      });
+    }
+    const invalid = await nacre("output", id, "--filter", "(?=x)");
+    expect(invalid).toMatchObject({ code: 1, stdout: "" });
+    expect(invalid.stderr).toMatch(/^nacre: Invalid filter regex: .*RE2 syntax/);
+  });
+
+  test("--tail shows the last lines of each stream, or the last that match", async () => {
+    await using host = otherHost();
+    const id = await printed(host, "seq 30000; seq 5 >&2");
+    const tail = async (...words: string[]) => (await nacre("output", id, ...words)).stdout;
+    expect(await tail("--tail", "2")).toBe("29999\n30000\n[stderr]\n4\n5\n");
+    expect(await tail("--tail", "0")).toBe("");
+    expect(await tail("-n", "1", "--stderr")).toBe("5\n");
+    expect(await tail("--tail", "2", "--filter", "^1+$")).toBe("1111\n11111\n[stderr]\n1\n");
+    expect(await tail("--tail", "20000", "--raw")).toBe(
+      Array.from({ length: 20_000 }, (_, i) => `${i + 10_001}\n`).join(""),
+    );
+    expect(await tail("--tail", "99999", "--all")).toMatch(/^1\n2\n/);
+  });
+
+  test("--stderr prints only that, and to stdout", async () => {
+    await using host = otherHost();
+    const id = await printed(host, "echo out; printf '\\e[31merr\\e[m\\n' >&2");
+    expect((await nacre("output", id, "--stderr")).stdout).toBe("err\n");
+    expect(await nacre("output", id, "--stderr", "--raw")).toEqual({
+      code: 0,
+      stdout: "\x1b[31merr\x1b[m\n",
+      stderr: "",
+    });
+  });
+
+  test("that is cut says how to get all of it", async () => {
+    await using host = otherHost();
+    const id = await printed(host, "yes | head -c 100000");
+    const { stdout, stderr } = await nacre("output", id);
+    expect(stdout).toContain("[Output truncated at 30000 characters");
+    expect(stderr).toBe(`nacre: ${id} is completed; --all prints all of it\n`);
+    expect((await nacre("output", id, "--all")).stdout).toHaveLength(100_000);
+  });
+});
+
+describe("wait", () => {
+  test("comes back with the exit code of the shell, or 124 when the time is over", async () => {
+    await using host = otherHost();
+    const command = "until [ -e go ]; do sleep 0.02; done; exit 7";
+    const shell = await host.createShell({ command, workingDir: dir() });
+    const expired = await nacre("wait", shell.id, "--timeout", "30ms");
+    expect(expired).toEqual({
+      code: 124,
+      stdout: "",
+      stderr: `nacre: ${shell.id} is still running after 30ms\n`,
+    });
+    const waiting = nacre("wait", shell.id.slice("shell_".length), "--timeout", "20s");
+    writeFileSync(join(dir(), "go"), "");
+    expect(await waiting).toEqual({
+      code: 7,
+      stdout: "",
+      stderr: `nacre: ${shell.id} exited with code 7\n`,
+    });
+    const { stdout } = await nacre("wait", shell.id, "--json");
+    expect(JSON.parse(stdout)).toEqual({
+      bash_id: shell.id,
+      result: "ended",
+      status: "failed",
+      exit_code: 7,
+      duration_ms: expect.any(Number),
+    });
+  });
+
+  test("--for prints the line that came, and fails if none did", async () => {
+    await using host = otherHost();
+    const shell = await host.createShell({ command: "echo listening on 80", workingDir: dir() });
+    expect(await nacre("wait", shell.id, "--for", "on [0-9]+")).toEqual({
+      code: 0,
+      stdout: "listening on 80\n",
+      stderr: "",
+    });
+    expect(await nacre("wait", shell.id, "--for", "never")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `nacre: ${shell.id} exited with code 0 before the line came\n`,
+    });
+  });
+});
+
+describe("kill", () => {
+  test("--all ends every shell of every host", async () => {
+    const mark = new Mark();
+    await using one = otherHost();
+    await using two = otherHost();
+    const shells = [
+      await one.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() }),
+      await two.createShell({ command: `sleep ${mark.next()}`, workingDir: dir(), scope: "other" }),
+    ];
+    const { code, stdout } = await nacre("kill", "--all");
+    expect(code).toBe(0);
+    expect(stdout.trim().split("\n").sort()).toEqual(shells.map(({ id }) => `Shell ${id} terminated`).sort());
+    expect(mark.processes()).toEqual([]);
+    expect(await nacre("kill", "--all")).toEqual({ code: 0, stdout: "", stderr: "No shell is running.\n" });
+  });
+
+  test("--signal sends it to everything in the shell and ends nothing by itself", async () => {
+    await using host = otherHost();
+    const command = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.02; done";
+    const shell = await host.createShell({ command, workingDir: dir() });
+    await shell.waitFor({ pattern: /ready/ }, 20_000);
+    const { code, stdout, stderr } = await nacre("kill", shell.id, "--signal", "usr1");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^Shell ${shell.id}: SIGUSR1 sent to \\d process(es)?\n$`));
+    expect(stderr).toContain("nacre: signalled: bash ");
+    expect(await shell.wait(20_000)).toBe(5);
+    expect(shell.getAllOutput()).toContain("got it");
+  });
+
+  test("an ambiguous beginning of an id is refused with those it may mean", async () => {
+    await using host = otherHost();
+    const shells = [];
+    for (let count = 0; count < 2; count++)
+      shells.push(await host.createShell({ command: "true", workingDir: dir() }));
+    const { code, stderr } = await nacre("kill", "shell_");
+    expect(code).toBe(1);
+    for (const { id } of shells) expect(stderr).toContain(id);
+    expect(stderr).toContain("Write more of it.");
+  });
+});
+
+test("clean removes what has ended and spares what runs, or has left something running", async () => {
+  const mark = new Mark();
+  await using host = otherHost();
+  const start = (command: string) => host.createShell({ command, workingDir: dir() });
+  const done = await start("yes | head -c 2048");
+  const leaving = await start(`sleep ${mark.next()} & :`);
+  const running = await start(`sleep ${mark.next()}`);
+  await done.wait(20_000);
+  await leaving.wait(20_000);
+  expect((await nacre("clean", "--older-than", "1h")).stdout).toBe("Removed 0 shells and 0B of output\n");
+  expect(await nacre("clean")).toEqual({
+    code: 0,
+    stdout: "Removed 1 shell and 2KB of output\n",
+    stderr: `nacre: ${leaving.id} has ended and left something running; end it first: nacre kill ${leaving.id}\nnacre: 1 shell still running, see nacre ps\n`,
+  });
+  const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
+  expect(shells.map(({ id }: { id: string }) => id).sort()).toEqual([leaving.id, running.id].sort());
+  await nacre("kill", "--all");
+  await nacre("kill", leaving.id);
+  expect(JSON.parse((await nacre("clean", "--json")).stdout)).toMatchObject({ kept: [] });
+  expect(await nacre("ps", "--all")).toMatchObject({ stdout: "", stderr: "There are no shells.\n" });
 });

@@ -8,7 +8,7 @@ const plan = (variables: Record<string, string>) => ({ workingDir: "/w", variabl
 describe("the variables of a command", () => {
   test("travel with the job where they are few and ordinary", () => {
     expect(jobOf(plan({ A: "1", PATH: "/own" }), base)).toEqual({
-      job: { workingDir: "/w", bashEnv: "", variables: ["A=1", "PATH=/own"] },
+      job: { workingDir: "/w", bashEnv: "", stdin: "", variables: ["A=1", "PATH=/own"] },
       environment: undefined,
     });
   });
@@ -17,7 +17,7 @@ describe("the variables of a command", () => {
     "take a slot of their own where a running bash cannot take %s",
     (name) => {
       expect(jobOf(plan({ [name]: "v", A: "1" }), base)).toEqual({
-        job: { workingDir: "/w", bashEnv: "", variables: [] },
+        job: { workingDir: "/w", bashEnv: "", stdin: "", variables: [] },
         environment: ["PATH=/bin", "HOME=/h", `${name}=v`, "A=1"],
       });
     },
@@ -47,7 +47,7 @@ describe("what would keep a starting bash from its job", () => {
     const early = { ...base, BASH_ENV: "/rc", POSIXLY_CORRECT: "1" };
     expect(baseEnvironmentOf(early)).toEqual(["PATH=/bin", "HOME=/h"]);
     expect(jobOf(plan({}), early)).toEqual({
-      job: { workingDir: "/w", bashEnv: "/rc", variables: ["POSIXLY_CORRECT=1"] },
+      job: { workingDir: "/w", bashEnv: "/rc", stdin: "", variables: ["POSIXLY_CORRECT=1"] },
       environment: undefined,
     });
   });

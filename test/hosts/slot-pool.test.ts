@@ -89,7 +89,7 @@ describe("a pool", () => {
     const [first] = slots;
     if (!first) throw new Error("no slot");
     writeFileSync(first.files.command, "exit 0\n");
-    expect(keeper.sendJob(first.fifo, { workingDir: "/", bashEnv: "", variables: [] })).toBe(true);
+    expect(keeper.sendJob(first.fifo, { workingDir: "/", bashEnv: "", stdin: "", variables: [] })).toBe(true);
     await eventually(() => expect(isAlive(first.shimPid)).toBe(false));
     pool.release(first);
     expect((await pool.take(usualKind)).fifo).toBe(first.fifo);

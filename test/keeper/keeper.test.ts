@@ -10,7 +10,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 const keeperFor = useKeepers(shells);
-const job = { workingDir: "/", bashEnv: "", variables: [] };
+const job = { workingDir: "/", bashEnv: "", stdin: "", variables: [] };
 const recordOf = (slot: { readonly dir: string }) => readEndRecord(join(slot.dir, "record"));
 
 describe("a slot", () => {

@@ -1,13 +1,19 @@
 // `nacre kill`: ends shells, whichever program has started them, and says what was found.
 import type { KillReport } from "../../shell/kill.ts";
-import { ShellManager } from "../../shell/shell-manager.ts";
+import type { ShellManager } from "../../shell/shell-manager.ts";
+import type { ShellProcess } from "../../shell/shell-process.ts";
 import { messageOf } from "../../support/errors.ts";
+import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShell } from "../find-shell.ts";
+import { findShell, lookAtShells } from "../look.ts";
+import { printable } from "../printable.ts";
 
 export interface KillOptions {
   readonly ids: readonly string[];
+  readonly all?: boolean;
+  /** Only this, instead of an end. */
+  readonly signal?: NodeJS.Signals;
   readonly json?: boolean;
 }
 
@@ -17,38 +23,54 @@ interface Ended extends KillReport {
   readonly already_stopped: boolean;
 }
 
-export async function killShells(io: CliIo, { ids, json = false }: KillOptions): Promise<number> {
-  const manager = new ShellManager({ poolSize: 0 });
-  let exitCode: number = EXIT.ok;
-  const all: Ended[] = [];
-  // One that cannot be found is no reason to leave the others running.
-  for (const id of ids) {
-    try {
-      const ended = await end(manager, id);
-      all.push(ended);
-      if (ended.survivors.length > 0) exitCode = EXIT.failed;
-      if (!json) tell(io, ended);
-    } catch (error) {
-      exitCode = EXIT.failed;
-      io.stderr.write(`nacre: ${messageOf(error)}\n`);
-    }
-  }
+export async function killShells(io: CliIo, options: KillOptions): Promise<number> {
+  const { signal, json = false } = options;
+  const manager = lookAtShells();
+  const { shells, missing } = shellsOf(manager, options);
+  for (const words of missing) io.stderr.write(`nacre: ${words}\n`);
+  // At once: each may take its time to end.
+  const all = await Promise.all(shells.map((shell) => end(shell, signal)));
   if (json) io.stdout.write(`${JSON.stringify({ shells: all })}\n`);
-  return exitCode;
+  else for (const ended of all) tell(io, ended, signal);
+  if (shells.length === 0 && missing.length === 0 && !json) io.stderr.write("No shell is running.\n");
+  const survived = all.some(({ survivors }) => survivors.length > 0);
+  return survived || missing.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function end(manager: ShellManager, id: string): Promise<Ended> {
-  const shell = findShell(manager, id);
+/** One that cannot be found is no reason to leave the others running. */
+function shellsOf(manager: ShellManager, { ids, all }: KillOptions) {
+  if (all) return { shells: manager.findAll().filter(({ isRunning }) => isRunning), missing: [] };
+  const shells = new Map<string, ShellProcess>();
+  const missing: string[] = [];
+  for (const id of ids) {
+    try {
+      const shell = findShell(manager, id);
+      shells.set(shell.id, shell);
+    } catch (error) {
+      missing.push(messageOf(error));
+    }
+  }
+  return { shells: [...shells.values()], missing };
+}
+
+async function end(shell: ShellProcess, signal: NodeJS.Signals | undefined): Promise<Ended> {
   const stopped = !shell.isRunning;
-  const { signalled, survivors } = await shell.kill({ by: "nacre kill" });
+  const { signalled, survivors } = await (signal === undefined
+    ? shell.kill({ by: "nacre kill" })
+    : shell.sendSignal(signal));
   return { id: shell.id, status: shell.status, already_stopped: stopped, signalled, survivors };
 }
 
-function tell(io: CliIo, { id, status, already_stopped, signalled, survivors }: Ended): void {
-  const words = already_stopped ? `already stopped (status: ${status})` : "terminated";
-  io.stdout.write(`Shell ${id} ${words}\n`);
-  for (const { pid, command } of signalled) io.stderr.write(`nacre: ended: ${command} (pid ${pid})\n`);
+function tell(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void {
+  const { id, status, already_stopped, signalled, survivors } = ended;
+  if (already_stopped) io.stdout.write(`Shell ${id} already stopped (status: ${status})\n`);
+  else if (signal === undefined) io.stdout.write(`Shell ${id} terminated\n`);
+  else
+    io.stdout.write(`Shell ${id}: ${signal} sent to ${counted(signalled.length, "process", "processes")}\n`);
+  const what = signal === undefined ? "ended" : "signalled";
+  for (const { pid, command } of signalled)
+    io.stderr.write(`nacre: ${what}: ${printable(command)} (pid ${pid})\n`);
   for (const { pid, command, reason } of survivors) {
-    io.stderr.write(`nacre: survived: ${command} (pid ${pid}): ${reason}\n`);
+    io.stderr.write(`nacre: survived: ${printable(command)} (pid ${pid}): ${reason}\n`);
   }
 }

@@ -1,75 +1,91 @@
-// `nacre output`: what a shell has printed. Reads the files and moves nobody's place in them.
-import { createReadStream } from "node:fs";
-import type { Writable } from "node:stream";
-import { finished } from "node:stream/promises";
+// `nacre output`: what a shell has printed. Reads the files and moves nobody's place in them. As a text it is what an
+// agent would read: cleaned, cut to size, stderr below; as bytes (--all, --raw, --follow) what was printed.
 import { resolveExecutionOptions } from "../../execution/options.ts";
-import { render } from "../../execution/render.ts";
-import { ShellManager } from "../../shell/shell-manager.ts";
+import { type OutputParts, render } from "../../execution/render.ts";
+import type { SpoolPart } from "../../execution/spool-text.ts";
+import type { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import { compilePattern, type LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShell } from "../find-shell.ts";
+import { findShell, lookAtShells } from "../look.ts";
+import { printBytes } from "./output-bytes.ts";
+import { lastLines, tailOf } from "./output-tail.ts";
 
 export interface OutputOptions {
   readonly id: string;
   readonly all?: boolean;
+  readonly raw?: boolean;
   readonly follow?: boolean;
   readonly json?: boolean;
+  readonly stderr?: boolean;
+  readonly tail?: number;
+  readonly filter?: string;
 }
 
 export async function printOutput(io: CliIo, options: OutputOptions): Promise<number> {
-  const { id, all = false, follow = false, json = false } = options;
-  const manager = new ShellManager({ poolSize: 0 });
+  const { id, all, raw, follow, json = false, stderr = false, tail } = options;
+  const manager = lookAtShells();
+  const pattern = options.filter === undefined ? undefined : compilePattern(options.filter);
   const shell = findShell(manager, id);
-  if (follow) await passOn(io, shell);
-  else if (json) await printJson(io, shell, manager);
-  else if (all) await printRaw(io, shell);
-  else await printText(io, shell, manager);
+  if (all || raw || follow) {
+    const parts = partsOf(shell, tail, false);
+    return await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
+  }
+  // Told before it is read: what is printed up to the end is on disk when the end is known.
+  const { status, exitCode, durationMs, isRunning } = shell;
+  const { text, truncated, outputFile } = await textOf(shell, manager, options, pattern);
+  if (json) {
+    const wire = {
+      output: text,
+      bash_id: shell.id,
+      status,
+      exit_code: exitCode,
+      is_running: isRunning,
+      duration_ms: durationMs,
+      truncated,
+      ...(outputFile === undefined ? {} : { output_file: outputFile }),
+      notes: shell.remarks,
+    };
+    io.stdout.write(`${JSON.stringify(wire)}\n`);
+    return EXIT.ok;
+  }
+  io.stdout.write(text);
+  if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
+  io.stderr.write(`nacre: ${shell.id} is ${status}${truncated ? "; --all prints all of it" : ""}\n`);
   return EXIT.ok;
 }
 
-async function passOn(io: CliIo, shell: ShellProcess): Promise<void> {
-  for await (const { stream, text } of shell.output()) io[stream].write(text);
+interface Shown {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly outputFile: string | undefined;
 }
 
-async function printJson(io: CliIo, shell: ShellProcess, manager: ShellManager): Promise<void> {
-  // Told before it is read: what is printed up to the end is on disk when the end is known.
-  const { status, exitCode, durationMs, isRunning } = shell;
-  const { text, truncated, outputFile } = await render(
-    shell.outputParts,
-    resolveExecutionOptions({ manager }),
-  );
-  const wire = {
-    output: text,
-    bash_id: shell.id,
-    status,
-    exit_code: exitCode,
-    is_running: isRunning,
-    duration_ms: durationMs,
-    truncated,
-    ...(outputFile === undefined ? {} : { output_file: outputFile }),
-    notes: shell.remarks,
-  };
-  io.stdout.write(`${JSON.stringify(wire)}\n`);
+async function textOf(
+  shell: ShellProcess,
+  manager: ShellManager,
+  { tail, stderr = false }: OutputOptions,
+  pattern: LinePattern | undefined,
+): Promise<Shown> {
+  const options = resolveExecutionOptions({ manager });
+  // With a pattern it is the last lines that match.
+  const parts = partsOf(shell, pattern ? undefined : tail, stderr);
+  if (!pattern || tail === undefined) return await render(parts, options, pattern);
+  const out = await render({ ...parts, stderr: nothing(parts.stderr) }, options, pattern);
+  const err = await render({ ...parts, stdout: nothing(parts.stdout) }, options, pattern);
+  const text = [out, err].map((one) => lastLines(one.text, tail)).join("");
+  return { text, truncated: out.truncated || err.truncated, outputFile: out.outputFile ?? err.outputFile };
 }
 
-async function printText(io: CliIo, shell: ShellProcess, manager: ShellManager): Promise<void> {
-  const { status } = shell;
-  const { text } = await render(shell.outputParts, resolveExecutionOptions({ manager }));
-  io.stdout.write(text);
-  if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
-  io.stderr.write(`nacre: ${shell.id} is ${status}\n`);
+/** What there is now, or the last lines of it. `stderr`: in place of stdout. */
+function partsOf(shell: ShellProcess, tail: number | undefined, stderr: boolean): OutputParts {
+  const parts = shell.outputParts;
+  const cut = (part: SpoolPart) => (tail === undefined ? part : { ...part, from: tailOf(part, tail) });
+  if (stderr) return { stdout: cut(parts.stderr), stderr: nothing(parts.stderr) };
+  return { stdout: cut(parts.stdout), stderr: cut(parts.stderr) };
 }
 
-/** Each stream to its own: `nacre output ID --all > file` is what the command wrote to stdout. */
-async function printRaw(io: CliIo, shell: ShellProcess): Promise<void> {
-  const { stdout, stderr } = shell.outputFiles;
-  await copy(stdout, io.stdout);
-  await copy(stderr, io.stderr);
-}
-
-async function copy(path: string, to: Writable): Promise<void> {
-  const file = createReadStream(path);
-  file.pipe(to, { end: false });
-  await finished(file, { writable: false });
+function nothing(part: SpoolPart): SpoolPart {
+  return { ...part, from: part.to };
 }

@@ -1,20 +1,70 @@
-// `nacre ps`: every shell of this user that is on disk, whichever program has started it.
-import { ShellManager } from "../../shell/shell-manager.ts";
+// `nacre ps`: the shells of this user that are on disk, whichever program has started them: those that run and
+// those that have ended a short while ago, or all.
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import { sizeOf } from "../../spool/cursor.ts";
+import { wallMs } from "../../support/clock.ts";
+import { PS_RECENT_MS, PS_WATCH_MS } from "../../support/limits.ts";
+import { humanizeBytes } from "../../text/snip.ts";
+import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { oneLine } from "../printable.ts";
+import { Interruption } from "../interruption.ts";
+import { lookAtShells } from "../look.ts";
+import { type Paint, paintFor, paintStatus } from "../paint.ts";
+import { cutEnd, cutStart, oneLine } from "../printable.ts";
+import { type Column, table } from "../table.ts";
+import { write } from "../write.ts";
 
 export interface PsOptions {
+  readonly all?: boolean;
   readonly json?: boolean;
+  readonly watch?: boolean;
 }
 
-export function listShells(io: CliIo, { json = false }: PsOptions): number {
-  const shells = new ShellManager({ poolSize: 0 }).findAll();
-  if (json) io.stdout.write(`${JSON.stringify({ shells: shells.map(wireOf) })}\n`);
-  else if (shells.length === 0) io.stderr.write("There are no shells.\n");
-  else io.stdout.write(table(shells));
+export async function listShells(io: CliIo, options: PsOptions): Promise<number> {
+  if (options.watch) return await watchShells(io, options);
+  const { shells, hidden } = shellsToShow(options);
+  if (options.json) io.stdout.write(jsonOf(shells));
+  else if (shells.length > 0) io.stdout.write(tableOf(io, shells));
+  else io.stderr.write(hidden === 0 ? "There are no shells.\n" : "No shell is running.\n");
+  if (hidden > 0 && !options.json) io.stderr.write(`${hidden} more ended earlier: nacre ps --all\n`);
   return EXIT.ok;
+}
+
+/** A new picture whenever something has changed, until Ctrl-C or until nobody reads any more. */
+async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
+  let wake = () => {};
+  let over = false;
+  using _interruption = new Interruption(() => {
+    over = true;
+    wake();
+  });
+  const clear = io.columns === undefined || options.json ? "" : "\x1b[H\x1b[2J";
+  for (let last = ""; !over; ) {
+    const { shells } = shellsToShow(options);
+    const picture = options.json ? jsonOf(shells) : tableOf(io, shells);
+    if (picture !== last && !(await write(io.stdout, clear + picture))) return EXIT.brokenPipe;
+    last = picture;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PS_WATCH_MS);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  return EXIT.ok;
+}
+
+function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
+  const found = lookAtShells().findAll();
+  const since = wallMs() - PS_RECENT_MS;
+  const shells = all ? found : found.filter(({ completedAt }) => completedAt === null || completedAt > since);
+  return { shells, hidden: found.length - shells.length };
+}
+
+function jsonOf(shells: readonly ShellProcess[]): string {
+  return `${JSON.stringify({ shells: shells.map(wireOf) })}\n`;
 }
 
 function wireOf(shell: ShellProcess) {
@@ -31,24 +81,44 @@ function wireOf(shell: ShellProcess) {
   };
 }
 
-const COMMAND_MAX_CHARS = 60;
-
-function table(shells: readonly ShellProcess[]): string {
-  const rows = shells.map((shell) => [
-    shell.id,
-    shell.status,
-    shell.exitCode === null ? "-" : String(shell.exitCode),
-    duration(shell.durationMs),
-    oneLine(shell.command, COMMAND_MAX_CHARS),
-  ]);
-  const all = [["ID", "STATUS", "EXIT", "TIME", "COMMAND"], ...rows];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all.map((row) => `${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}\n`).join("");
+function tableOf(io: CliIo, shells: readonly ShellProcess[]): string {
+  const paint = paintFor(io);
+  return table(shells, columnsFor(paint), {
+    maxColumns: io.columns,
+    paintTitle: (title) => paint.bold(title),
+  });
 }
 
-function duration(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
-  return `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m`;
+function columnsFor(paint: Paint): Column<ShellProcess>[] {
+  return [
+    { title: "ID", cell: ({ id }) => id },
+    { title: "STATUS", cell: statusCell, paint: (text, { status }) => paintStatus(paint, status, text) },
+    { title: "AGE", cell: ({ createdAt }) => duration(Math.max(0, wallMs() - createdAt)), align: "right" },
+    { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right" },
+    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7 },
+    {
+      title: "CWD",
+      cell: ({ workingDir }) => oneLine(tilde(workingDir), 1_000),
+      shrinksTo: 12,
+      shorten: cutStart,
+    },
+    // Never cut for a program that reads us, however long.
+    { title: "COMMAND", cell: ({ command }) => oneLine(command, 1_000), shrinksTo: 8, shorten: cutEnd },
+  ];
+}
+
+/** With the exit code where it says something new. */
+function statusCell({ status, exitCode }: ShellProcess): string {
+  return status === "failed" && exitCode !== null ? `failed (${exitCode})` : status;
+}
+
+function outputBytes({ outputFiles: { stdout, stderr } }: ShellProcess): number {
+  return sizeOf(stdout) + sizeOf(stderr);
+}
+
+function tilde(path: string): string {
+  const home = process.env["HOME"] ?? "";
+  return home.length > 1 && (path === home || path.startsWith(`${home}/`))
+    ? `~${path.slice(home.length)}`
+    : path;
 }

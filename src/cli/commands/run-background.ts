@@ -3,11 +3,12 @@ import { ShellManager } from "../../shell/shell-manager.ts";
 import { ToolResult } from "../../tool/result.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import type { RunPlan } from "./run-plan.ts";
+import { oneLine } from "../printable.ts";
+import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number> {
   const { command, workingDir, env, timeoutMs, json } = plan;
-  await using manager = new ShellManager({ poolSize: 0 });
+  await using manager = new ShellManager(managerOptionsOf(plan));
   const shell = await manager.createShell({
     command,
     workingDir,
@@ -17,7 +18,7 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   });
   const words = [
     `Started background shell: ${shell.id}`,
-    `Command: ${command}`,
+    `Command: ${json ? command : oneLine(command, 200)}`,
     `Read it with \`nacre output ${shell.id}\`, end it with \`nacre kill ${shell.id}\`.`,
   ].join("\n");
   if (json) {

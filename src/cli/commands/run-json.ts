@@ -1,25 +1,33 @@
-// `nacre run --json`: the result of the Bash tool as one flat JSON object; the exit code is the command's.
+// `nacre run --json`: the result of the tool as one flat JSON object; the exit code is the command's.
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../support/limits.ts";
 import type { ToolResult } from "../../tool/result.ts";
 import { createToolkit } from "../../toolkit.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
+import { Interruption } from "../interruption.ts";
 import { approverFor, policyOf, refusalExitCode } from "../permission.ts";
-import type { RunPlan } from "./run-plan.ts";
+import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
-  const { command, workingDir, env, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
+  const { command, workingDir, env, mode, dryRun, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
   await using kit = await createToolkit({
+    ...managerOptionsOf(plan),
     workingDir,
     ...policyOf(plan),
-    poolSize: 0,
+    dialect: mode === undefined ? "shells" : "modes",
     defaultTimeoutMs: timeoutMs,
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
     ...approverFor(io),
   });
-  const result = await kit.call("Bash", { command }, { env });
+  const cancel = new AbortController();
+  using interruption = new Interruption(() => cancel.abort());
+  const context = { env, dryRun, signal: cancel.signal };
+  const result =
+    mode === undefined
+      ? await kit.call("Bash", { command }, context)
+      : await kit.call("bash", { command, mode }, { ...context, timeoutMs });
   io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
-  return exitCodeOf(result);
+  return interruption.exitCode ?? exitCodeOf(result);
 }
 
 function exitCodeOf({ success, code, metadata }: ToolResult): number {

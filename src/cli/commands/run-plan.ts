@@ -1,13 +1,26 @@
 // What is left of the words of `nacre run` once they are understood.
-import type { Policy } from "../option.ts";
+import type { ShellManagerOptions } from "../../shell/manager-options.ts";
+import type { EnvMode, Mode, Policy } from "../option.ts";
 
 export interface RunPlan {
   readonly command: string;
+  /** The command as single words, where it was given so. */
+  readonly argv: readonly string[] | undefined;
   /** Absolute. */
   readonly workingDir: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly envMode: EnvMode;
   readonly policy: Policy;
   readonly policyFile: string | undefined;
   readonly timeoutMs: number | undefined;
+  readonly mode: Mode | undefined;
   readonly json: boolean;
+  readonly durable: boolean;
+  readonly stdin: boolean;
+  readonly dryRun: boolean;
+}
+
+/** One command is all there will be: nothing is kept ready for a second one. */
+export function managerOptionsOf({ envMode }: RunPlan): ShellManagerOptions {
+  return { poolSize: 0, environment: { mode: envMode } };
 }

@@ -1,46 +1,95 @@
 // The plain `nacre run`: the command's streams and exit code pass through as they come; remarks go to stderr.
+// Ctrl-C interrupts the command; a second one, or any other signal, ends it with everything it started.
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import type { RunPlan } from "./run-plan.ts";
+import { Interruption } from "../interruption.ts";
+import { write } from "../write.ts";
+import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
-  const { command, workingDir, env, timeoutMs } = plan;
-  await using manager = new ShellManager({ poolSize: 0 });
+  const { command, workingDir, env, timeoutMs, durable, stdin } = plan;
+  await using manager = new ShellManager(managerOptionsOf(plan));
   const shell = await manager.createShell({
     command,
     workingDir,
     env,
     background: false,
+    durable,
+    ...(stdin ? { stdin: io.stdin } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  if (!(await passThrough(io, shell))) return EXIT.brokenPipe;
-  for (const remark of shell.remarks) io.stderr.write(`nacre: ${remark}\n`);
-  for (const { pid, command: left } of await shell.leftovers()) {
-    io.stderr.write(`nacre: left running, ends now: ${left} (pid ${pid})\n`);
+  const left = new AbortController();
+  using interruption = new Interruption((signal, count) => {
+    if (signal === "SIGINT" && count === 1) void shell.sendSignal("SIGINT").catch(() => {});
+    // Whoever closes the terminal, or ends this program, leaves a durable command alone.
+    else if (durable && signal !== "SIGINT") left.abort();
+    else
+      void shell.kill({ by: signal === "SIGINT" ? "a second Ctrl-C" : signal, graceMs: 0 }).catch(() => {});
+  });
+  try {
+    const ended = await passThrough(io, shell, left.signal);
+    if (ended === "left") return told(io, `${shell.id} goes on without this program`, interruption.exitCode);
+    if (ended === "nobody reads") return EXIT.brokenPipe;
+    return await ending(io, shell, plan, interruption);
+  } finally {
+    // An open stdin would keep the process alive.
+    if (stdin) io.stdin.destroy();
   }
-  if (shell.outcome?.kind === "timedOut") {
-    io.stderr.write(`nacre: Command timed out after ${timeoutMs}ms\n`);
-    return EXIT.timedOut;
+}
+
+/** As fast as the reader reads: what it has not read yet is on disk, not in memory. */
+async function passThrough(
+  io: CliIo,
+  shell: ShellProcess,
+  left: AbortSignal,
+): Promise<"ended" | "nobody reads" | "left"> {
+  const stopped = new Promise<"left">((resolve) => {
+    left.addEventListener("abort", () => resolve("left"), { once: true });
+  });
+  const pieces = shell.outputBytes();
+  for (;;) {
+    const next = await Promise.race([pieces.next(), stopped]);
+    if (next === "left") return next;
+    if (next.done) return "ended";
+    const { stream, bytes } = next.value;
+    // A copy: the bytes are overwritten by the next read, and a stream may keep them for longer.
+    if (!(await write(io[stream], Buffer.from(bytes))) && stream === "stdout") return "nobody reads";
+  }
+}
+
+async function ending(
+  io: CliIo,
+  shell: ShellProcess,
+  { argv, timeoutMs }: RunPlan,
+  interruption: Interruption,
+): Promise<number> {
+  for (const remark of shell.remarks) told(io, remark);
+  const { outcome } = shell;
+  switch (outcome?.kind) {
+    case "timedOut":
+      return told(io, `Command timed out after ${timeoutMs}ms`, EXIT.timedOut);
+    case "lost":
+    case "failedToStart":
+      return told(io, `The command is ${shell.status}: ${outcome.reason}`, EXIT.failed);
+    case "killed":
+      // By our own hand, because we were asked to.
+      if (interruption.exitCode !== undefined) return interruption.exitCode;
+      return told(io, `The command was killed by ${outcome.by}`, outcome.code);
+  }
+  // Only now: of a command that was ended, something may just be about to end.
+  for (const { pid, command } of await shell.leftovers()) {
+    told(io, `left running, ends now: ${command} (pid ${pid})`);
+  }
+  const [word = ""] = argv ?? [];
+  if (shell.exitCode === 127 && argv?.length === 1 && /\s/.test(word)) {
+    told(io, "after -- every word is one argument; a whole line of bash goes without the --");
   }
   return shell.exitCode ?? EXIT.failed;
 }
 
-/** False if there is nobody left to write to. */
-async function passThrough(io: CliIo, shell: ShellProcess): Promise<boolean> {
-  let gone = false;
-  const onError = () => {
-    gone = true;
-  };
-  io.stdout.on("error", onError);
-  try {
-    for await (const { stream, text } of shell.output()) {
-      if (gone) return false;
-      io[stream].write(text);
-    }
-    return true;
-  } finally {
-    io.stdout.off("error", onError);
-  }
+function told(io: CliIo, words: string, exitCode: number = EXIT.ok): number {
+  io.stderr.write(`nacre: ${words}\n`);
+  return exitCode;
 }

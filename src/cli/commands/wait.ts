@@ -1,0 +1,40 @@
+// `nacre wait`: until a shell ends, or prints a line. Ends nothing.
+import { describeOutcome } from "../../shell/outcome.ts";
+import { compilePattern } from "../../text/filter.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import { findShell, lookAtShells } from "../look.ts";
+
+export interface WaitOptions {
+  readonly id: string;
+  readonly for?: string;
+  readonly timeout?: number;
+  readonly json?: boolean;
+}
+
+export async function waitForShell(io: CliIo, options: WaitOptions): Promise<number> {
+  const { id, timeout, json = false } = options;
+  const manager = lookAtShells();
+  const pattern = options.for === undefined ? undefined : compilePattern(options.for, "--for");
+  const shell = findShell(manager, id);
+  const result = await shell.look(pattern ? { pattern } : { exit: true }, timeout);
+  const line = result.kind === "matched" ? result.line : undefined;
+  if (json) {
+    const { status, exitCode: exit_code, durationMs: duration_ms } = shell;
+    io.stdout.write(
+      `${JSON.stringify({ bash_id: shell.id, result: result.kind, ...(line === undefined ? {} : { line }), status, exit_code, duration_ms })}\n`,
+    );
+  } else if (line !== undefined) io.stdout.write(`${line}\n`);
+  const tell = (words: string) => json || io.stderr.write(`nacre: ${shell.id} ${words}\n`);
+  switch (result.kind) {
+    case "matched":
+      return EXIT.ok;
+    case "expired":
+      tell(`is still running after ${timeout}ms`);
+      return EXIT.timedOut;
+    case "ended":
+      tell(`${describeOutcome(result.outcome)}${pattern ? " before the line came" : ""}`);
+      // Whoever waits for a line did not get it, however well the command did.
+      return pattern ? EXIT.failed : (shell.exitCode ?? EXIT.failed);
+  }
+}

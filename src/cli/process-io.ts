@@ -1,0 +1,23 @@
+// This process as the CLI sees it: its streams, whether a person sits there, how wide and colourful it may be.
+import type { CliIo } from "./cli-io.ts";
+
+export function processIo(): CliIo {
+  const { stdin, stdout, stderr, env } = process;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    cwd: process.cwd(),
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    colours: { stdout: wantsColour(stdout, env), stderr: wantsColour(stderr, env) },
+    // Asked for each time: a window may be resized while we run.
+    get columns() {
+      return stdout.isTTY ? stdout.columns || undefined : undefined;
+    },
+  };
+}
+
+/** Only on a terminal that can show them, and never with NO_COLOR (no-color.org: set, and not empty). */
+function wantsColour({ isTTY }: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
+  return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+}

@@ -1,0 +1,16 @@
+// Words as bash reads them back: each one argument, whatever it holds.
+
+export function quoteWords(words: readonly string[]): string {
+  return words.map((word, index) => quoteWord(word, index === 0)).join(" ");
+}
+
+/** The first word must not turn into an assignment or a keyword (`time`, `if`): it is quoted where it could. */
+function quoteWord(word: string, isFirst: boolean): string {
+  const plain = isFirst ? /^[\w@%+:,./-]+$/ : /^[\w@%+=:,./-]+$/;
+  if (plain.test(word) && !(isFirst && KEYWORDS.has(word))) return word;
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+const KEYWORDS = new Set(
+  "if then else elif fi case esac for select while until do done in function time coproc".split(" "),
+);

@@ -1,0 +1,40 @@
+// The words of `nacre check`.
+import type { Command } from "commander";
+import type { CheckOptions } from "../commands/check.ts";
+import { policyFileOption, policyOption } from "../option.ts";
+import type { ProgramOptions } from "../program.ts";
+import { quoteWords } from "../quote.ts";
+
+export function addPolicyWords(program: Command, { io, done, words }: ProgramOptions): void {
+  program
+    .command("check")
+    .description("say what the policy thinks of a command; nothing is run")
+    .argument("[command...]", "one quoted line of bash; or several words, each taken as it is")
+    .option("--explain", "print the whole way to the verdict")
+    .option("--cwd <dir>", "where it would run", io.cwd)
+    .option("--home <dir>", "whose home it would run for, as an ordinary user")
+    .addOption(policyOption())
+    .addOption(policyFileOption())
+    .option("--json", "print the verdict as one JSON object")
+    .option("--jsonl", 'read lines {"command": …} from stdin, print a verdict for each')
+    .addHelpText("after", CHECK_HELP)
+    .action(async (given: string[], options: Omit<CheckOptions, "command">, command: Command) => {
+      if (options.jsonl) {
+        const { checkLines } = await import("../commands/check-lines.ts");
+        done(await checkLines(io, options));
+        return;
+      }
+      if (given.length === 0) command.error("error: missing required argument 'command'");
+      const { checkCommand } = await import("../commands/check.ts");
+      const text = given.length > 1 || words.includes("--") ? quoteWords(given) : (given[0] ?? "");
+      done(checkCommand(io, { ...options, command: text }));
+    });
+}
+
+const CHECK_HELP = `
+Exit codes: 0 allowed, 3 a person has to be asked, 4 denied. With --jsonl: 0, or 1 if a line was no command.
+
+Examples:
+  nacre check 'rm -rf ~/projects'
+  nacre check --explain 'cd src && sudo rm -r .'
+  nacre check --policy cautious './install.sh'`;

@@ -1,0 +1,63 @@
+// The words of `nacre run`.
+import { type Command, Option } from "commander";
+import type { RunOptions } from "../commands/run.ts";
+import {
+  collectVariable,
+  envModeOption,
+  modeOption,
+  policyFileOption,
+  policyOption,
+  readMs,
+} from "../option.ts";
+import type { ProgramOptions } from "../program.ts";
+
+export function addRunWords(program: Command, { io, done, words }: ProgramOptions): void {
+  program
+    .command("run")
+    .description("run a command; its output and exit code pass through")
+    .argument("<command...>", "one quoted line of bash; or several words, each passed on as it is")
+    .option("-b, --background", "start it, print its id and let it run on; it outlives this program")
+    .option(
+      "--timeout <time>",
+      "end it after this time: 500ms, 30s, 5m; a plain number is milliseconds",
+      readMs,
+    )
+    .addOption(modeOption())
+    .option("--cwd <dir>", "where to run it", io.cwd)
+    .option("--env <name=value>", "set a variable for it; may be given again", collectVariable, {})
+    .addOption(envModeOption())
+    .addOption(
+      new Option("--stdin", "let it read the stdin of nacre (without: nothing to read)").conflicts([
+        "background",
+        "json",
+      ]),
+    )
+    .addOption(policyOption())
+    .addOption(policyFileOption())
+    .option("--dry-run", "say what would be run, after asking the policy; run nothing")
+    .option("--durable", "let it go on when this program is killed or its terminal closed")
+    .option(
+      "--json",
+      "print the result as one JSON object (time is over after 120 s if --timeout says nothing)",
+    )
+    .addHelpText("after", RUN_HELP)
+    .action(async (given: string[], options: Omit<RunOptions, "words" | "areArguments">) => {
+      const { runCommand } = await import("../commands/run.ts");
+      done(await runCommand(io, { ...options, words: given, areArguments: words.includes("--") }));
+    });
+}
+
+const RUN_HELP = `
+Ctrl-C interrupts the command; a second Ctrl-C ends it with everything it started.
+
+Exit codes: the command's own, 128+n if signal n ended it; 3 if the policy wants a person to say yes and
+nobody did, 4 if it says no, 124 if the time was over, 1 if nacre could not run it, 2 for words that make
+no sense.
+
+Examples:
+  nacre run 'make test && echo passed'
+  nacre run -- grep -rn "two words" src     every word is one argument, whatever it holds
+  nacre run --timeout 5m --cwd packages/api 'npm test'
+  nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
+  git diff | nacre run --stdin 'wc -l'
+  nacre run --json 'ls'                     the result that an agent would get`;
