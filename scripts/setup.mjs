@@ -58,7 +58,9 @@ function finishProgram(folder) {
   writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenceOf).join("\n"));
   const state = mkdtempSync(join(tmpdir(), "nacre-build-"));
   try {
-    const input = FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+    const input = FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(
+      "",
+    );
     for (const words of [["mcp"], ["run", "true"], ["ps"]]) {
       execFileSync(process.execPath, [join(folder, "main.js"), ...words], {
         cwd: state,

@@ -5,10 +5,11 @@ import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import type { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
-import { compilePattern, type LinePattern } from "../../text/filter.ts";
+import type { LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { findShell, lookAtShells } from "../look.ts";
+import { patternOf } from "../pattern-option.ts";
 import { printBytes } from "./output-bytes.ts";
 import { lastLines, tailOf } from "./output-tail.ts";
 
@@ -26,7 +27,7 @@ export interface OutputOptions {
 export async function printOutput(io: CliIo, options: OutputOptions): Promise<number> {
   const { id, all, raw, follow, json = false, stderr = false, tail } = options;
   const manager = lookAtShells();
-  const pattern = options.filter === undefined ? undefined : compilePattern(options.filter);
+  const pattern = await patternOf(options.filter, "filter");
   const shell = findShell(manager, id);
   if (all || raw || follow) {
     const parts = partsOf(shell, tail, false);

@@ -1,9 +1,9 @@
 // `nacre wait`: until a shell ends, or prints a line. Ends nothing.
 import { describeOutcome } from "../../shell/outcome.ts";
-import { compilePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { findShell, lookAtShells } from "../look.ts";
+import { patternOf } from "../pattern-option.ts";
 
 export interface WaitOptions {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface WaitOptions {
 export async function waitForShell(io: CliIo, options: WaitOptions): Promise<number> {
   const { id, timeout, json = false } = options;
   const manager = lookAtShells();
-  const pattern = options.for === undefined ? undefined : compilePattern(options.for, "--for");
+  const pattern = await patternOf(options.for, "--for");
   const shell = findShell(manager, id);
   const result = await shell.look(pattern ? { pattern } : { exit: true }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
