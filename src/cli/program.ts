@@ -1,23 +1,13 @@
 // The words of the command line: one program, its commands in words/, and how mistakes are told.
 import { Command } from "commander";
-import type { CliIo } from "./cli-io.ts";
 import { packageVersion } from "./package-version.ts";
 import { paintFor } from "./paint.ts";
+import type { ProgramOptions } from "./program-options.ts";
 import { addPolicyWords } from "./words/policy.ts";
 import { addRunWords } from "./words/run.ts";
 import { addSetupWords } from "./words/setup.ts";
 import { addShellsWords } from "./words/shells.ts";
 import { addToolsWords } from "./words/tools.ts";
-
-/** Takes the exit code of the command that was run. */
-export type Done = (exitCode: number) => void;
-
-export interface ProgramOptions {
-  readonly io: CliIo;
-  readonly done: Done;
-  /** The words it will be given: commander does not tell whether there was a `--` among them. */
-  readonly words: readonly string[];
-}
 
 export function createProgram(options: ProgramOptions): Command {
   const { io } = options;

@@ -9,6 +9,17 @@ export async function write(stream: Writable, bytes: Buffer | string): Promise<b
   return !isGone(stream);
 }
 
+const gone = new WeakMap<Writable, boolean>();
+
+/** Remembered here: Node's own stdout forgets that it had an error, and offers itself again. */
+function isGone(stream: Writable): boolean {
+  if (!gone.has(stream)) {
+    gone.set(stream, false);
+    stream.once("error", () => gone.set(stream, true));
+  }
+  return stream.destroyed || gone.get(stream) === true;
+}
+
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
@@ -20,7 +31,3 @@ function drained(stream: Writable): Promise<void> {
 }
 
 const EVENTS = ["drain", "error", "close"] as const;
-
-function isGone(stream: Writable): boolean {
-  return stream.destroyed || stream.errored !== null;
-}

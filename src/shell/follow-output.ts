@@ -23,6 +23,8 @@ export interface Followed {
   readonly ended: Promise<unknown>;
   /** Where to begin, in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
+  /** Stops following when aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Text, whole characters at a time. */
@@ -43,14 +45,16 @@ export async function* followOutput(
 
 export async function* followBytes(
   files: ShellFiles,
-  { hasEnded, ended, from }: Followed,
+  { hasEnded, ended, from, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
   const watch = new OutputWatch(files.dir);
-  void ended.then(() => watch.nudge());
+  const nudge = () => watch.nudge();
+  void ended.then(nudge);
+  signal?.addEventListener("abort", nudge, { once: true });
   let turns = 0;
   try {
-    for (;;) {
+    while (!signal?.aborted) {
       // Asked before reading: what is printed up to the end is on disk when the end is known.
       const last = hasEnded();
       let quiet = true;
@@ -70,6 +74,7 @@ export async function* followBytes(
       await watch.next();
     }
   } finally {
+    signal?.removeEventListener("abort", nudge);
     watch.close();
   }
 }

@@ -8,6 +8,7 @@ import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { KILL_GRACE_MS } from "../support/limits.ts";
 import {
+  type Followed,
   followBytes,
   followOutput,
   type OutputBytes,
@@ -184,11 +185,14 @@ export class ShellProcess {
     }
   }
 
-  /** The same, byte by byte as it was printed, from these places on. */
-  async *outputBytes(from = this.#from): AsyncGenerator<OutputBytes, void, void> {
+  /** The same, byte by byte as it was printed, from these places on and until the signal says to stop. */
+  async *outputBytes({
+    from = this.#from,
+    signal,
+  }: Pick<Followed, "from" | "signal"> = {}): AsyncGenerator<OutputBytes, void, void> {
     const release = this.#host.hold();
     try {
-      yield* followBytes(this.started.files, { ...this.#followed(), from });
+      yield* followBytes(this.started.files, { ...this.#followed(), from, signal });
     } finally {
       release();
     }

@@ -25,7 +25,7 @@ export async function printBytes(io: CliIo, shell: ShellProcess, plan: BytesPlan
   const wanted: readonly StreamName[] = stderr ? ["stderr"] : ["stdout", "stderr"];
   const target = (stream: StreamName) => (stderr ? io.stdout : io[stream]);
   const from = { stdout: parts.stdout.from, stderr: parts.stderr.from };
-  const pieces = follow ? shell.outputBytes(from) : piecesOf(parts, wanted);
+  const pieces = follow ? shell.outputBytes({ from }) : piecesOf(parts, wanted);
   for await (const { stream, bytes } of pieces) {
     if (!wanted.includes(stream)) continue;
     const text = sinks[stream].take(bytes);

@@ -45,18 +45,11 @@ async function passThrough(
   shell: ShellProcess,
   left: AbortSignal,
 ): Promise<"ended" | "nobody reads" | "left"> {
-  const stopped = new Promise<"left">((resolve) => {
-    left.addEventListener("abort", () => resolve("left"), { once: true });
-  });
-  const pieces = shell.outputBytes();
-  for (;;) {
-    const next = await Promise.race([pieces.next(), stopped]);
-    if (next === "left") return next;
-    if (next.done) return "ended";
-    const { stream, bytes } = next.value;
+  for await (const { stream, bytes } of shell.outputBytes({ signal: left })) {
     // A copy: the bytes are overwritten by the next read, and a stream may keep them for longer.
     if (!(await write(io[stream], Buffer.from(bytes))) && stream === "stdout") return "nobody reads";
   }
+  return left.aborted ? "left" : "ended";
 }
 
 async function ending(

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { CheckOptions } from "../commands/check.ts";
 import { policyFileOption, policyOption } from "../option.ts";
-import type { ProgramOptions } from "../program.ts";
+import type { ProgramOptions } from "../program-options.ts";
 import { quoteWords } from "../quote.ts";
 
 export function addPolicyWords(program: Command, { io, done, words }: ProgramOptions): void {

@@ -9,7 +9,7 @@ import {
   policyOption,
   readMs,
 } from "../option.ts";
-import type { ProgramOptions } from "../program.ts";
+import type { ProgramOptions } from "../program-options.ts";
 
 export function addRunWords(program: Command, { io, done, words }: ProgramOptions): void {
   program

@@ -1,6 +1,6 @@
 // The words of what helps a person to begin: tour.
 import type { Command } from "commander";
-import type { ProgramOptions } from "../program.ts";
+import type { ProgramOptions } from "../program-options.ts";
 
 export function addSetupWords(program: Command, { io, done }: ProgramOptions): void {
   program

@@ -6,7 +6,7 @@ import type { OutputOptions } from "../commands/output.ts";
 import type { PsOptions } from "../commands/ps.ts";
 import type { WaitOptions } from "../commands/wait.ts";
 import { readCount, readMs, readSignal } from "../option.ts";
-import type { ProgramOptions } from "../program.ts";
+import type { ProgramOptions } from "../program-options.ts";
 
 export function addShellsWords(program: Command, options: ProgramOptions): void {
   addPs(program, options);

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { ServeOptions } from "../commands/mcp.ts";
 import type { ToolsOptions } from "../commands/tools.ts";
+
 import {
   dialectOption,
   formatOption,
@@ -10,7 +11,7 @@ import {
   policyOption,
   readAddress,
 } from "../option.ts";
-import type { ProgramOptions } from "../program.ts";
+import type { ProgramOptions } from "../program-options.ts";
 
 export function addToolsWords(program: Command, { io, done }: ProgramOptions): void {
   program
