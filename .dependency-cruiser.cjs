@@ -2,7 +2,7 @@
 // from its own folder and from the storeys below it, types included; nothing else.
 const STOREYS = [
   ["support"],
-  ["policy", "text", "environment", "spool"],
+  ["policy", "text", "environment", "spool", "audit"],
   ["tool", "keeper"],
   ["sandbox", "hosts"],
   ["shell"],

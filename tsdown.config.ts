@@ -13,7 +13,7 @@ export default defineConfig([
   // copies, are found beside the code that uses them.
   {
     ...common,
-    entry: ["src/index.ts", "src/tool.ts", "src/policy.ts"],
+    entry: ["src/index.ts", "src/tool.ts", "src/policy.ts", "src/adapters/*.ts"],
     format: "esm",
     unbundle: true,
     dts: true,

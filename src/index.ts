@@ -1,5 +1,6 @@
 // The public API. Named exports only.
 
+export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
 export { BashTool } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
@@ -23,6 +24,7 @@ export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, type ShellStatus } from "./shell/shell-status.ts";
 export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
+export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
 export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
 export {
   type ApprovalRequest,
@@ -44,4 +46,10 @@ export type { JsonSchema, JsonType } from "./tool/schemas/json-schema.ts";
 export type { McpTool } from "./tool/schemas/mcp.ts";
 export type { OpenAiTool } from "./tool/schemas/openai.ts";
 export { BaseTool, type ToolAnnotations } from "./tool/tool.ts";
-export { type CallOptions, createToolkit, type Toolkit, type ToolkitOptions } from "./toolkit.ts";
+export {
+  type CallOptions,
+  createToolkit,
+  type MetadataOf,
+  type Toolkit,
+  type ToolkitOptions,
+} from "./toolkit.ts";

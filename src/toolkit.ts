@@ -1,39 +1,41 @@
 // The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
+import { AuditLog } from "./audit/audit-log.ts";
+import type { BashOutputMetadata } from "./execution/bash-output.ts";
+import type { BashMetadata } from "./execution/bash-result.ts";
+import { callEvents } from "./execution/call-events.ts";
 import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
-import { type ExecutionOptions, judgingLoader, resolveExecutionOptions } from "./execution/options.ts";
+import type { KillShellMetadata } from "./execution/kill-shell.ts";
+import type { ModesMetadata } from "./execution/modes.ts";
+import { judgingLoader, resolveExecutionOptions } from "./execution/options.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 import type { Verdict } from "./policy/verdict.ts";
-import type { ShellManagerOptions } from "./shell/manager-options.ts";
 import type { Session } from "./shell/session.ts";
 import { ShellManager } from "./shell/shell-manager.ts";
+import type { ShellProcess } from "./shell/shell-process.ts";
 import { NacreError } from "./support/errors.ts";
-import { type ContextOptions, createContext } from "./tool/context.ts";
+import { EVENT_NAMES, type EventListener, type EventName, Events } from "./support/events.ts";
+import { createContext } from "./tool/context.ts";
 import { ToolExecutor } from "./tool/executor.ts";
-import type { ToolHook } from "./tool/hooks.ts";
 import { ToolRegistry } from "./tool/registry.ts";
 import type { ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
+import { checkToolkitOptions } from "./toolkit/check-options.ts";
+import type { CallOptions, ToolkitOptions } from "./toolkit/options.ts";
 
-export interface ToolkitOptions
-  extends Omit<ExecutionOptions, "manager" | "loadJudging">,
-    ShellManagerOptions {
-  /** Where commands run, unless a call names another directory. Absolute. */
-  readonly workingDir: string;
-  /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
-  readonly dialect?: "shells" | "modes";
-  /** Asks a person about a command the policy wants asked about. */
-  readonly approve?: ContextOptions["approve"];
-  /** Whose shells these are. @default "default" */
-  readonly scope?: string;
-  /** Which session calls belong to that name none. @default "default" */
-  readonly sessionId?: string;
-  /** Told before and after each call. */
-  readonly hooks?: readonly ToolHook[];
+export type { CallOptions, ToolkitOptions } from "./toolkit/options.ts";
+
+/** What is known about a result of each tool. */
+interface ToolMetadata {
+  readonly Bash: BashMetadata;
+  readonly BashOutput: BashOutputMetadata;
+  readonly KillShell: KillShellMetadata;
+  readonly bash: ModesMetadata;
 }
 
-/** What a single call may change of its surroundings. */
-export type CallOptions = Partial<Omit<ContextOptions, "metadata">>;
+export type MetadataOf<T extends string> = T extends keyof ToolMetadata
+  ? ToolMetadata[T]
+  : Record<string, unknown>;
 
 export interface Toolkit {
   readonly manager: ShellManager;
@@ -41,14 +43,21 @@ export interface Toolkit {
   readonly executor: ToolExecutor;
   /** The tools as a provider wants them described. */
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
-  call(tool: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+  call<T extends string>(tool: T, args: unknown, options?: CallOptions): Promise<ToolResult<MetadataOf<T>>>;
   /**
    * A bash whose state persists, for whoever drives it by hand: the one that calls of this id run in. It is
    * made if there is none.
    */
-  session(id?: string): JudgedSession;
+  session(id?: string, options?: CallOptions): JudgedSession;
   /** The sessions of the toolkit's scope. */
   sessions(): readonly Session[];
+  /** The shells of the toolkit's scope. */
+  readonly shells: {
+    list(): ShellProcess[];
+    get(id: string): ShellProcess | undefined;
+  };
+  /** Tells a listener of every event of this kind, until what is returned is called. */
+  on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
   /** What the policy says about a command; nothing is run. */
   check(command: string): Verdict;
   /** Starts the keeper and loads the policy, once; createToolkit has waited for it. */
@@ -72,14 +81,28 @@ export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
 
 /** The same with nothing started yet, for a host whose first words must come soon. A call starts what it needs. */
 export function assembleToolkit(options: ToolkitOptions): Toolkit {
-  const { workingDir, dialect = "shells", approve, scope, sessionId, hooks, ...rest } = options;
+  checkToolkitOptions(options);
+  const {
+    workingDir,
+    dialect = "shells",
+    approve,
+    scope,
+    sessionId,
+    hooks = [],
+    auditFile,
+    ...given
+  } = options;
+  const events = new Events();
+  const audit = auditFile === undefined ? undefined : new AuditLog(auditFile);
+  if (audit) for (const name of EVENT_NAMES) events.on(name, (event) => audit.write(event));
+  const rest = { ...given, events };
   const loadJudging = judgingLoader(rest);
   const manager = new ShellManager(rest);
   const execution = { ...rest, manager, loadJudging };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);
-  const executor = new ToolExecutor({ registry, ...(hooks ? { hooks } : {}) });
+  const executor = new ToolExecutor({ registry, hooks: [...hooks, callEvents(events)] });
   const resolved = resolveExecutionOptions(execution);
   let judging: Judging | undefined;
   let readying: Promise<void> | undefined;
@@ -96,17 +119,27 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     ...(scope === undefined ? {} : { scope }),
     ...(sessionId === undefined ? {} : { sessionId }),
   };
-  const dispose = () => manager.dispose();
+  const dispose = async () => {
+    await manager.dispose();
+    audit?.close();
+  };
   return {
     manager,
     registry,
     executor,
     schemas: (format) => registry.getAllSchemas(format),
-    call: (tool, args, call = {}) =>
-      executor.execute(tool, createContext({ ...surroundings, ...call }), args),
-    session: (id = sessionId ?? "default") =>
-      new JudgedSession(createContext({ ...surroundings, sessionId: id }), resolved),
+    call: <T extends string>(tool: T, args: unknown, call: CallOptions = {}) => {
+      const context = createContext({ ...surroundings, ...call });
+      return executor.execute(tool, context, args) as Promise<ToolResult<MetadataOf<T>>>;
+    },
+    session: (id = sessionId ?? "default", call = {}) =>
+      new JudgedSession(createContext({ ...surroundings, ...call, sessionId: id }), resolved),
     sessions: () => manager.listSessions({ scope: scope ?? "default" }),
+    shells: {
+      list: () => manager.listShells({ scope: scope ?? "default" }),
+      get: (id) => manager.getShell(id, { scope: scope ?? "default" }),
+    },
+    on: (name, listener) => events.on(name, listener),
     check: (command) => {
       if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
       return judging.judge(command, judging.facts(workingDir));

@@ -110,5 +110,6 @@ test("the built package offers exactly its public names", () => {
     "registerAllTools",
     "registerExecutionTools",
     "registerModesTool",
+    "verifyAudit",
   ]);
 });

@@ -2,6 +2,7 @@
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts } from "../policy/verdict.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
+import { Events } from "../support/events.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { Judging } from "./judging.ts";
 import type { Door } from "./ways-to-allow.ts";
@@ -35,6 +36,8 @@ export interface ExecutionOptions {
   readonly rules?: readonly WrittenRule[];
   /** What decides, where several tools share it. @default made from the options around it */
   readonly loadJudging?: () => Promise<Judging>;
+  /** Told of every verdict and approval. @default nobody is told */
+  readonly events?: Events;
   /** Through which door commands come: refusals name its flags. @default "library" */
   readonly door?: Door;
   /** Decides about a command, in place of the built-in policy. */
@@ -61,6 +64,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     rawOutput: options.rawOutput ?? false,
     redact: options.redact ?? true,
     policy: options.policy ?? "standard",
+    events: options.events ?? new Events(),
     loadJudging: options.loadJudging ?? judgingLoader(options),
   };
 }

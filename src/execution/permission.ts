@@ -3,6 +3,7 @@ import type { Verdict } from "../policy/verdict.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { ApprovalRequest, ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
+import { whoseCall } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
 
@@ -16,6 +17,14 @@ export async function requirePermission(
   const judging = await options.loadJudging();
   const facts = judging.facts(context.workingDir, cwd);
   const verdict = judging.judge(command, facts);
+  const whose = whoseCall(context);
+  options.events.emit("verdict", {
+    command,
+    verdict: verdict.verdict,
+    rule: verdict.rule,
+    reason: verdict.reason ?? "",
+    ...whose,
+  });
   if (verdict.verdict === "allow") return;
   const why = `${verdict.reason ?? "no reason given"} (rule ${verdict.rule ?? "unnamed"}).${instead(verdict)}`;
   if (verdict.verdict === "deny") {
@@ -40,6 +49,7 @@ export async function requirePermission(
     context.approve,
     context.signal,
   );
+  options.events.emit("approval", { command, rule: verdict.rule ?? "unnamed", approved, ...whose });
   if (!approved)
     throw new NacreError("approval_refused", `A person refused the command: ${why} Nothing was run.`);
 }

@@ -13,6 +13,12 @@ export function readerOf(context: ExecutionContext): string {
   return context.agentId ?? "";
 }
 
+/** Whose call an event tells of. */
+export function whoseCall(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
+  const { sessionId } = context;
+  return { scope: scopeOf(context), ...(sessionId === undefined ? {} : { session: sessionId }) };
+}
+
 /** The shell, or an error that lists those there are. */
 export function findShell(manager: ShellManager, id: string, context: ExecutionContext): ShellProcess {
   const scope = scopeOf(context);

@@ -2,6 +2,7 @@
 import type { Readable } from "node:stream";
 import type { EnvironmentMode } from "../environment/environment.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
+import type { Events } from "../support/events.ts";
 
 export interface ShellManagerOptions extends ConfineOptions {
   /** Where shells are kept on disk. @default NACRE_HOME, else the XDG state directory */
@@ -32,6 +33,8 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly finishedMaxAgeSeconds?: number;
   /** "best-effort" does without tags. @default "auto" */
   readonly containment?: "auto" | "best-effort";
+  /** Told of every start, end and kill. @default nobody is told */
+  readonly events?: Events;
   /** Shells kept ready. @default 2 */
   readonly poolSize?: number;
 }

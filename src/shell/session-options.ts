@@ -2,6 +2,7 @@
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Host } from "../hosts/host.ts";
 import type { Confinement } from "../spool/confinement.ts";
+import type { Events } from "../support/events.ts";
 import type { Confiner } from "./confiner.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
@@ -77,6 +78,7 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
 /** What a session needs of the manager it belongs to. */
 export interface SessionHouse {
   readonly host: Host;
+  readonly events: Events;
   readonly environment: BuiltEnvironment;
   readonly capBytes: number;
   readonly killGraceMs: number;

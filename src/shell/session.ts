@@ -20,6 +20,7 @@ import type {
 import { SessionQueue } from "./session-queue.ts";
 import { inheritanceScript } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
+import { tellingOf } from "./shell-events.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
@@ -94,7 +95,10 @@ export class Session {
           // It may have been closed while a person was asked.
           this.#checkOpen();
           if (!this.hasBash) await this.#onUse(this);
-          return await this.#runNow(command, { ...options, env });
+          const plan = { command, workingDir: this.directoryFor(options.workingDir) };
+          return await tellingOf(this.#house.events, this, plan, () =>
+            this.#runNow(command, { ...options, env }),
+          );
         } finally {
           done?.();
         }

@@ -11,6 +11,7 @@ import { giveUp } from "../spool/lease.ts";
 import { removeShell, sweep } from "../spool/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
+import { Events } from "../support/events.ts";
 import {
   DURABLE_DEADLINE_MS,
   FINISHED_MAX_AGE_SECONDS,
@@ -32,6 +33,7 @@ import { goesOn, recordOf, remainsOf } from "./published.ts";
 import type { Session } from "./session.ts";
 import type { CommandRemains, PublishedBash, SessionOptions } from "./session-options.ts";
 import { SessionRegistry } from "./session-registry.ts";
+import { endOf, killOf, startOf } from "./shell-events.ts";
 import { ShellProcess, type ShellProcessOptions } from "./shell-process.ts";
 import { Watchlist } from "./watchlist.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -44,6 +46,7 @@ export class ShellManager {
   readonly root: SpoolRoot;
   readonly environment: BuiltEnvironment;
   readonly #options: ShellManagerOptions;
+  readonly #events: Events;
   readonly #host: Host;
   readonly #shells = new Map<string, ShellProcess>();
   /** Started or taken over here; the others belong to hosts that live, or have ended. */
@@ -60,6 +63,7 @@ export class ShellManager {
 
   constructor(options: ShellManagerOptions = {}) {
     this.#options = options;
+    this.#events = options.events ?? new Events();
     this.root = new SpoolRoot(options.stateRoot ?? defaultStateRoot());
     this.environment = buildEnvironment({ inherited: process.env, ...options.environment });
     this.#places = new Places(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
@@ -78,6 +82,7 @@ export class ShellManager {
     this.#sessions = new SessionRegistry(
       {
         host: this.#host,
+        events: this.#events,
         environment: this.environment,
         confiner: this.#confiner,
         capBytes: options.capBytes ?? STREAM_CAP_BYTES,
@@ -311,6 +316,7 @@ export class ShellManager {
       throw error;
     }
     this.#own.add(shell);
+    this.#events.emit("start", startOf(shell));
     if (timeoutMs !== undefined) this.#deadlines.set(shell, timeoutMs, timeoutMs);
     return shell;
   }
@@ -318,6 +324,7 @@ export class ShellManager {
   #publish(part: PublishedBash): ShellProcess {
     const shell = this.#know(goesOn(this.#host, part));
     this.#own.add(shell);
+    this.#events.emit("start", startOf(shell));
     return shell;
   }
 
@@ -340,6 +347,7 @@ export class ShellManager {
         onEnd();
         this.#onEnd(ended);
       },
+      onKill: (killed, by, report) => this.#events.emit("kill", killOf(killed, by, report)),
     });
     this.#shells.set(shell.id, shell);
     this.#running.add(shell);
@@ -360,6 +368,7 @@ export class ShellManager {
   #onEnd(shell: ShellProcess): void {
     this.#running.delete(shell);
     this.#deadlines.clear(shell);
+    if (this.#own.has(shell)) this.#events.emit("end", endOf(shell));
     // Its shim is gone, so nobody watches the command any more.
     if (shell.outcome?.kind === "lost" && this.#own.has(shell))
       void this.#endAll([shell], "the loss of its shim").catch(() => {});
@@ -370,7 +379,12 @@ export class ShellManager {
     const release = this.#host.hold();
     try {
       const targets = shells.map((shell) => shell.toKill({ kind: "killed", detail: by }));
-      return await endShells(this.#host, targets, this.#options.killGraceMs ?? KILL_GRACE_MS);
+      const reports = await endShells(this.#host, targets, this.#options.killGraceMs ?? KILL_GRACE_MS);
+      for (const shell of shells) {
+        const report = reports.get(shell.started);
+        if (report) this.#events.emit("kill", killOf(shell, by, report));
+      }
+      return reports;
     } finally {
       release();
     }

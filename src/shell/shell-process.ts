@@ -39,6 +39,8 @@ export interface ShellProcessOptions {
   readonly outputFrom?: Readonly<Record<StreamName, number>>;
   /** Called once, when it has ended. */
   readonly onEnd: (shell: ShellProcess) => void;
+  /** Called with what came of every kill. */
+  readonly onKill?: (shell: ShellProcess, by: string, report: KillReport) => void;
 }
 
 export class ShellProcess {
@@ -53,6 +55,7 @@ export class ShellProcess {
   readonly #host: ShellHost;
   readonly #graceMs: number;
   readonly #life: ShellLife;
+  readonly #onKill: ShellProcessOptions["onKill"];
   readonly #from: Readonly<Record<StreamName, number>>;
   readonly #readers = new Map<string, Readonly<Record<StreamName, Cursor>>>();
 
@@ -68,6 +71,7 @@ export class ShellProcess {
     this.#host = options.host;
     this.#graceMs = options.graceMs ?? KILL_GRACE_MS;
     this.#from = options.outputFrom ?? { stdout: 0, stderr: 0 };
+    this.#onKill = options.onKill;
     this.#life = new ShellLife(options.host, started, () => options.onEnd(this), options.ageMs);
   }
 
@@ -268,7 +272,9 @@ export class ShellProcess {
     try {
       const target = this.toKill(cause);
       const reports = await endShells(this.#host, [target], graceMs);
-      return reports.get(this.started) ?? { signalled: [], survivors: [] };
+      const report = reports.get(this.started) ?? { signalled: [], survivors: [] };
+      this.#onKill?.(this, cause.detail || cause.kind, report);
+      return report;
     } finally {
       release();
     }

@@ -119,6 +119,7 @@ test("a kill that is over keeps the program alive no longer", async () => {
 describe("terminating", () => {
   test("asks, and takes the default end for a kill", async () => {
     const shell = await up(manager(), "echo up; sleep 300");
+    await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
     const report = await shell.terminate();
     expect(names(report)).toContain("sleep 300");
     await shell.wait(10_000);

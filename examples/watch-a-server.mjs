@@ -1,0 +1,19 @@
+// Starts a server, waits until it listens, uses it, and ends it with proof. No polling, no sleeping.
+import { createToolkit } from "nacre";
+
+const kit = await createToolkit({ workingDir: process.cwd() });
+try {
+  const session = kit.session("dev");
+  const server = await session.start(`node -e '
+    const server = require("node:http").createServer((_, response) => response.end("it works"));
+    server.listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));
+  '`);
+  // The line, as soon as it is there; an error if the server dies first or takes too long.
+  const { line } = await server.waitFor({ pattern: /listening on \d+/, timeoutMs: 10_000 });
+  const response = await fetch(`http://127.0.0.1:${line.match(/\d+/)[0]}`);
+  console.log(`The server says: ${await response.text()}`);
+  const { signalled, survivors } = await server.kill();
+  console.log(`Ended ${signalled.length} process(es); still there: ${survivors.length}`);
+} finally {
+  await kit.dispose();
+}

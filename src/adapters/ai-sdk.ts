@@ -1,0 +1,25 @@
+// The tools for the Vercel AI SDK: `generateText({ model, tools: aiSdkTools(kit), … })`.
+import { dynamicTool, jsonSchema, type ToolSet } from "ai";
+import type { ToolResult } from "../tool/result.ts";
+import type { CallOptions, Toolkit } from "../toolkit.ts";
+
+/** `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, … */
+export function aiSdkTools(kit: Toolkit, call: CallOptions = {}): ToolSet {
+  const tools = kit.schemas("mcp").map(({ name, description, inputSchema }) => {
+    const tool = dynamicTool({
+      description,
+      // Our tools check their arguments themselves, and say in their own words what is wrong.
+      inputSchema: jsonSchema({ ...inputSchema }),
+      execute: (input, { abortSignal }) =>
+        kit.call(name, input, { ...call, ...(abortSignal ? { signal: abortSignal } : {}) }),
+      // The host gets the whole result, the model what it should read of it.
+      toModelOutput: ({ output }) => modelOutputOf(output as ToolResult),
+    });
+    return [name, tool] as const;
+  });
+  return Object.fromEntries(tools);
+}
+
+function modelOutputOf(result: ToolResult): { type: "text" | "error-text"; value: string } {
+  return { type: result.success ? "text" : "error-text", value: result.toDisplay() };
+}

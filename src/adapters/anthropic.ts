@@ -1,0 +1,52 @@
+// The tools for Anthropic's SDK: for its tool runner, or as the `bash_20250124` tool that Claude knows by training.
+
+import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
+import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
+import type { ToolResult } from "../tool/result.ts";
+import type { CallOptions, Toolkit } from "../toolkit.ts";
+
+/**
+ * For `client.beta.messages.toolRunner({ tools: anthropicTools(kit), … })`.
+ * `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, …
+ */
+export function anthropicTools(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<unknown>[] {
+  return kit.schemas("anthropic").map((tool) => ({
+    type: "custom" as const,
+    ...tool,
+    input_schema: { ...tool.input_schema, type: "object" as const },
+    parse: (input: unknown) => input,
+    run: async (input, context) => {
+      const signal = context?.signal;
+      return textOf(await kit.call(tool.name, input, { ...call, ...(signal ? { signal } : {}) }));
+    },
+  }));
+}
+
+/** What Claude sends to its own bash tool. */
+export interface AnthropicBashInput {
+  readonly command?: string;
+  readonly restart?: boolean;
+}
+
+/** One bash that lives across calls, as that tool promises; `restart` gives it a new one. */
+export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<AnthropicBashInput> {
+  return {
+    type: "bash_20250124",
+    name: "bash",
+    parse: (input) => input as AnthropicBashInput,
+    run: async ({ command, restart }, context) => {
+      if (restart) {
+        await kit.session(call.sessionId, call).restart();
+        return "The shell has been restarted.";
+      }
+      const signal = context?.signal;
+      return textOf(await kit.call("Bash", { command }, { ...call, ...(signal ? { signal } : {}) }));
+    },
+  };
+}
+
+/** The runner marks what is thrown as an error, for the model to see. */
+function textOf(result: ToolResult): string {
+  if (!result.success) throw new ToolError(result.toDisplay());
+  return result.toDisplay();
+}

@@ -1,0 +1,21 @@
+// The tools for LangChain: `createAgent({ model, tools: langchainTools(kit) })`.
+import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import type { ToolResult } from "../tool/result.ts";
+import type { CallOptions, Toolkit } from "../toolkit.ts";
+
+/**
+ * `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, …
+ * The model reads the content of the tool message; the whole result is its artifact.
+ */
+export function langchainTools(kit: Toolkit, call: CallOptions = {}): DynamicStructuredTool[] {
+  return kit.schemas("mcp").map(({ name, description, inputSchema }) =>
+    tool(
+      async (input: unknown, config: { readonly signal?: AbortSignal }): Promise<[string, ToolResult]> => {
+        const { signal } = config;
+        const result = await kit.call(name, input, { ...call, ...(signal ? { signal } : {}) });
+        return [result.toDisplay(), result];
+      },
+      { name, description, schema: { ...inputSchema }, responseFormat: "content_and_artifact" },
+    ),
+  ) as DynamicStructuredTool[];
+}

@@ -1,0 +1,58 @@
+// Reads an audit log from its beginning and says whether every record is as it was written and none is missing
+// in between. What was cut off at the end of the file cannot be known from the file alone.
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { type AuditRecord, hashIn, hashOf } from "./audit-log.ts";
+
+export type AuditCheck =
+  | { readonly ok: true; readonly records: number; readonly lastHash: string }
+  | { readonly ok: false; readonly line: number; readonly problem: string };
+
+export async function verifyAudit(path: string): Promise<AuditCheck> {
+  const chains = new Map<string, { seq: number; hash: string }>();
+  const seen = new Set<string>();
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  let line = 0;
+  let lastHash = "";
+  for await (const text of lines) {
+    line++;
+    const record = recordIn(text);
+    if (!record) return { ok: false, line, problem: "it is not a whole audit record" };
+    const problem = problemOf(record, chains.get(record.writer), seen);
+    if (problem) return { ok: false, line, problem };
+    chains.set(record.writer, { seq: record.seq, hash: record.hash });
+    lastHash = hashIn(text);
+    seen.add(lastHash);
+  }
+  return { ok: true, records: line, lastHash };
+}
+
+function problemOf(
+  record: AuditRecord,
+  before: { readonly seq: number; readonly hash: string } | undefined,
+  seen: ReadonlySet<string>,
+): string | undefined {
+  if (hashOf(record) !== record.hash) return "its content is not what was written: the hash does not fit";
+  if (!before) {
+    if (record.seq !== 0) return `its writer's first ${record.seq} records are missing`;
+    // Two may have begun at once, in an empty file.
+    return record.prev === "" || seen.has(record.prev)
+      ? undefined
+      : "the records it was written after are missing or changed";
+  }
+  if (record.seq !== before.seq + 1)
+    return `it is number ${record.seq} of its writer, after number ${before.seq}`;
+  if (record.prev !== before.hash) return "the record before it is another than when it was written";
+  return undefined;
+}
+
+function recordIn(text: string): AuditRecord | undefined {
+  try {
+    const { writer, seq, prev, event, hash } = JSON.parse(text) as Partial<AuditRecord>;
+    if (typeof writer !== "string" || typeof seq !== "number" || typeof prev !== "string") return undefined;
+    if (typeof hash !== "string" || event === undefined) return undefined;
+    return { writer, seq, prev, event, hash };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+// The name somebody meant, by how many letters would have to change.
+
+/** The closest of the names, if it is close enough to be meant. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
+  const ranked = names
+    .map((name) => ({ name, distance: distanceOf(lower, name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
+}
+
+/** Letters to add, drop, replace or swap with their neighbour. */
+function distanceOf(from: string, to: string): number {
+  let [beforeLast, last]: number[][] = [[], Array.from({ length: to.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= from.length; row++) {
+    const now = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      now[column] = Math.min(
+        at(last, column) + 1,
+        at(now, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+        swapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = now;
+  }
+  return at(last, to.length);
+}
+
+function at(row: readonly number[] | undefined, column: number): number {
+  return row?.[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,51 @@
+import { invokeFunctionTool, RunContext, type ShellTool } from "@openai/agents";
+import { expect, test } from "vitest";
+import { openaiAgentsTools, openaiShellTool } from "../../src/adapters/openai-agents.ts";
+import { useToolkit } from "../fixtures/toolkit.ts";
+
+const kit = useToolkit();
+
+async function invoke(name: string, input: object): Promise<unknown> {
+  const tool = openaiAgentsTools(kit()).find((one) => one.name === name);
+  if (!tool) throw new Error(`There is no ${name}.`);
+  return invokeFunctionTool({ tool, runContext: new RunContext(), input: JSON.stringify(input) });
+}
+
+async function shell(commands: string[], limits: { timeoutMs?: number; maxOutputLength?: number } = {}) {
+  const tool: ShellTool = openaiShellTool(kit());
+  if (!tool.shell) throw new Error("It is not a local one.");
+  return await tool.shell.run({ commands, ...limits });
+}
+
+test("function tools run a command and give the model what it should read", async () => {
+  expect(await invoke("Bash", { command: "echo from bash" })).toBe("from bash\n");
+  expect(await invoke("Bash", { command: "exit 3" })).toContain("Command failed with exit code 3");
+});
+
+test("a wrong argument is explained in our words", async () => {
+  expect(await invoke("Bash", { comand: "ls" })).toContain("command");
+});
+
+test("the shell tool runs its commands in order, each with its own outcome", async () => {
+  const { output } = await shell(["cd /; export GREETING=hello", 'echo "$GREETING from $PWD"', "exit 4"]);
+  expect(output.map(({ outcome }) => outcome)).toEqual([
+    { type: "exit", exitCode: 0 },
+    { type: "exit", exitCode: 0 },
+    { type: "exit", exitCode: 4 },
+  ]);
+  expect(output[1]?.stdout).toBe("hello from /\n");
+});
+
+test("the shell tool tells a timeout from an exit, and keeps what was printed", async () => {
+  const { output } = await shell(["echo so far; sleep 300"], { timeoutMs: 1_000 });
+  expect(output).toMatchObject([{ outcome: { type: "timeout" } }]);
+  expect(output[0]?.stdout).toContain("so far");
+});
+
+test("the shell tool keeps to the length it is given, and says why a command was not run", async () => {
+  const { output } = await shell(["echo 0123456789"], { maxOutputLength: 4 });
+  expect(output[0]?.stdout).toBe("0123");
+  const refused = await shell(["rm -rf /"]);
+  expect(refused.output[0]).toMatchObject({ stdout: "", outcome: { type: "exit", exitCode: null } });
+  expect(refused.output[0]?.stderr).toContain("blocked");
+});

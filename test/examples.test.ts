@@ -1,0 +1,34 @@
+// Every example runs, on the built package, and says what its reader expects.
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "vitest";
+
+const EXAMPLES: Readonly<Record<string, RegExp>> = {
+  "agent-ai-sdk": /^The tool said: hello from bash$/m,
+  "agent-anthropic": /^The tool said: hello from \/$/m,
+  "agent-langchain": /^The tool said: hello from bash$/m,
+  "agent-openai": /^The tool said: hello from bash$/m,
+  "own-policy":
+    /^allow: git status\ndeny: git push origin main \(no-main-push\)\nask: git push --force .*\ndeny: rm -rf \//m,
+  "watch-a-server": /^The server says: it works\nEnded \d+ process\(es\); still there: 0$/m,
+};
+const folder = join(import.meta.dirname, "../examples");
+const home = mkdtempSync(join(tmpdir(), "nacre-test-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+test.each(Object.entries(EXAMPLES))("examples/%s.mjs", async (name, says) => {
+  const env = { ...process.env, NACRE_HOME: home };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, `${name}.mjs`)], {
+    env,
+    timeout: 60_000,
+  });
+  expect(stdout).toMatch(says);
+});
+
+test("every example is run here", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".mjs") && name !== "fake-model.mjs");
+  expect(files.map((name) => name.slice(0, -4)).sort()).toEqual(Object.keys(EXAMPLES).sort());
+});

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { nearest } from "../../src/support/nearest.ts";
+
+const NAMES = ["workingDir", "dialect", "policy", "policyFile"];
+
+test.each([
+  ["workingdir", "workingDir"],
+  ["workingDri", "workingDir"],
+  ["dialekt", "dialect"],
+  ["polcy", "policy"],
+  ["policyfile", "policyFile"],
+])("%s is %s", (word, meant) => {
+  expect(nearest(word, NAMES)).toBe(meant);
+});
+
+test.each(["x", "timeout", ""])('"%s" is none of them', (word) => {
+  expect(nearest(word, NAMES)).toBeUndefined();
+});
