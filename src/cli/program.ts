@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { packageVersion } from "./package-version.ts";
 import { paintFor } from "./paint.ts";
 import type { ProgramOptions } from "./program-options.ts";
+import { addAuditWords } from "./words/audit.ts";
 import { addPolicyWords } from "./words/policy.ts";
 import { addRunWords } from "./words/run.ts";
 import { addSetupWords } from "./words/setup.ts";
@@ -40,6 +41,7 @@ Examples:
   addShellsWords(program, options);
   addPolicyWords(program, options);
   addToolsWords(program, options);
+  addAuditWords(program, options);
   addSetupWords(program, options);
   return program;
 }

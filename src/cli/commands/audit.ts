@@ -1,0 +1,26 @@
+// `nacre audit verify FILE`: whether an audit log is as it was written; names the first record that is not.
+import { verifyAudit } from "../../audit/verify-audit.ts";
+import { messageOf } from "../../support/errors.ts";
+import { counted } from "../amounts.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+
+export async function verifyLog(
+  io: CliIo,
+  file: string,
+  { json = false }: { readonly json?: boolean },
+): Promise<number> {
+  let check: Awaited<ReturnType<typeof verifyAudit>>;
+  try {
+    check = await verifyAudit(file);
+  } catch (error) {
+    io.stderr.write(`nacre: the audit log cannot be read: ${messageOf(error)}\n`);
+    return EXIT.failed;
+  }
+  if (json) io.stdout.write(`${JSON.stringify({ file, ...check })}\n`);
+  else if (check.ok) {
+    const last = check.records === 0 ? "" : `; the last hash is ${check.lastHash}`;
+    io.stdout.write(`${file} is whole: ${counted(check.records, "record")}${last}\n`);
+  } else io.stdout.write(`${file} is broken at line ${check.line}: ${check.problem}\n`);
+  return check.ok ? EXIT.ok : EXIT.failed;
+}

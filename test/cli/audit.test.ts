@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { AuditLog } from "../../src/audit/audit-log.ts";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre, dir } = useCli();
+
+function written(): string {
+  const file = join(dir(), "audit.jsonl");
+  const log = new AuditLog(file);
+  for (const tool of ["one", "two", "three"]) log.write({ type: "call", at: 1, tool, arguments: {} });
+  log.close();
+  return file;
+}
+
+test("a whole log is said to be whole, with its last hash", async () => {
+  const file = written();
+  const { code, stdout } = await nacre("audit", "verify", file);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/audit\.jsonl is whole: 3 records; the last hash is [0-9a-f]{64}\n$/);
+});
+
+test("the first broken record is named, and the exit code tells", async () => {
+  const file = written();
+  writeFileSync(file, readFileSync(file, "utf8").replace("two", "TWO"));
+  const { code, stdout } = await nacre("audit", "verify", file);
+  expect(code).toBe(1);
+  expect(stdout).toContain("is broken at line 2: its content is not what was written");
+  const json = await nacre("audit", "verify", "--json", file);
+  expect(JSON.parse(json.stdout)).toMatchObject({ file, ok: false, line: 2 });
+});
+
+test("a log that is not there is an error of its own", async () => {
+  const { code, stdout, stderr } = await nacre("audit", "verify", join(dir(), "none"));
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("nacre: the audit log cannot be read: ENOENT");
+});
