@@ -33,16 +33,31 @@ console.log(
 );
 
 const megabyte = (text) => text.repeat(Math.ceil(2 ** 20 / text.length));
-const hostile = {
+const many = (line) => Array.from({ length: 80_000 }, (_, i) => line(i)).join("\n");
+const large = {
   "flat script": megabyte("echo one ordinary line of a script\n"),
   "rm -rf /": megabyte("rm -rf /;"),
   "one-letter commands": megabyte("a;"),
   "nested substitutions": megabyte("$("),
+  "open quotes": megabyte(`"'`),
   pipes: `cat${megabyte("|cat")}`,
   braces: `rm -rf ${megabyte("{a,b}")}`,
+  "open braces": `echo ${megabyte("{a,")}`,
+  substitutions: many((i) => `x$(echo ${i})`),
+  variables: many((i) => `x && v${i}=1`),
+  functions: many((i) => `f${i}(){ :; }`),
+  arguments: `rm -rf ${megabyte("a ")}`,
+  options: `curl ${megabyte("-d@a ")}`,
+  "nested shells": megabyte("bash -c 'ls';"),
+  wrappers: megabyte("sudo a;"),
 };
-for (const [name, text] of Object.entries(hostile)) {
+for (const [name, text] of Object.entries(large)) {
+  const before = process.cpuUsage();
   const start = performance.now();
   const { verdict, rule } = judge(text, facts);
-  console.log(`${name.padEnd(22)} ${ms(performance.now() - start).padStart(10)}  ${verdict} ${rule ?? ""}`);
+  const wall = performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
+  console.log(
+    `${name.padEnd(22)} ${ms(wall).padStart(10)} (cpu ${ms((user + system) / 1000).padStart(10)})  ${verdict} ${rule ?? ""}`,
+  );
 }

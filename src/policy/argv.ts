@@ -45,7 +45,9 @@ class OptionReader {
       const arg = this.#args[this.#at];
       if (!arg) break;
       if (arg.text === "--" || (this.#table.stopAtOperand && !isOption(arg.text))) {
-        this.#operands.push(...this.#args.slice(arg.text === "--" ? this.#at + 1 : this.#at));
+        // Not by spreading: so many arguments would not fit on the stack.
+        for (const operand of this.#args.slice(arg.text === "--" ? this.#at + 1 : this.#at))
+          this.#operands.push(operand);
         break;
       }
       if (!isOption(arg.text)) this.#operands.push(arg);
@@ -84,7 +86,10 @@ class OptionReader {
 
   #put(name: string, value: Field | undefined): void {
     this.#flags.add(name);
-    if (value) this.#values.set(name, [...(this.#values.get(name) ?? []), value]);
+    if (!value) return;
+    const known = this.#values.get(name);
+    if (known) known.push(value);
+    else this.#values.set(name, [value]);
   }
 
   #fullName(name: string): string {

@@ -114,14 +114,16 @@ function changesDirectory(
 function declares(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
   const { flags, operands } = readOptions(command.args);
   evaluatedNames(operands, runner);
+  const seen = new Set<string>();
   for (const { text, span } of operands) {
     const [, name = "", append, value] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
     if (name === "") continue;
     if (flags.has("n"))
       runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
-    if (append !== "") scope.forget(name);
-    else if (command.args.filter((arg) => arg.text.startsWith(`${name}=`)).length > 1) scope.forget(name);
+    // A word that may be several: each of them assigns, and nobody knows which.
+    if (append !== "" || seen.has(name)) scope.forget(name);
     else scope.assign(name, [value ?? ""]);
+    seen.add(name);
   }
   return SILENT;
 }

@@ -2,7 +2,11 @@
 // goes wrong on the way is a reason to ask.
 
 import { messageOf } from "../support/errors.ts";
-import { POLICY_COMMANDS_MAX_COUNT, POLICY_FINDINGS_MAX_COUNT } from "../support/limits.ts";
+import {
+  POLICY_ARGUMENTS_MAX_CHARS,
+  POLICY_COMMANDS_MAX_COUNT,
+  POLICY_FINDINGS_MAX_COUNT,
+} from "../support/limits.ts";
 import { Budget, BudgetSpent } from "./budget.ts";
 import type { EffectiveCommand } from "./command.ts";
 import { decide, type RawFinding } from "./decide.ts";
@@ -98,7 +102,7 @@ class Examination {
     // More of the same would not change the answer.
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
-    const rules = this.#rulesAbout(command);
+    const rules = this.#rulesWithin(this.#rulesAbout(command), command);
     this.walk.budget.spend(judgingSteps(rules.length, command.effects.length));
     const before = this.findings.length;
     for (const rule of rules) {
@@ -120,6 +124,17 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
+  /** Leaves out what looks at the words of a program, where there are more of them than anybody writes. */
+  #rulesWithin(rules: readonly CommandRule[], { args, span }: JudgedCommand): readonly CommandRule[] {
+    let chars = 0;
+    for (const { text } of args) chars += text.length + 1;
+    if (chars <= POLICY_ARGUMENTS_MAX_CHARS) return rules;
+    this.walk.budget.spend(chars / 16);
+    const general = rules.filter(({ programs, check }) => !programs && typeof check.needs !== "function");
+    if (general.length < rules.length) this.walk.sign("too-complex", span, "too many arguments");
+    return general;
+  }
+
   #judgeForwarded(tail: JudgedCommand, command: JudgedCommand): void {
     const hits = this.#rulesAbout(tail).map((rule) => applied(rule, tail));
     const worst = hits.find((finding) => finding?.verdict === "deny");
@@ -133,7 +148,7 @@ class Examination {
 
 /** What it costs to judge one command; the few rules about every command are part of its walk. */
 function judgingSteps(rules: number, effects: number): number {
-  return Math.max(0, rules - 4) * 0.5 + effects * 2;
+  return Math.max(0, rules - 4) * 0.25 + effects;
 }
 
 interface RulesForProgram {

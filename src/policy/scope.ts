@@ -129,7 +129,7 @@ export class Scope {
 
   #mergeVariables(other: Scope): void {
     this.#own();
-    this.#budget.spend(other.#variables.size);
+    this.#budget.spend(other.#variables.size / NAMES_PER_STEP);
     for (const [name, theirs] of other.#variables) {
       const ours = this.#variables.get(name);
       if (ours === theirs) continue;
@@ -143,7 +143,8 @@ export class Scope {
 
   #own(): void {
     if (this.#owned) return;
-    this.#budget.spend(this.#variables.size + this.#functions.size + this.#aliases.size);
+    const names = this.#variables.size + 2 * (this.#functions.size + this.#aliases.size);
+    this.#budget.spend(names / NAMES_PER_STEP);
     this.#variables = new Map(this.#variables);
     this.#functions = new Map(this.#functions);
     this.#aliases = new Map(this.#aliases);
@@ -153,6 +154,8 @@ export class Scope {
 
 /** How much text is copied or compared in the time of one step. */
 const CHARS_PER_STEP = 128;
+/** And how many names. */
+const NAMES_PER_STEP = 16;
 const PATH_MAX_CHARS = 4_096;
 
 function lengthOf(texts: readonly string[]): number {

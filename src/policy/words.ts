@@ -103,7 +103,7 @@ class Evaluation {
   ways(parts: readonly WordPart[], quoted = false): Ways {
     let ways: Piece[][] = [[]];
     for (const part of parts) {
-      this.#context.budget.spend(ways.length * 2);
+      this.#context.budget.spend(ways.length);
       ways = multiplied(ways, this.#part(part, quoted));
       if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
     }

@@ -153,8 +153,8 @@ export const WATCHDOG_EXIT_MS = 300;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** policy/: steps of one judgement, about a microsecond each. A flat script of 1 MiB with ordinary lines stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 530_000;
+/** policy/: steps of one judgement, half a microsecond each. A flat script of 1 MiB with ordinary lines stays below it. */
+export const POLICY_STEPS_MAX_COUNT = 800_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */
@@ -165,6 +165,8 @@ export const POLICY_VARIABLES_MAX_COUNT = 256;
 export const POLICY_BRACES_MAX_COUNT = 64;
 /** policy/: text that is folded through echo, printf and the like, and re-read as a script. */
 export const POLICY_FOLDED_MAX_CHARS = 256 * 1024;
+/** policy/: the arguments of one command that rules about its program look at; with more it is asked about. */
+export const POLICY_ARGUMENTS_MAX_CHARS = 32 * 1024;
 /** policy/: effective commands of one judgement that are kept for its explanation and for the rules of people. */
 export const POLICY_COMMANDS_MAX_COUNT = 10_000;
 /** policy/: program names whose rules are remembered. */

@@ -57,9 +57,9 @@ function uploads(command: JudgedCommand): Hit | null {
     case "curl":
     case "http":
     case "xh":
-      return /(^| )(-\w*T|--upload-file)|(^| )(-d ?@|--data(-\w+)?[ =]@|-F ?\S*=[@<]|--form[ =]\S*=[@<])|(^| )\S+@\S*\/\S+\.\w+$/.test(
+      return /(^| )(-\w*T|--upload-file)|(^| )(-d ?@|--data(-\w+)?[ =]@|-F ?[^\s=]*=[@<]|--form[ =][^\s=]*=[@<])/.test(
         text,
-      )
+      ) || namesFile(command.args.at(-1)?.text ?? "")
         ? sends
         : null;
     case "wget":
@@ -82,6 +82,11 @@ function uploads(command: JudgedCommand): Hit | null {
     default:
       return null;
   }
+}
+
+/** `field@/some/file.txt`, as httpie has it. */
+function namesFile(arg: string): boolean {
+  return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
 }
 
 export const exfiltrationRules: readonly Rule[] = [

@@ -4,6 +4,23 @@ import { dev, verdictOf } from "../dev.ts";
 
 const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
 
+/** A build as people write it, over and over. */
+const ordinaryLines = (i: number) => `# step ${i}: prepare the output directory
+echo "building module ${i}"
+mkdir -p build/mod${i}
+cp -r src/mod${i}/. build/mod${i}/
+if [ -f src/mod${i}/config.json ]; then
+  export MOD_${i}_CONFIG="src/mod${i}/config.json"
+fi
+for f in build/mod${i}/*.ts; do
+  npx tsc --outDir dist "$f" || exit 1
+done
+version=$(git describe --tags --always)
+printf '%s\\n' "$version" > build/mod${i}/VERSION
+rm -f build/mod${i}/*.tmp
+tar -czf dist/mod${i}.tgz -C build mod${i}
+`;
+
 describe("bypass by size", () => {
   it("the last of a thousand commands is read like the first", () => {
     expect(verdictOf(`${"true && ".repeat(1000)}rm -rf /`)).toBe("deny");
@@ -15,6 +32,13 @@ describe("bypass by size", () => {
     const script = megabyte("echo one ordinary line of a script\n");
     expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(megabyte("echo x\n"))).toBe("allow");
+    expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
+  });
+
+  it("a megabyte of an ordinary build is judged to its end", () => {
+    let script = "";
+    for (let i = 0; script.length < 2 ** 20; i++) script += ordinaryLines(i);
+    expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
   });
 
@@ -33,6 +57,11 @@ describe("bypass by size", () => {
     "doubling values": `a=xx;${"a=$a$a;".repeat(2_000)}rm -rf $a`,
     "deep arrays": `a=(${megabyte("x ")}); rm -rf "\${a[@]}"`,
     "roots by the megabyte": megabyte("rm -rf /;"),
+    "options by the megabyte": `curl ${megabyte("-d@a ")}`,
+    "one word for a pattern": `http ${megabyte("a@/b.c")}/`,
+    "variables by the megabyte": `export ${megabyte("a=b ")}; rm -rf $a`,
+    "functions by the megabyte": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
+    "a list that goes to a program": `python3 -c '${megabyte("os.system(")}'`,
   };
   it.each(Object.keys(hostile))("hostile text ends, and not with allow: %s", (name) => {
     const verdict = judge(hostile[name] ?? "", dev);
