@@ -3,6 +3,7 @@
 import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { formatted } from "./decode.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
@@ -38,8 +39,17 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   local: declares,
   readonly: declares,
   read: reads,
-  mapfile: reads,
-  readarray: reads,
+  mapfile: readsWithCallback,
+  readarray: readsWithCallback,
+  compgen: (command, around, runner) => callsBack(command, "C", around, runner),
+  complete: (command, around, runner) => callsBack(command, "C", around, runner),
+  hash: (command, around) => {
+    const options = readOptions(command.args, { values: "pt" });
+    const [path] = options.values.get("p") ?? [];
+    const [name] = options.operands;
+    if (path && name) around.scope.setAlias(name.text, path.text);
+    return SILENT;
+  },
   getopts: reads,
   unset: (command, around, runner) => {
     evaluatedNames(command.args, runner);
@@ -86,6 +96,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   },
   eval: (command, around, runner) => {
     const text = command.args.map((arg) => arg.text).join(" ");
+    if (text.trim() === UNKNOWN && command.substituted.join() === "settings") return SILENT;
     if (isUnresolved(text))
       runner.sign(unreadable(command), command.span, "eval runs a text that is made at run time");
     return runner.runText(text, { ...around, via: [...around.via, "eval"], redirects: [] });
@@ -143,11 +154,32 @@ function reads(command: EffectiveCommand, { scope }: Surroundings, runner: Built
   return SILENT;
 }
 
+/** A text that an option hands over to be run: `mapfile -C`, `complete -C`. */
+function callsBack(command: EffectiveCommand, option: string, around: Surroundings, runner: Runner): Flow {
+  for (const { text } of readOptions(command.args, { values: `${option}AFGPSWXo` }).values.get(option) ?? [])
+    runner.runText(text, later(around, command.called));
+  return SILENT;
+}
+
+function readsWithCallback(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): Flow {
+  const { values } = readOptions(command.args, { values: "Cdnstuc" });
+  for (const { text } of values.get("C") ?? []) runner.runText(text, later(around, command.called));
+  return reads(command, around, runner);
+}
+
 function printsIntoVariable(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): null {
   const [flag, name] = command.args;
   if (flag?.text.startsWith("-v")) {
     evaluatedNames(flag.text === "-v" && name ? [name] : [flag], runner);
-    if (name) around.scope.forget(name.text);
+    const [, , format, ...values] = command.args;
+    const text =
+      format && flag.text === "-v"
+        ? formatted(
+            format.text,
+            values.map((value) => value.text),
+          )
+        : null;
+    if (name) around.scope.assign(name.text, [text ?? UNKNOWN]);
   }
   return null;
 }

@@ -12,10 +12,12 @@ export interface CodeScan {
   readonly argvs: readonly (readonly string[])[];
   readonly forks: "certain" | "maybe" | null;
   readonly reverseShell: boolean;
+  /** Whether it evaluates what it fetches. */
+  readonly isFetched: boolean;
 }
 
 export function scanCode(code: string, home: string): CodeScan {
-  const source = withHome(code.slice(0, POLICY_FOLDED_MAX_CHARS), home);
+  const source = withOwnNames(withHome(code.slice(0, POLICY_FOLDED_MAX_CHARS), home));
   const texts: string[] = [];
   const argvs: (readonly string[])[] = [];
   for (const match of source.matchAll(CALLS)) {
@@ -26,23 +28,33 @@ export function scanCode(code: string, home: string): CodeScan {
     if (EXECUTES.test(name)) {
       if (isList || strings.length > 1) argvs.push(strings);
       else texts.push(first);
-    } else argvs.push(...sameAs(name, strings));
+    } else if (name === "open" && strings.some((text) => /^-?\||\|-?$/.test(text)))
+      texts.push(...strings.map((text) => text.replace(/^-?\||\|-?$/g, "")));
+    else argvs.push(...sameAs(name, strings));
   }
+  if (KILLS_ALL.test(source)) argvs.push(["kill", "-9", "--", "-1"]);
+  for (const [, text = ""] of source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)) texts.push(text);
   for (const [, quotedText = "", percentText = ""] of source.matchAll(
     /`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g,
   )) {
     if (!/\b(require|import|const|let|=>)\b/.test(source)) texts.push(quotedText || percentText);
   }
-  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source) };
+  const isFetched = /\b(exec|eval|Function)\b\s*\(/.test(source) && FETCHES.test(source);
+  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source), isFetched };
 }
 
+const KILLS_ALL =
+  /\b(?:os|process|Process)\.kill(?:pg)?\s*\(?\s*(?:["']?(?:SIG)?KILL["']?,\s*|9,\s*)?-1\b|\bkill\s*\(?\s*(?:9|["']?(?:SIG)?KILL["']?|["']-9["'])\s*(?:,|=>)\s*-1\b/;
+const FETCHES =
+  /urlopen|urllib|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
+
 const CALLS =
-  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
 
 const EXECUTES =
-  /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command)/;
+  /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
 const REMOVES_TREES =
-  /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove)/;
+  /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|rm$)/;
 const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
 const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
 const MOVES = /^(shutil\.move|rename)/;
@@ -92,6 +104,25 @@ function withHome(code: string, home: string): string {
     .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
 }
 
+/** Names the code gives to calls and to texts are put back: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
+function withOwnNames(code: string): string {
+  let named = code;
+  for (const [, name = "", own = ""] of [...code.matchAll(RENAMES)].slice(0, OWN_NAMES_MAX_COUNT)) {
+    const at = name === "subprocess" ? /\.(?=(?:run|call)\b)/ : /\s*\(/;
+    named = named.replace(new RegExp(`(?<![\\w.$])${own}(?=${at.source})`, "g"), name);
+  }
+  for (const [, own = "", text = ""] of [...code.matchAll(CONSTANTS)].slice(0, OWN_NAMES_MAX_COUNT)) {
+    const escaped = own.replace("$", "\\$");
+    named = named.replace(new RegExp(`(?<=[(,[]\\s*)${escaped}(?=\\s*[),\\]])`, "g"), () => text);
+  }
+  return named;
+}
+
+const OWN_NAMES_MAX_COUNT = 16;
+const RENAMES =
+  /\b(subprocess|system|popen|exec|execSync|execFileSync|spawn|spawnSync|rmtree|rmSync|run|call)\s*(?::|\bas\b)\s*([A-Za-z_]\w{0,40})/g;
+const CONSTANTS = /(\$?\b[A-Za-z_]\w{0,40})\s*=\s*("[^"\n]{1,400}"|'[^'\n]{1,400}')/g;
+
 /** The string literals a call is given, as long as there is nothing else between them. */
 function literalsAt(
   source: string,
@@ -101,7 +132,8 @@ function literalsAt(
   let isList = false;
   let at = start;
   while (strings.length < 32) {
-    const gap = /(?:[\s,[(]|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
+    const gap =
+      /(?:[\s,[({]|args\s*:|(?:my\s+)?\$\w+\s*,|[A-Z][A-Z0-9_]*\s*,|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
     gap.lastIndex = at;
     const between = gap.exec(source)?.[0] ?? "";
     if (between.includes("[")) isList = true;
@@ -117,6 +149,10 @@ function literalsAt(
 const LITERAL = /^[rbfu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`)/s;
 
 function forksForEver(code: string): CodeScan["forks"] {
+  if (
+    /\b(spawn|fork|exec\w*)\s*\(\s*(process\.(execPath|argv)|sys\.(executable|argv)|__FILE__|\$0)/.test(code)
+  )
+    return "maybe";
   if (!/\bfork\b/.test(code)) return null;
   if (/\b(while|until|loop|forever)\b|for\s*\(\s*;\s*;/.test(code)) return "certain";
   return /\bfor\b/.test(code) ? "maybe" : null;

@@ -28,6 +28,8 @@ export interface Frame {
   fixed: Span | null;
   /** The span of the command whose words are being evaluated. */
   around?: Span;
+  /** Where the values of a loop's variable came from. */
+  readonly carries?: readonly Origin[];
 }
 
 /** Where a node stands in the text that is judged. */
@@ -46,7 +48,7 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   frame.around = span;
   const plain = plainArgv(node, frame, context);
   if (plain) return { argvs: [plain], around: bareAround(frame, span) };
-  const seen: Origin[] = [];
+  const seen: Origin[] = [...(frame.carries ?? [])];
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
   context.budget.spend(2 * (1 + redirections.length));
@@ -121,7 +123,7 @@ function appended(before: Flow, after: Flow): Flow {
 }
 
 /** Notes the origins of everything that is substituted. */
-function watching(context: WordContext, seen: Origin[]): WordContext {
+export function watching(context: WordContext, seen: Origin[]): WordContext {
   return {
     ...context,
     substitute: (part) => {
@@ -240,10 +242,23 @@ function evaluateRedirections(nodes: readonly RedirectionNode[], frame: Frame, c
       const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
       const fields = fieldsOf(node.target, frame, context).flat();
       redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
-      if (node.operator === "<" || node.operator === "<>") stdin = readable(fields[0], frame.scope);
+      stdin = readFromThere(node.operator, fields[0], frame.scope) ?? stdin;
+      keepSocket(descriptor, fields[0], frame.scope);
     }
   }
   return { redirects, stdin };
+}
+
+/** What stdin is after a redirection; null where it stays what it was. */
+function readFromThere(operator: string, target: Field | undefined, scope: Scope): Flow | null {
+  if (operator === "<" || operator === "<>") return readable(target, scope);
+  return operator === "<&" ? (scope.files.get(`/dev/fd/${target?.text}`) ?? null) : null;
+}
+
+/** A socket that is kept open: what is read from it later is somebody else's. */
+function keepSocket(descriptor: number | null, target: Field | undefined, scope: Scope): void {
+  if (descriptor === null || descriptor < 3 || !/^\/dev\/(tcp|udp)\//.test(target?.text ?? "")) return;
+  scope.files.set(`/dev/fd/${descriptor}`, flowOf(null, ["network", "socket"]));
 }
 
 function hereString(node: HereString, context: WordContext): Flow {

@@ -2,10 +2,10 @@
 
 import type { AndOr, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
 import type { SignKind } from "./command.ts";
-import type { Frame } from "./command-words.ts";
-import { type Flow, flowOf, joinOrigins } from "./flow.ts";
+import { type Frame, watching } from "./command-words.ts";
+import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { endlessForks } from "./forks.ts";
-import { UNKNOWN } from "./marks.ts";
+import { hasGlob, UNKNOWN } from "./marks.ts";
 import type { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
@@ -54,10 +54,12 @@ function walkBranch(body: CompoundList, before: Scope, frame: Frame, walker: Wal
 }
 
 export function walkFor(node: For | Select, frame: Frame, walker: Walker): Flow {
-  const context = walker.context(frame);
+  const seen: Origin[] = [...(frame.carries ?? [])];
+  const context = watching(walker.context(frame), seen);
   const words = node.wordlist?.flatMap((word) => evaluateWord(word, context).alternatives.flat());
+  if (words?.some((word) => word.startsWith("/proc/") && hasGlob(word))) seen.push("processes");
   frame.scope.assign(node.name.value, words ?? frame.scope.positional ?? [UNKNOWN]);
-  return walkLoop(node.body, frame, walker);
+  return walkLoop(node.body, seen.length > 0 ? { ...frame, carries: seen } : frame, walker);
 }
 
 export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {

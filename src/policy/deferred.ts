@@ -38,14 +38,21 @@ function runMake(command: EffectiveCommand, around: Surroundings, runner: Runner
     values: "fCIojlW",
     longValues: ["file", "makefile", "eval", "directory"],
   });
+  for (const { text, span } of command.args) {
+    const [, shell] = /^\.?SHELL(?:FLAGS)?=(.+)$/.exec(text) ?? [];
+    if (shell === undefined || /^(\/usr)?\/bin\/(ba|da|z)?sh$/.test(shell)) continue;
+    runner.sign("runs-program", span, "make runs its recipes with another program");
+  }
   const reads = valuesOf(options, "f", "file", "makefile").some(
     ({ text }) => text === "-" || text === "/dev/stdin",
   );
   const texts = valuesOf(options, "eval").map(({ text }) => text);
   if (reads && command.stdin.text !== null) texts.push(command.stdin.text);
   for (const text of texts) {
-    for (const [, recipe = ""] of text.matchAll(/(?:^|\n)\t[@-]?([^\n]+)|;\s*([^\n]+)/g))
-      runner.runText(recipe, around);
+    for (const [, recipe = "", inline = ""] of text.matchAll(
+      /(?:^|\n)\t[@-]?([^\n]+)|:[^\n;=]*;\s*[@-]?([^\n]+)/g,
+    ))
+      runner.runText(recipe || inline, around);
     for (const [, shell = ""] of text.matchAll(/\$\(shell ([^)\n]+)\)/g)) runner.runText(shell, around);
   }
   if (reads && command.stdin.text === null)

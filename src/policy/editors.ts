@@ -12,9 +12,9 @@ export function runEditor(command: EffectiveCommand, around: Surroundings, runne
   if (bang === null) return null;
   const inside = within(command, around);
   for (const { text, span } of textsOf(command)) {
-    for (const [, shell = ""] of text.matchAll(bang)) {
+    for (const [, shell = "", called = ""] of text.matchAll(bang)) {
       runner.sign("runs-program", span, `${command.program} runs a command from inside`);
-      runner.runText(shell, { ...inside, span });
+      runner.runText(shell || called, { ...inside, span });
     }
   }
   return null;
@@ -22,7 +22,10 @@ export function runEditor(command: EffectiveCommand, around: Surroundings, runne
 
 /** How each program is told to run a command. */
 const BANGS: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(n?vim?|view|ex|gvim|vimdiff)$/, /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)/g],
+  [
+    /^(n?vim?|view|ex|gvim|vimdiff)$/,
+    /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)|\bsystem(?:list)?\(\s*["']([^"'\n]+)/g,
+  ],
   [/^(ed|red)$/, /(?:^|\n)[er]?\s*!([^\n]+)/g],
   [/^(less|more|most|man|pg)$/, /^\+?!\s*([^\n]+)/g],
   [/^sqlite3?$/, /(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g],

@@ -44,7 +44,12 @@ const TABLE: Readonly<Record<string, ExecOptions>> = {
   split: { values: "blnaC", longValues: ["filter"], runs: ["filter"] },
   man: { values: "PHMSC", longValues: ["pager", "html"], runs: ["P", "pager", "H", "html"] },
   tcpdump: { values: "ziwrcsCGWZF", runs: ["z"] },
-  go: { values: "", longValues: ["exec", "toolexec"], runs: ["exec", "toolexec"], singleDash: true },
+  go: {
+    values: "",
+    longValues: ["exec", "toolexec", "vettool"],
+    runs: ["exec", "toolexec", "vettool"],
+    singleDash: true,
+  },
   zip: { longValues: ["unzip-command"], runs: ["unzip-command"] },
   wget: { longValues: ["use-askpass"], runs: ["use-askpass"] },
   nmap: { longValues: ["script"], runs: [] },
@@ -62,6 +67,11 @@ const TABLE: Readonly<Record<string, ExecOptions>> = {
 const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
 
 export function runExecOptions(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const handed = handedOn(command);
+  if (handed) {
+    const via = [...around.via, command.program];
+    runner.runText(handed.text, { ...around, via, redirects: [], stdin: NO_FLOW, span: handed.span });
+  }
   const texts = executed(command);
   if (texts.length === 0) return null;
   const inside = { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
@@ -88,6 +98,22 @@ function executed(command: EffectiveCommand): readonly Field[] {
   return valuesOf(readOptions(command.args, table), ...table.runs);
 }
 
+/** What git plainly says it runs: for every submodule, every commit, every step of a search. */
+function handedOn({ program, args }: EffectiveCommand): Field | null {
+  if (program !== "git") return null;
+  const at = args.findIndex(({ text }, i) => {
+    const before = args[i - 1]?.text ?? "";
+    if (before === "submodule") return text === "foreach";
+    if (before === "bisect") return text === "run";
+    return /^--(tree|index|env|msg|commit|parent|tag-name)-filter$/.test(text);
+  });
+  const rest = args.slice(at + 1).filter(({ text }, i) => i > 0 || !/^--(recursive|quiet)$/.test(text));
+  const [first] = rest;
+  if (at < 0 || !first) return null;
+  const isFilter = args[at]?.text.endsWith("-filter");
+  return { ...first, text: isFilter ? first.text : rest.map(({ text }) => text).join(" ") };
+}
+
 const GIT_RUNS =
   /^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|alias\..+|pager\..+|diff\.external|diff\..+\.(command|textconv)|difftool\..+\.cmd|mergetool\..+\.cmd|merge\..+\.driver|filter\..+\.(clean|smudge|process)|credential\.(.+\.)?helper|gpg\.(.+\.)?program|sequence\.editor|uploadpack\.\w+|protocol\.ext\.allow|remote\..+\.(uploadpack|receivepack|vcs)|ssh\.variant|init\.templatedir|include\.path|includeif\..+)$/i;
 
@@ -102,11 +128,10 @@ function gitExecutes(args: readonly Field[]): readonly Field[] {
     const { text } = field;
     const next = args[i + 1];
     if (text === "-c" && next) found.push(...setting(next));
-    else if (text.startsWith("--config-env=")) found.push({ ...field, text: ":" });
+    else if (text.startsWith("--config-env=") || text === "--ext-diff") found.push({ ...field, text: ":" });
     else if (/^-O./.test(text) && args.some((arg) => arg.text === "grep"))
       found.push({ ...field, text: text.slice(2) });
-    else if (text.startsWith("--open-files-in-pager=")) found.push({ ...field, text: text.slice(22) });
-    else if (/^--(upload-pack|receive-pack|exec|extcmd)=/.test(text))
+    else if (/^--(upload-pack|receive-pack|exec|extcmd|exec-path|open-files-in-pager)=/.test(text))
       found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
     else if (
       /^(--upload-pack|--receive-pack|--extcmd|--exec|-x)$/.test(text) &&

@@ -1,7 +1,17 @@
 // What flows between commands: the text where it is certain, and where it came from.
 
 /** Where data came from, as far as it matters to a rule. */
-export type Origin = "network" | "secret" | "endless" | "decoded" | "shell" | "socket";
+export type Origin =
+  | "network"
+  | "secret"
+  | "endless"
+  | "decoded"
+  | "shell"
+  | "socket"
+  /** The processes of the machine, or of a user. */
+  | "processes"
+  /** Settings that a well-known tool prints for the shell to read. */
+  | "settings";
 
 /** What a command reads or prints: the text where it is certain, and where it came from. */
 export interface Flow {

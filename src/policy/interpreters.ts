@@ -34,7 +34,7 @@ const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
   [/^deno$/, { code: ["e"], values: "", verb: "eval" }],
   [/^php[\d.]*$/, { code: ["r", "B", "R", "E"], values: "rBREdcfStz" }],
   [/^lua(jit)?[\d.]*$/, { code: ["e"], values: "el" }],
-  [/^Rscript$/, { code: ["e"], values: "e" }],
+  [/^(Rscript|R)$/, { code: ["e"], values: "e" }],
   [/^osascript$/, { code: ["e"], values: "el" }],
   [/^(tclsh|expect|julia|elixir|guile|groovy|scala|swift)[\d.]*$/, { code: ["c", "e", "E"], values: "ceE" }],
 ];
@@ -95,7 +95,13 @@ function runCode(
   if (code.length > POLICY_FOLDED_MAX_CHARS)
     runner.sign("hidden-code", around.span, "the code is too long to be read");
   const scan = scanCode(code, runner.where.home);
-  for (const text of scan.texts) runner.runText(text, around);
+  // In Tcl the words of a command stand as they are.
+  const bare = /^(tclsh|expect|wish)/.test(command.program)
+    ? [...code.matchAll(/\b(?:exec|spawn|system)\s+(?:-\w+\s+)*([^;\n\]"]{1,400})/g)].map(
+        ([, text = ""]) => text,
+      )
+    : [];
+  for (const text of [...scan.texts, ...bare]) runner.runText(text, around);
   for (const argv of scan.argvs)
     runner.runArgv(
       argv.map((text) => ({ text, span: around.span })),
@@ -107,6 +113,8 @@ function runCode(
       around.span,
       `${command.program} forks without end`,
     );
+  if (scan.isFetched)
+    runner.sign("remote-code", around.span, `${command.program} runs code that it fetches first`);
   if (scan.reverseShell)
     runner.sign("reverse-shell", around.span, `${command.program} connects a shell to a socket`);
 }

@@ -3,7 +3,7 @@
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
-import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { quoted } from "./wrappers.ts";
 
@@ -29,7 +29,8 @@ function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runne
     : itemsOf(command.stdin, place !== null || hasFlag(options, "0", "null", "d"));
   const [program] = options.operands;
   if (!program) return null;
-  const around_ = { ...around, via: [...around.via, "xargs"], redirects: [], stdin: NO_FLOW };
+  const substituted = joinOrigins(around.substituted, command.stdin.origins);
+  const around_ = { ...around, via: [...around.via, "xargs"], redirects: [], stdin: NO_FLOW, substituted };
   if (place === null) {
     const added = items.map((text): Field => ({ text, span: program.span }));
     return runner.runArgv([...options.operands, ...added], around_);
@@ -72,7 +73,12 @@ function runParallel(command: EffectiveCommand, around: Surroundings, runner: Ru
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
     const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quoted(item));
     // Without a template each item is a command of its own.
-    const text = template === "" ? item : placed === template ? `${template} ${quoted(item)}` : placed;
+    const text =
+      template === "" || template === "{}"
+        ? item
+        : placed === template
+          ? `${template} ${quoted(item)}`
+          : placed;
     runner.runText(text, inside);
   }
   if (given.some((item) => item.includes(UNKNOWN)) && template === "") {

@@ -16,7 +16,15 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   rememberFetched(command, scope);
   if (command.program === "tee") rememberCopies(command, scope);
-  return flowOf(text, joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where)));
+  const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where));
+  return flowOf(text, picksSome(command) ? carried.filter((origin) => origin !== "processes") : carried);
+}
+
+/** Whether of a list only those are left that fit a pattern. */
+function picksSome({ program, args }: EffectiveCommand): boolean {
+  if (/^([ef]?grep|rg|ag|fzf|head|tail|comm)$/.test(program))
+    return !args.some(({ text }) => /^-\w*v/.test(text));
+  return /^([gmn]?awk|sed)$/.test(program) && args.some(({ text }) => /\/[^/]+\/|~|==|NR|^\d+p$/.test(text));
 }
 
 type Fold = (command: EffectiveCommand, scope: Scope, where: Where) => string | null;
@@ -141,6 +149,8 @@ function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] 
   if (FETCHERS.test(command.program)) return ["network"];
   if (SOCKETS.test(command.program)) return ["network", "socket"];
   if (command.program === "yes") return ["endless"];
+  if (listsProcesses(command)) return ["processes"];
+  if (printsSettings(command)) return ["settings"];
   const origins: Origin[] = DECODERS.test(command.program) ? ["decoded"] : [];
   const files = [
     ...command.args,
@@ -153,6 +163,39 @@ function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] 
   return command.program === "gpg" && command.args.some(({ text }) => text.includes("secret"))
     ? [...origins, "secret"]
     : origins;
+}
+
+const SETTINGS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^ssh-agent$/, /^(-[sc])?$/],
+  [/^(direnv|starship|zoxide|atuin|mise|rtx|oh-my-posh|navi|mcfly)$/, /^(hook|init|activate|export) /],
+  [/^(pyenv|rbenv|nodenv|goenv|jenv|pip|thefuck)$/, /^(init|virtualenv-init|completion|--alias)\b/],
+  [/^(fnm|opam|luarocks|nvm|brew|dircolors|lesspipe|keychain|tset|resize)$/, /^(env|shellenv|path|-\w+|)/],
+  [/^(conda|mamba|micromamba)$/, /^shell[. ]/],
+  [
+    /^(kubectl|helm|gh|docker|npm|pnpm|deno|rustup|uv|poetry|just|k3d|kind|minikube|flux|argocd|hugo)$/,
+    /\bcompletions?\b/,
+  ],
+];
+
+/** `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`: what everybody has in a start-up file. */
+function printsSettings({ program, args }: EffectiveCommand): boolean {
+  const line = args.map(({ text }) => text).join(" ");
+  return SETTINGS.some(([name, fits]) => name.test(program) && fits.test(line));
+}
+
+/** Whether it names every process, or every one of a user. */
+function listsProcesses({ program, args }: EffectiveCommand): boolean {
+  if (program === "pidof") return args.some(({ text }) => /^(systemd|init|launchd)$/.test(text));
+  if (program === "pgrep") {
+    const options = readOptions(args, {
+      values: "uUgGPstFd",
+      longValues: ["euid", "uid", "group", "parent"],
+    });
+    return /^([.^$*]|\.\*)*$/.test(options.operands[0]?.text ?? "");
+  }
+  return (
+    program === "ps" && !args.some(({ text }) => /^(-?[pqC]|--pid|--ppid)/.test(text) && !/^p/.test(text))
+  );
 }
 
 function rememberCopies({ args, stdin, cwds }: EffectiveCommand, scope: Scope): void {

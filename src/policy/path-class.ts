@@ -129,6 +129,11 @@ const SECRETS = [
   ".config/chromium",
   "Library/Keychains",
   ".m2/settings.xml",
+  ".bash_history",
+  ".zsh_history",
+  ".python_history",
+  ".psql_history",
+  ".mysql_history",
 ].map((path) => path.split("/"));
 
 const STARTUP = [
@@ -174,7 +179,8 @@ function workspaceClass(parts: readonly string[], workspace: readonly string[]):
   const [first, second] = parts.slice(workspace.length);
   if (first === undefined) return "workspace";
   if (first !== ".git") return "inside-workspace";
-  if (second === undefined) return "repository";
+  if (second === undefined || /^(objects|refs|logs|HEAD|packed-refs|modules)$/.test(second))
+    return "repository";
   return second === "hooks" || second === "config" ? "hooks" : "inside-workspace";
 }
 

@@ -18,7 +18,7 @@ import { changeDirectory } from "./paths.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
 import { runVariables } from "./variables.ts";
-import { peel } from "./wrappers.ts";
+import { peel, quoted } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
 export interface CommandRunner extends Runner {
@@ -37,7 +37,8 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
     return runUnknown(command, first, around, runner);
   const alias = around.scope.alias(command.called);
   if (alias !== undefined && around.via.length < 8) {
-    runner.runText(alias, { ...inner(around, "alias"), stdin: around.stdin });
+    const text = [alias, ...command.args.map((arg) => quoted(arg.text))].join(" ");
+    runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
   }
   const called = runner.callFunction(
     command.called,
@@ -75,7 +76,9 @@ function runPeeled(command: EffectiveCommand, around: Surroundings, runner: Comm
   const { directory } = peeled;
   if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
   const assignments = [...around.assignments, ...peeled.assignments];
-  const inside = { ...inner(around, command.program), scope, assignments, stdin: around.stdin };
+  // What the wrapper's output is connected to, the inner program's is as well.
+  const { redirects, stdin } = around;
+  const inside = { ...inner(around, command.program), scope, assignments, stdin, redirects };
   if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
   return runner.runArgv(peeled.argv, inside);
 }
@@ -88,6 +91,8 @@ function runUnknown(
   runner: CommandRunner,
 ): Flow {
   runner.sign("unknown-program", first.span, command.called);
+  if (around.stdin.origins.includes("socket"))
+    runner.sign("reverse-shell", first.span, "whoever is at the other end of a socket says what runs");
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {
       runner.runArgv([{ ...first, text: name }, ...command.args], inner(around, "glob"));

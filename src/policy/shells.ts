@@ -38,12 +38,14 @@ export function runShell(command: EffectiveCommand, around: Surroundings, runner
     return readScript(file, command, { ...around, via: [...around.via, "source"], redirects: [] }, runner);
   }
   if (!isShell(command.program)) return null;
-  const { flags, operands, values } = readOptions(command.args, SHELL_OPTIONS);
+  // `+x` switches an option off and is no script.
+  const args = command.args.filter(({ text }) => !/^\+[A-Za-z]+$/.test(text));
+  const { flags, operands, values } = readOptions(args, SHELL_OPTIONS);
   for (const file of [...(values.get("rcfile") ?? []), ...(values.get("init-file") ?? [])]) {
     readScript(file, command, inShell(command, around, null), runner);
   }
   const [first, ...rest] = operands;
-  if (flags.has("c")) return first ? runTextOf(first, rest.slice(1), command, around, runner) : null;
+  if (flags.has("c")) return first ? runTextOf(first, rest, command, around, runner) : null;
   if (!first || flags.has("s")) return readStdin(command, inShell(command, around, operands), runner);
   return readScript(first, command, inShell(command, around, rest), runner);
 }
@@ -57,7 +59,7 @@ export function runFile(command: EffectiveCommand, around: Surroundings, runner:
 
 /** Runs what a shell would read; says so where nobody can read it before. */
 export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
-  if (flow.text === null || isUnresolved(flow.text)) {
+  if ((flow.text === null || isUnresolved(flow.text)) && flow.origins.join() !== "settings") {
     const kind = flow.origins.includes("socket")
       ? "reverse-shell"
       : flow.origins.includes("network")
@@ -84,8 +86,11 @@ function runTextOf(
       "a shell runs a text that is made at run time",
     );
   }
+  const inside = inShell(command, around, args.slice(1));
+  // The first argument behind the text is $0.
+  inside.scope.assign("0", [args[0]?.text ?? command.called]);
   const flow = runner.runText(text.text, {
-    ...inShell(command, around, args),
+    ...inside,
     stdin: around.stdin,
     span: text.span,
   });

@@ -1,8 +1,8 @@
-// Programs that run another program: what to skip until its argv begins. Anything that wraps and is not here is found
-// by its dangerous tail (rules/forwarded.ts).
+// Programs that run another program: what they would run, by the table of wrapper-table.ts.
 
-import { hasFlag, type OptionTable, readOptions, valuesOf } from "./argv.ts";
+import { hasFlag, readOptions, valuesOf } from "./argv.ts";
 import type { AssignedValue, EffectiveCommand, Field } from "./command.ts";
+import { WRAPPERS, type Wrapper } from "./wrapper-table.ts";
 
 export interface Peeled {
   readonly argv: readonly Field[];
@@ -12,167 +12,6 @@ export interface Peeled {
   /** Shell text that runs instead of an argv. */
   readonly text: Field | null;
 }
-
-interface Wrapper extends OptionTable {
-  /** Operands before the inner argv: a duration, a lock file, a new root. */
-  readonly skip?: number;
-  /** `NAME=value` before the inner program. */
-  readonly assigns?: boolean;
-  /** Flags that make it a question instead of a call. */
-  readonly asks?: readonly string[];
-  /** Options that name the directory. */
-  readonly directory?: readonly string[];
-  /** Options whose value is shell text. */
-  readonly text?: readonly string[];
-  /** Whether the rest is given to a shell: joined by blanks, or each argument as a text of its own. */
-  readonly joins?: "blanks" | "lines";
-  /** Only with this first operand: `uv run`, `bundle exec`. */
-  readonly verb?: readonly string[];
-}
-
-const PLAIN: Wrapper = {};
-
-const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  sudo: {
-    values: "CDghpRrtTuU",
-    longValues: [
-      "user",
-      "group",
-      "chdir",
-      "host",
-      "prompt",
-      "chroot",
-      "role",
-      "type",
-      "other-user",
-      "close-from",
-    ],
-    assigns: true,
-    asks: ["l", "v", "k", "K", "V", "version", "list", "e", "edit"],
-    directory: ["D", "chdir"],
-  },
-  doas: { values: "uCa", assigns: true },
-  pkexec: { longValues: ["user"] },
-  gosu: { skip: 1 },
-  "su-exec": { skip: 1 },
-  su: { values: "cgGsTw", longValues: ["command", "shell", "group"], text: ["c", "command"], skip: 1 },
-  runuser: { values: "cgGsuw", longValues: ["command", "user", "group", "shell"], text: ["c", "command"] },
-  env: {
-    values: "uCSa",
-    longValues: ["unset", "chdir", "split-string", "argv0"],
-    assigns: true,
-    directory: ["C", "chdir"],
-    text: ["S", "split-string"],
-  },
-  command: { asks: ["v", "V"] },
-  builtin: PLAIN,
-  exec: { values: "a" },
-  noglob: PLAIN,
-  nohup: PLAIN,
-  nice: { values: "n", longValues: ["adjustment"] },
-  ionice: { values: "cnpPu", longValues: ["class", "classdata"] },
-  chrt: { values: "TPD", skip: 1 },
-  taskset: { skip: 1 },
-  numactl: { values: "NmCpi", longValues: ["cpunodebind", "membind", "physcpubind", "interleave"] },
-  timeout: { values: "ks", longValues: ["kill-after", "signal"], skip: 1 },
-  gtimeout: { values: "ks", longValues: ["kill-after", "signal"], skip: 1 },
-  time: { values: "fo", longValues: ["format", "output"] },
-  setsid: PLAIN,
-  stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
-  unbuffer: PLAIN,
-  chroot: { longValues: ["userspec", "groups"], skip: 1 },
-  fakeroot: { values: "lsib" },
-  fakechroot: PLAIN,
-  proot: { values: "rbwqRS" },
-  unshare: { values: "RSGl", longValues: ["root", "wd", "setuid", "setgid", "map-user", "map-group"] },
-  nsenter: { values: "tSG", longValues: ["target", "setuid", "setgid"] },
-  setpriv: {
-    longValues: ["reuid", "regid", "groups", "inh-caps", "bounding-set", "ambient-caps", "securebits"],
-  },
-  prlimit: { values: "op" },
-  choom: { values: "np" },
-  runcon: { values: "tulr" },
-  firejail: PLAIN,
-  strace: { values: "oepsaEuPbIOSX" },
-  ltrace: { values: "oepsaulnAFxD" },
-  valgrind: PLAIN,
-  perf: { verb: ["stat", "record", "trace"], values: "eopCFcdD" },
-  watch: { values: "nq", longValues: ["interval", "equexit"], joins: "blanks" },
-  flock: {
-    values: "wEc",
-    longValues: ["timeout", "wait", "conflict-exit-code", "command"],
-    skip: 1,
-    text: ["c", "command"],
-  },
-  script: {
-    values: "cEoBIOTtm",
-    longValues: ["command", "log-out", "log-in", "log-io", "log-timing"],
-    text: ["c", "command"],
-    skip: 1,
-  },
-  "systemd-run": {
-    values: "pMHGuEtd",
-    longValues: [
-      "property",
-      "unit",
-      "description",
-      "slice",
-      "setenv",
-      "working-directory",
-      "uid",
-      "gid",
-      "nice",
-      "on-calendar",
-      "on-active",
-    ],
-    directory: ["working-directory"],
-  },
-  "systemd-inhibit": { longValues: ["what", "who", "why", "mode"] },
-  busybox: { asks: ["list", "help", "install"] },
-  toybox: PLAIN,
-  dbus: PLAIN,
-  "dbus-run-session": PLAIN,
-  "dbus-launch": PLAIN,
-  "xvfb-run": { values: "nsfelpw" },
-  caffeinate: { values: "tw" },
-  arch: PLAIN,
-  rlwrap: PLAIN,
-  eatmydata: PLAIN,
-  faketime: { skip: 1 },
-  proxychains: { values: "f" },
-  proxychains4: { values: "f" },
-  torsocks: PLAIN,
-  torify: PLAIN,
-  "ssh-agent": { values: "atEP" },
-  cgexec: { values: "g" },
-  ts: PLAIN,
-  catchsegv: PLAIN,
-  ld: { asks: ["version"] },
-  "ld.so": PLAIN,
-  "ld-linux-x86-64.so.2": { longValues: ["library-path", "preload", "argv0"] },
-  "cross-env": { assigns: true },
-  "cross-env-shell": { assigns: true, joins: "blanks" },
-  dotenv: { values: "efcvop", asks: ["help"] },
-  direnv: { verb: ["exec"], skip: 1 },
-  mise: { verb: ["exec", "x"] },
-  uv: {
-    verb: ["run"],
-    longValues: ["with", "python", "extra", "group", "project", "directory", "env-file"],
-    values: "pw",
-  },
-  poetry: { verb: ["run"] },
-  pipenv: { verb: ["run"] },
-  pdm: { verb: ["run"] },
-  rye: { verb: ["run"] },
-  hatch: { verb: ["run"] },
-  conda: { verb: ["run"], values: "np" },
-  bundle: { verb: ["exec"] },
-  asdf: { verb: ["exec"] },
-  rtk: PLAIN,
-  entr: PLAIN,
-  concurrently: { values: "nck", joins: "lines" },
-  hyperfine: { values: "wrmMpcsSPDLui", joins: "lines" },
-};
 
 export function isWrapper(program: string): boolean {
   return Object.hasOwn(WRAPPERS, program);
@@ -189,7 +28,7 @@ export function peel(command: EffectiveCommand): Peeled | null {
   const options = readOptions(args, { ...wrapper, stopAtOperand: true });
   if (wrapper.asks && hasFlag(options, ...wrapper.asks)) return null;
   const [directory = null] = wrapper.directory ? valuesOf(options, ...wrapper.directory) : [];
-  const { assignments, rest } = takeAssignments(options.operands.slice(wrapper.skip ?? 0), wrapper);
+  const { assignments, rest } = takeAssignments(afterOperands(options.operands, wrapper), wrapper);
   const text = textOf(command, wrapper, rest);
   if (text === null && rest.length === 0) return null;
   return { argv: text ? [] : rest, assignments, directory, text };
@@ -198,7 +37,18 @@ export function peel(command: EffectiveCommand): Peeled | null {
 function afterVerb(args: readonly Field[], { verb }: Wrapper): readonly Field[] | null {
   if (!verb) return args;
   const at = args.findIndex(({ text }) => !text.startsWith("-"));
-  return at >= 0 && verb.includes(args[at]?.text ?? "") ? args.slice(at + 1) : null;
+  if (at < 0) return null;
+  for (const words of verb.map((one) => one.split(" "))) {
+    if (words.every((word, i) => args[at + i]?.text === word)) return args.slice(at + words.length);
+  }
+  return null;
+}
+
+function afterOperands(operands: readonly Field[], { skip = 0, may }: Wrapper): readonly Field[] {
+  // After an operand of its own a wrapper may still say where its options end.
+  const from = operands[skip]?.text === "--" ? skip + 1 : skip;
+  const rest = operands.slice(from);
+  return may?.test(rest[0]?.text ?? "") ? rest.slice(1) : rest;
 }
 
 function takeAssignments(rest: readonly Field[], { assigns }: Wrapper) {

@@ -1,7 +1,7 @@
 // Who deletes what: rm and its kin, find -delete, rsync --delete.
 
-import { hasFlag, readOptions } from "../argv.ts";
-import type { EffectiveCommand } from "../command.ts";
+import { hasFlag, readOptions, valuesOf } from "../argv.ts";
+import type { EffectiveCommand, Field } from "../command.ts";
 import { foundPaths, readFind } from "../finders.ts";
 import type { RawEffect } from "./effect.ts";
 
@@ -38,11 +38,26 @@ const DELETIONS: Readonly<Record<string, Deletion>> = {
   srm: shredded,
   tar: ({ args }) => {
     if (!args.some(({ text }) => text === "--remove-files")) return [];
-    const { operands } = readOptions(args, {
+    const options = readOptions(args, {
       values: "fCIFTXbgHKLNV",
       longValues: ["file", "directory", "exclude"],
     });
-    return operands.map((target) => ({ kind: "delete", target, recursive: true }));
+    const [directory] = valuesOf(options, "C", "directory");
+    return options.operands.map((target) => ({
+      kind: "delete",
+      target: directory ? inDirectory(directory, target) : target,
+      recursive: true,
+    }));
+  },
+  git: ({ args }) => {
+    const at = args.findIndex(({ text }) => text === "clean");
+    const [first] = args;
+    const rest = args.slice(at + 1).map(({ text }) => text);
+    if (at < 0 || !first || rest.some((text) => /^(-\w*n\w*|--dry-run)$/.test(text))) return [];
+    if (!rest.some((text) => /^(-\w*f\w*|--force)$/.test(text))) return [];
+    const directory = args[args.findIndex(({ text }) => text === "-C") + 1];
+    const target = args[0]?.text === "-C" && directory ? directory : { ...first, text: "." };
+    return [{ kind: "delete", target, recursive: true, how: "git" }];
   },
   find: found,
   gfind: found,
@@ -63,6 +78,10 @@ export function deletes(program: string): boolean {
 
 export function deletionsOf(command: EffectiveCommand): readonly RawEffect[] {
   return Object.hasOwn(DELETIONS, command.program) ? (DELETIONS[command.program]?.(command) ?? []) : [];
+}
+
+function inDirectory(directory: Field, target: Field): Field {
+  return target.text.startsWith("/") ? target : { ...target, text: `${directory.text}/${target.text}` };
 }
 
 function shredded({ args }: EffectiveCommand): readonly RawEffect[] {

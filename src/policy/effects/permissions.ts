@@ -35,10 +35,10 @@ export function permissionsOf(command: EffectiveCommand): readonly RawEffect[] {
   const kind = Object.hasOwn(KINDS, command.program) ? KINDS[command.program] : undefined;
   if (kind === undefined) return [];
   // `chmod -x file` and `chmod u-x` are modes, not options.
-  const args =
-    command.program === "chmod"
-      ? command.args.map((arg) => (/^-[rwxXst]+$/.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg))
-      : command.args;
+  const isMode = command.program === "chattr" ? /^-[aAcCdDeFijmPsStTu]+$/ : /^-[rwxXst]+$/;
+  const args = /^ch(mod|attr)$/.test(command.program)
+    ? command.args.map((arg) => (isMode.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg))
+    : command.args;
   const options = readOptions(args, command.program === "setfacl" ? ACL : TABLE);
   const takesMode = !options.flags.has("reference") && command.program !== "setfacl";
   const mode = takesMode ? (options.operands[0]?.text ?? "") : "";

@@ -42,6 +42,12 @@ const WRITES: Readonly<Record<string, Write>> = {
   },
   perl: inPlace,
   ruby: inPlace,
+  awk: awkInPlace,
+  gawk: awkInPlace,
+  "qemu-img": ({ args }) =>
+    /^(convert|dd|create)$/.test(args[0]?.text ?? "")
+      ? writing(readOptions(args.slice(1), { values: "fOoStTmnl" }).operands.slice(-1), "image")
+      : [],
   curl: ({ args }) =>
     writing(
       valuesOf(readOptions(args, { values: "oHXduAeTFbcxCKmr", longValues: ["output"] }), "o", "output"),
@@ -89,6 +95,15 @@ function inPlace({ args }: EffectiveCommand): readonly RawEffect[] {
   const edits = args.some(({ text }) => /^-[0-9aclnpsw]*i/.test(text));
   if (!edits) return [];
   return writing(readOptions(args, { values: "eEIMm" }).operands, "edit");
+}
+
+function awkInPlace({ args }: EffectiveCommand): readonly RawEffect[] {
+  const options = readOptions(args, {
+    values: "ivFfe",
+    longValues: ["include", "assign", "field-separator"],
+  });
+  if (!valuesOf(options, "i", "include").some(({ text }) => text === "inplace")) return [];
+  return writing(options.operands.slice(hasFlag(options, "f", "e") ? 0 : 1), "edit");
 }
 
 function editsFile({ args, stdin }: EffectiveCommand): readonly RawEffect[] {

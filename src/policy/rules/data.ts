@@ -70,7 +70,7 @@ export const dataRules: readonly Rule[] = [
       { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop what it restores over" },
       {
         program: FRAMEWORKS,
-        args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
+        args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
         does: "drop the database of the application",
       },
       { program: /^(curl|http|xh)$/, args: /-X ?DELETE.*(:9200|:5984)/, does: "delete an index" },
@@ -103,7 +103,7 @@ export const dataRules: readonly Rule[] = [
       },
       {
         program: /^(docker|podman|nerdctl)$/,
-        args: /^(system|volume|container|image|network|builder|buildx) prune|^(image rm|rmi) .*(-f|--force|\uFDD0)|^volume (rm|remove)/,
+        args: /^(system|volume|container|image|network|builder|buildx|pod) prune|^system reset|^(image rm|rmi) .*(-f|--force|\uFDD0)|^volume (rm|remove)/,
         does: "delete images, volumes or containers",
       },
       {
@@ -143,9 +143,9 @@ function mountsMachine(command: JudgedCommand): Hit | null {
       line,
     );
   const opens =
-    /(^| )(--privileged|--(pid|ipc|userns|net|network|uts)[= ]host|--cap-add[= ](ALL|SYS_\w+)|--device[= ]\/dev\/\w+|--security-opt[= ]\S*unconfined)( |$)/.test(
+    /(^| )(--privileged|--(pid|ipc|userns|uts)[= ]host|--cap-add[= ](ALL|SYS_\w+)|--device[= ]\/dev\/\w+|--security-opt[= ]\S*unconfined)( |$)/.test(
       line,
     );
-  if (!mounts && !(opens && !/(^| )--(net|network)[= ]host( |$)/.test(line))) return null;
+  if (!mounts && !opens) return null;
   return { reason: `${shown(command.program)} would give the container the run of this machine.` };
 }

@@ -86,6 +86,7 @@ function uploads(command: JudgedCommand): Hit | null {
 
 /** `field@/some/file.txt`, as httpie has it. */
 function namesFile(arg: string): boolean {
+  if (/^@./.test(arg)) return true;
   return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
 }
 
@@ -167,9 +168,10 @@ export const exfiltrationRules: readonly Rule[] = [
     misses: ["gpg --verify a.sig", "gh auth status", "aws s3 ls"],
     check: onRows([
       { program: /^gpg2?$/, args: /--export-secret/, does: "show private keys" },
+      { program: /^ssh-keygen$/, args: /(^| )-y( |$)/, does: "read a private key" },
       {
         program: /^(gh|glab|hub|gcloud|az|doctl|heroku|npm|op|vault|aws|kubectl|oc|docker|firebase)$/,
-        args: /(^| )(auth (token|print-\S+|application-default print-access-token)|print-access-token|get-access-token|auth:token|account get-access-token|token (list|create)|(item|document) get|read op:|inject|kv get|read secret|get-secret-value|get-parameters?\b.*--with-decryption|get-session-token|configure get \S*secret\S*|get secrets? .*-o|view-secret|login:ci)( |$|\/)?/,
+        args: /(^| )(auth (token|print-\S+|application-default print-access-token)|print-access-token|get-access-token|auth:token|account get-access-token|token (list|create)|(item|document) get|read op:|inject|kv get|read secret|get-secret-value|get-parameters?\b.*--with-decryption|get-session-token|configure get \S*secret\S*|get secrets? .*-o|view-secret|config view .*--raw|login:ci)( |$|\/)?/,
         does: "show a credential",
       },
       { program: /^(pass|gopass)$/, args: /^(show|-c|otp|\w+\/)/, does: "show a credential" },

@@ -115,6 +115,12 @@ export const fetchedRules: readonly Rule[] = [
         unless: /--path|--list/,
         does: "install a program for the whole account",
       },
+      {
+        program: /^(pipx|uv)$/,
+        args: /^(tool )?install /,
+        unless: /^install -e/,
+        does: "install a program for the whole account",
+      },
       { program: /^go$/, args: /^(install|get) \S+@/, does: "install a program for the whole account" },
       {
         program: /^gem$/,

@@ -43,7 +43,8 @@ const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null
       ? "overwrite changes that are not committed"
       : null,
   push: (args) =>
-    has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./)
+    has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./) &&
+    !has(args, /^(-n|--dry-run)$/)
       ? "rewrite or delete history that others share"
       : null,
   branch: (args) => (has(args, /^(-D|-M|-C|--force|-\w*f\w*)$/) ? "drop commits of a branch" : null),
@@ -52,6 +53,8 @@ const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null
   reflog: (args) => (/^(expire|delete)$/.test(args[0] ?? "") ? "delete the way back to lost commits" : null),
   "update-ref": (args) => (has(args, /^(-d|--stdin)$/) ? "drop a reference" : null),
   "symbolic-ref": (args) => (has(args, /^(-d|--delete)$/) ? "drop a reference" : null),
+  "read-tree": (args) => (has(args, /^(--reset|-u)$/) ? "overwrite changes that are not committed" : null),
+  lfs: (args) => (args[0] === "prune" ? "delete large files that are not in use" : null),
   "filter-branch": () => "rewrite the whole history",
   "filter-repo": () => "rewrite the whole history",
   gc: (args) => (has(args, /^--prune(=(now|all))?$/) ? "delete unreachable commits" : null),

@@ -61,7 +61,15 @@ export const permissionRules: readonly Rule[] = [
     misses: ["chmod 755 ./app"],
     check: onEffect({
       kinds: ["mode"],
-      classes: ["inside-workspace", "temp", "inside-home", "outside", "system-config", "unknown"],
+      classes: [
+        "workspace",
+        "inside-workspace",
+        "temp",
+        "inside-home",
+        "outside",
+        "system-config",
+        "unknown",
+      ],
       when: ({ how }) => how === "setuid",
       says: "{program} would give {path} lasting privileges.",
     }),

@@ -92,7 +92,7 @@ export const persistenceRules: readonly Rule[] = [
     verdict: "ask",
     severity: "high",
     alternative: "Run it now, in the background; let the person schedule what should stay.",
-    programs: /^(crontab|at|batch|anacron|atrm|systemd-run|schtasks|launchctl)$/,
+    programs: /^(crontab|at|batch|anacron|atrm|systemd-run|schtasks|launchctl|loginctl)$/,
     matches: [
       "crontab new.cron",
       "crontab -r",
@@ -103,6 +103,7 @@ export const persistenceRules: readonly Rule[] = [
     check: (command: JudgedCommand): Hit | null => {
       const [first] = command.args;
       if (asksForHelp(command) || /^-(l|V|c)$/.test(first?.text ?? "")) return null;
+      if (command.program === "loginctl" && first?.text !== "enable-linger") return null;
       if (command.program === "launchctl" && /^(list|print)/.test(first?.text ?? "")) return null;
       return { reason: `${command.program} would run something later, when nobody looks.` };
     },

@@ -105,6 +105,7 @@ export const privilegeRules: readonly Rule[] = [
         args: /(^| )set-/,
         does: "change settings of the machine",
       },
+      { program: /^(ntpdate|rdate|chronyd)$/, args: /\S/, unless: /(^| )-q( |$)/, does: "set the clock" },
       { program: /^(date|hwclock)$/, args: /(^| )(-s|--set|--systohc|-w)/, does: "set the clock" },
       { program: /^hostname$/, args: /^[A-Za-z]/, does: "rename the machine" },
       {
@@ -116,7 +117,7 @@ export const privilegeRules: readonly Rule[] = [
       },
       {
         program:
-          /^(setenforce|aa-(disable|complain|teardown)|auditctl|semanage|setsebool|restorecon|apparmor_parser)$/,
+          /^(setenforce|aa-(disable|complain|teardown)|auditctl|chcon|semanage|setsebool|restorecon|apparmor_parser)$/,
         args: /\S/,
         unless: /^-l/,
         does: "change the protection of the machine",
@@ -170,6 +171,7 @@ export const privilegeRules: readonly Rule[] = [
         unless: /(^| )(--dry-run|-s|--simulate|--just-print|--no-act)( |$)/,
         does: "change the packages of the machine",
       },
+      { program: /^zypper$/, args: /(^| )(in|rm|up|dup)( |$)/, does: "change the packages of the machine" },
       {
         program: /^(emerge|xbps-remove)$/,
         args: /\S/,

@@ -2,13 +2,15 @@
 
 import { hasFlag, readOptions, valuesOf } from "../argv.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
+import { hasGlob, isUnresolved } from "../marks.ts";
 import { onArgs, type Rule } from "../rule.ts";
 
 const OWN = "End your own processes by their id, or with pkill -f and a pattern that names them.";
 
-function killsEverything({ program, args }: JudgedCommand): boolean {
+function killsEverything(command: JudgedCommand): boolean {
+  const { program, args } = command;
   if (program === "killall5") return true;
-  if (program === "kill") return killTargets(args.map(({ text }) => text)).some((pid) => /^-?1$/.test(pid));
+  if (program === "kill") return killsAll(command);
   if (program === "fuser")
     return (
       args.some(({ text }) => /^-\w*k/.test(text)) &&
@@ -16,6 +18,14 @@ function killsEverything({ program, args }: JudgedCommand): boolean {
     );
   if (program === "loginctl") return /^(terminate|kill)-(user|seat|session)$/.test(args[0]?.text ?? "");
   return killsByPattern(program, args);
+}
+
+/** By a number that means everybody, or by a list of everybody. */
+function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
+  const targets = killTargets(args.map(({ text }) => text));
+  if (targets.some((pid) => /^-?1$/.test(pid))) return true;
+  const lists = substituted.includes("processes") || stdin.origins.includes("processes");
+  return lists && targets.some((pid) => isUnresolved(pid) || hasGlob(pid));
 }
 
 function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
@@ -50,7 +60,7 @@ function killTargets(args: readonly string[]): readonly string[] {
 }
 
 const STOPS =
-  /^(shutdown|reboot|halt|poweroff|systemctl|init|telinit|kexec|pm-suspend|pm-hibernate|rtcwake|osascript|dbus-send|busctl|gdbus)$/;
+  /^(shutdown|reboot|halt|poweroff|systemctl|init|telinit|kexec|pm-suspend|pm-hibernate|rtcwake|osascript|dbus-send|busctl|gdbus|loginctl)$/;
 
 function stopsMachine(args: readonly string[], command: JudgedCommand): boolean {
   if (asksForHelp(command)) return false;
@@ -62,6 +72,7 @@ function stopsMachine(args: readonly string[], command: JudgedCommand): boolean 
     case "halt":
     case "poweroff":
       return !args.includes("-w") && !args.includes("--wtmp-only");
+    case "loginctl":
     case "systemctl":
       return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|isolate|switch-root)$/.test(
         words[0] ?? "",
@@ -99,6 +110,9 @@ export const processRules: readonly Rule[] = [
       "pkill -9 -u root",
       "pkill -9 .",
       "killall5 -9",
+      "kill -9 $(pgrep -u dev)",
+      "ps -eo pid= | xargs kill",
+      "for p in $(ps -e -o pid=); do kill $p; done",
     ],
     misses: [
       "kill %1",
@@ -108,6 +122,9 @@ export const processRules: readonly Rule[] = [
       "pkill -f 'vite --port 5173'",
       "killall node",
       "kill -1 1234",
+      "kill $(pgrep -f vite)",
+      "ps aux | grep node | awk '{print $2}' | xargs kill",
+      "kill $(lsof -t -i:3000)",
     ],
     check: onArgs(
       (_args, command) => !asksForHelp(command) && killsEverything(command),

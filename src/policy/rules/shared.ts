@@ -39,7 +39,7 @@ export const sharedRules: readonly Rule[] = [
         does: "change real infrastructure",
       },
       {
-        program: /^(cdk|cdktf|serverless|sls|sst|copilot|eb|amplify|zappa)$/,
+        program: /^(cdk|cdktf|serverless|sls|sst|copilot|eb|amplify|zappa|sam|chalice)$/,
         args: /(^| )(destroy|deploy|remove|delete|terminate|undeploy)( |$)/,
         does: "change real infrastructure",
       },
@@ -62,17 +62,17 @@ export const sharedRules: readonly Rule[] = [
       },
       {
         program: /^(gcloud|gsutil|bq|az|oci|doctl|ibmcloud|linode-cli|hcloud|scw|openstack|aliyun)$/,
-        args: /(^| )(delete|remove|rm|rb|destroy|purge|stop|terminate|deallocate|deploy)( |$)/,
+        args: /(^| )(delete|delete-\w+|remove|rm|rb|destroy|purge|stop|terminate|deallocate|deploy|keys create)( |$)/,
         does: "change resources of the account",
       },
       {
         program: /^(heroku|flyctl|fly|vercel|netlify|railway|render|wrangler|firebase|supabase|surge|now)$/,
-        args: /(^| )(\S*:?destroy|apps:delete|rm|remove|delete|deploy|--prod|pg:reset|db:reset|sites:delete|hosting:disable|projects:delete)( |$)/,
+        args: /(^| )(\S*:?destroy|apps:delete|rm|remove|delete|deploy|up|--prod|config:(set|unset)|secrets set|pg:reset|db:reset|sites:delete|hosting:disable|projects:delete)( |$)/,
         does: "change what is live",
       },
       {
         program: /^(gh|glab|hub)$/,
-        args: /^(repo (delete|archive|rename|edit)|release (delete|create|upload)|pr merge|secret (set|delete|remove)|variable delete|issue delete|workflow (disable|run)|run delete|auth (logout|token)|api .*-X ?(DELETE|PUT|POST|PATCH)|api .*--method[ =](DELETE|PUT|POST|PATCH)|gist create)/,
+        args: /^(repo (delete|archive|rename|edit)|release (delete|create|upload)|pr merge|mr merge|secret (set|delete|remove)|variable delete|issue delete|workflow (disable|run)|run delete|auth (logout|token)|api .*-X ?(DELETE|PUT|POST|PATCH)|api .*--method[ =](DELETE|PUT|POST|PATCH)|gist create)/,
         does: "change what others see or use",
       },
       {
@@ -82,7 +82,7 @@ export const sharedRules: readonly Rule[] = [
         does: "change shared machines",
       },
       {
-        program: /^(ansible|ansible-playbook)$/,
+        program: /^(ansible|ansible-playbook|salt)$/,
         args: /\S/,
         unless: /--check|--syntax-check|--list-|--version/,
         does: "change other machines",
@@ -117,6 +117,12 @@ export const sharedRules: readonly Rule[] = [
         args: /^(publish|unpublish|deprecate|dist-tag (add|rm)|owner|access|token|star|hook)( |$)/,
         unless: /--dry-run/,
         does: "publish or change a package for everybody",
+      },
+      {
+        program: /^(semantic-release|release-it|np)$/,
+        args: /(?:)/,
+        unless: /--dry-run|(^| )-d( |$)/,
+        does: "publish a package for everybody",
       },
       {
         program: /^yarn$/,

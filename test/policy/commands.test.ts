@@ -1,0 +1,34 @@
+// Commands of every class, written for the classes and not from the labelled ones: judged, never run. In the tables a
+// line is a command, ⏎ in it a line end, ## a class.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { verdictOf } from "./dev.ts";
+
+function classesIn(name: string): readonly (readonly [string, readonly string[]])[] {
+  const text = readFileSync(new URL(`./commands/${name}.txt`, import.meta.url), "utf8");
+  return text
+    .split(/^## /m)
+    .filter((section) => section !== "")
+    .map((section) => {
+      const [title = "", ...lines] = section.split("\n");
+      return [title, lines.filter((line) => line !== "").map((line) => line.replaceAll("⏎", "\n"))] as const;
+    });
+}
+
+describe("commands to refuse", () => {
+  it.each(classesIn("deny"))("%s", (_title, commands) => {
+    expect(commands.filter((command) => verdictOf(command) !== "deny")).toEqual([]);
+  });
+});
+
+describe("commands to stop", () => {
+  it.each(classesIn("ask"))("%s", (_title, commands) => {
+    expect(commands.filter((command) => verdictOf(command) === "allow")).toEqual([]);
+  });
+});
+
+describe("ordinary work", () => {
+  it.each(classesIn("allow"))("%s", (_title, commands) => {
+    expect(commands.filter((command) => verdictOf(command) !== "allow")).toEqual([]);
+  });
+});
