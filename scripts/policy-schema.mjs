@@ -3,8 +3,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ensureBuilt, root } from "./setup.mjs";
+import { ensureBuilt, root, run } from "./setup.mjs";
 
 ensureBuilt();
 const { RULES_SCHEMA } = await import(pathToFileURL(join(root, "dist", "policy.js")).href);
-writeFileSync(join(root, "policy-rules.schema.json"), `${JSON.stringify(RULES_SCHEMA, null, 2)}\n`);
+const file = join(root, "policy-rules.schema.json");
+writeFileSync(file, `${JSON.stringify(RULES_SCHEMA, null, 2)}\n`);
+run(join(root, "node_modules/.bin/biome"), ["format", "--write", file]);
