@@ -27,6 +27,7 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
     shimStart: identity?.shimStart ?? "",
     commandPid: identity?.commandPid ?? 0,
     commandStart: identity?.commandStart ?? "",
+    ...(identity && meta.confinement?.driver === "bubblewrap" ? { sandboxPid: identity.commandPid } : {}),
     tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
     pidBefore: 0,
     attached: true,

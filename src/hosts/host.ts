@@ -8,6 +8,7 @@ import type { ShellMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
 import type { Logger } from "./logger.ts";
 import type { ReportFifo } from "./report-fifo.ts";
+import type { Room } from "./room.ts";
 import type { ScriptChannel } from "./script-channel.ts";
 
 /**
@@ -72,6 +73,8 @@ export interface StartedShell {
   /** The command's bash, leader of its group. */
   readonly commandPid: number;
   readonly commandStart: string;
+  /** Of bwrap, where that confines it: its end is the end of everything inside, at once. */
+  readonly sandboxPid?: number;
   /** What its descendants bear; undefined without tags. */
   readonly tag: bigint | undefined;
   /** Its loggers, where this host has started it. */
@@ -106,6 +109,8 @@ export interface Host {
   start(plan: StartPlan): Promise<StartedShell>;
   /** What a session's bash reports through. */
   openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo>;
+  /** The fifos of a sandboxed session. */
+  openRoom(): Promise<Room>;
   /** Another logger for a session. */
   openLogger(file: string, capBytes: number): Promise<Logger>;
   /** The shell is over and its number may be given out again. */

@@ -30,6 +30,7 @@ import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
 import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
+import { Room } from "./room.ts";
 import { ScriptChannel } from "./script-channel.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
 import { StdinFeed } from "./stdin-feed.ts";
@@ -120,6 +121,10 @@ export class LocalHost implements Host {
 
   async openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo> {
     return new ReportFifo(await this.#keeper.openFifo(), onBytes);
+  }
+
+  async openRoom(): Promise<Room> {
+    return await Room.open(this.#keeper);
   }
 
   async openLogger(file: string, capBytes: number): Promise<Logger> {
@@ -294,6 +299,7 @@ export class LocalHost implements Host {
       shimStart: shim.startTime,
       commandPid: slot.commandPid,
       commandStart: slot.commandStart,
+      ...(meta.confinement?.driver === "bubblewrap" ? { sandboxPid: slot.commandPid } : {}),
       tag: slot.tag,
       pidBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },

@@ -66,6 +66,19 @@ export async function forEachPid(pids: readonly number[], look: (pid: number) =>
   }
 }
 
+/** Of this parent, the child that has this pid in the innermost namespace it is in. */
+export function childWithInnerPid(parent: number, innerPid: number): number | undefined {
+  const listed = readText(`/proc/${parent}/task/${parent}/children`);
+  // Not every kernel lists them.
+  const children =
+    listed?.split(" ").filter(Boolean).map(Number) ??
+    allPids().filter((pid) => readStat(pid)?.parent === parent);
+  return children.find((pid) => {
+    const pids = /^NSpid:\s+(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+    return Number(pids?.split(/\s+/).at(-1)) === innerPid;
+  });
+}
+
 /** The command line as a person would write it; the name in brackets where there is none. */
 export function commandLine(pid: number): string {
   const text = readText(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "").replaceAll("\0", " ");

@@ -1,6 +1,6 @@
 // The host's side of its keeper: starts it, asks it for slots, and starts another one when it dies.
 // Every request is answered or fails; none waits for a keeper that is gone.
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -116,16 +116,28 @@ export class Keeper {
     }
   }
 
+  /** A directory of its own for fifos, in the keeper's; returns its name. */
+  async openFolder(): Promise<string> {
+    await this.start();
+    const name = `in${++this.#lastName}`;
+    mkdirSync(this.fifoPath(name), { mode: 0o700 });
+    return name;
+  }
+
   /** A new fifo of a session; returns its path. */
-  async openFifo(): Promise<string> {
-    const name = `re${++this.#lastName}`;
+  async openFifo(folder = ""): Promise<string> {
+    const name = join(folder, `re${++this.#lastName}`);
     await this.#openNamed(name, ["fifo", name]);
     return this.fifoPath(name);
   }
 
   /** A logger that begins when it is sent an empty line through its fifo, and ends when nobody holds that open. */
-  async openLogger(file: string, capBytes: number): Promise<{ readonly pid: number; readonly fifo: string }> {
-    const name = `lo${++this.#lastName}`;
+  async openLogger(
+    file: string,
+    capBytes: number,
+    folder = "",
+  ): Promise<{ readonly pid: number; readonly fifo: string }> {
+    const name = join(folder, `lo${++this.#lastName}`);
     const pid = await this.#openNamed(name, ["log", name, file, capKibOf(capBytes)]);
     return { pid, fifo: this.fifoPath(name) };
   }

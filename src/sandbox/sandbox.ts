@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
+import type { Descriptor, SandboxDriver, WrappedStart } from "./driver.ts";
 import { type LimitOptions, Limits } from "./limits.ts";
 import { NoSandbox } from "./none.ts";
-import { type SandboxOptions, sandboxSpec } from "./options.ts";
+import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./options.ts";
 import { type Holder, Placeholders } from "./placeholders.ts";
 import { startScript } from "./start-script.ts";
+import { isSeen } from "./view.ts";
 
 export interface ConfineOptions extends SandboxOptions, LimitOptions {}
 
@@ -42,7 +43,9 @@ export interface ConfinedStart {
 }
 
 /** How the shells of one workspace are wrapped. */
-type Wrap = (plan: WrapPlan) => WrappedStart;
+type Tried =
+  | { readonly driver: SandboxDriver; readonly spec: SandboxSpec }
+  | { readonly driver: NoSandbox; readonly spec?: undefined };
 
 export class Sandbox {
   readonly #options: ConfineOptions;
@@ -51,7 +54,7 @@ export class Sandbox {
   readonly #placeholders: Placeholders;
   readonly #bubblewrap: SandboxDriver;
   /** By workspace, once tried. */
-  readonly #tried = new Map<string, Wrap>();
+  readonly #tried = new Map<string, Tried>();
 
   constructor(
     options: ConfineOptions,
@@ -88,9 +91,16 @@ export class Sandbox {
   }
 
   /** Tries the sandbox for this workspace, once; throws where it is refused. */
-  async prepare(workspace: string): Promise<void> {
-    if (this.#tried.has(workspace)) return;
-    this.#tried.set(workspace, await this.#try(workspace));
+  async prepare(workspace: string): Promise<Confinement["driver"]> {
+    const known = this.#tried.get(workspace) ?? (await this.#try(workspace));
+    this.#tried.set(workspace, known);
+    return known.driver.name;
+  }
+
+  /** Whether a command of this workspace can stand in a directory. */
+  isSeen(directory: string, workspace: string): boolean {
+    const spec = this.#tried.get(workspace)?.spec;
+    return spec === undefined || isSeen(directory, spec);
   }
 
   /** Of a workspace that has been prepared. */
@@ -98,9 +108,9 @@ export class Sandbox {
     request: StartRequest,
     place: ShellPlace,
   ): { readonly start: ConfinedStart; readonly confinement: Confinement } {
-    const wrap = this.#tried.get(request.workspace);
-    if (!wrap) throw new NacreError("internal", `The sandbox was not tried for ${request.workspace}.`);
-    const wrapped = this.#wrap(wrap, request, place);
+    const tried = this.#tried.get(request.workspace);
+    if (!tried) throw new NacreError("internal", `The sandbox was not tried for ${request.workspace}.`);
+    const wrapped = this.#wrap(tried, request, place);
     const isConfined = wrapped.confinement.driver !== "none";
     const limits = this.#limits.isAny
       ? this.#limits.plan(place.id, isConfined ? OWN_PROCESSES_COUNT : 0)
@@ -127,14 +137,14 @@ export class Sandbox {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
-  async #try(workspace: string): Promise<Wrap> {
+  async #try(workspace: string): Promise<Tried> {
     const spec = sandboxSpec(this.#options, { workspace, stateRoots: this.#stateRoots });
-    if (!spec) return (plan) => new NoSandbox([]).wrap(undefined, plan);
+    if (!spec) return { driver: new NoSandbox([]) };
     const probed = await this.#bubblewrap.probe(spec);
-    if (probed.ok) return (plan) => this.#bubblewrap.wrap(spec, plan);
+    if (probed.ok) return { driver: this.#bubblewrap, spec };
     if (this.#options.allowUnsandboxed) {
       const missing = `the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`;
-      return (plan) => new NoSandbox([missing]).wrap(undefined, plan);
+      return { driver: new NoSandbox([missing]) };
     }
     throw new NacreError(
       "spawn_failed",
@@ -142,7 +152,7 @@ export class Sandbox {
     );
   }
 
-  #wrap(wrap: Wrap, request: StartRequest, place: ShellPlace): WrappedStart {
+  #wrap(tried: Tried, request: StartRequest, place: ShellPlace): WrappedStart {
     const plan = {
       argv: request.argv,
       workingDir: request.workingDir,
@@ -154,7 +164,7 @@ export class Sandbox {
       },
       ...(request.isInit ? { isInit: true } : {}),
     };
-    const wrapped = wrap(plan);
+    const wrapped = tried.spec ? tried.driver.wrap(tried.spec, plan) : tried.driver.wrap(undefined, plan);
     this.#placeholders.hold(wrapped.placeholders, place.holder);
     return wrapped;
   }

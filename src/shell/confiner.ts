@@ -1,9 +1,13 @@
 // Between a manager and the sandbox: what is asked of it for one shell, in the host's words.
 import type { Beginning, StartPlace } from "../hosts/host.ts";
 import { isSameProcess } from "../hosts/process-table.ts";
+import type { ReportFifo } from "../hosts/report-fifo.ts";
+import type { Room } from "../hosts/room.ts";
+import { SUPERVISOR } from "../keeper/supervisor.ts";
 import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import { defaultStateRoot, type SpoolRoot } from "../spool/layout.ts";
+import { makeScratch } from "./scratch.ts";
 
 /** Parts of a plan for the host, for one shell. */
 export interface ConfinedPlan {
@@ -26,8 +30,7 @@ export class Confiner {
     });
   }
 
-  /** Whether it runs commands in a world of their own. */
-  get isSandboxed(): boolean {
+  get #isSandboxed(): boolean {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
@@ -38,15 +41,41 @@ export class Confiner {
     if (workspace !== undefined && this.#sandbox.isNeeded) await this.#sandbox.prepare(workspace);
   }
 
-  /** For a shell that runs its command as a script. */
+  /** For a shell that runs its command as a script; `inherits` is a file it reads first. */
   async forScript(at: {
     readonly workspace: string | undefined;
     readonly workingDir: string;
+    readonly inherits?: string | undefined;
   }): Promise<ConfinedPlan> {
     return await this.#plan(at, ({ files, bashPath }) => ({
       argv: [bashPath, files.command],
-      readable: [files.command],
+      readable: [files.command, ...(at.inherits === undefined ? [] : [at.inherits])],
     }));
+  }
+
+  /** For the first process of a sandboxed session. */
+  async forSession(
+    at: { readonly workspace: string | undefined; readonly workingDir: string },
+    { room, reports }: { readonly room: Room; readonly reports: ReportFifo },
+  ): Promise<ConfinedPlan> {
+    return await this.#plan(at, ({ files, bashPath }) => ({
+      argv: [bashPath, SUPERVISOR, bashPath, room.control, reports.path],
+      readable: [SUPERVISOR, room.path],
+      writable: [makeScratch(files.dir)],
+      isInit: true,
+    }));
+  }
+
+  /** Whether commands of this workspace run in a sandbox: one was asked for, and it can be had. */
+  async isEnforced(workspace: string): Promise<boolean> {
+    if (!this.#isSandboxed) return false;
+    const root = this.#options.workspace ?? workspace;
+    return (await this.#sandbox.prepare(root)) !== "none";
+  }
+
+  /** Whether a sandboxed command can stand in this directory. */
+  isSeen(directory: string, workspace: string): boolean {
+    return this.#sandbox.isSeen(directory, this.#options.workspace ?? workspace);
   }
 
   async #plan(
@@ -54,7 +83,7 @@ export class Confiner {
     inside: (place: StartPlace) => Omit<StartRequest, "workspace" | "workingDir">,
   ): Promise<ConfinedPlan> {
     if (!this.#sandbox.isNeeded) return UNCONFINED;
-    const root = workspace ?? this.#options.workspace ?? workingDir;
+    const root = this.#options.workspace ?? workspace ?? workingDir;
     await this.#sandbox.prepare(root);
     let confinement: Confinement | undefined;
     return {

@@ -85,10 +85,10 @@ class KillRound {
     wake: NodeJS.Signals | undefined,
   ): void {
     // bwrap takes everything down with it at once: what is inside is asked, one by one, and bwrap follows.
-    const isSandboxed = shell.meta.confinement?.driver === "bubblewrap" && signal !== "SIGKILL";
-    const group = isSandboxed ? "gone" : this.#host.signalGroup(shell, signal);
+    const spared = signal === "SIGKILL" ? undefined : shell.sandboxPid;
+    const group = spared === undefined ? this.#host.signalGroup(shell, signal) : "gone";
     for (const process of processes) {
-      if (isSandboxed && process.pid === shell.commandPid) continue;
+      if (process.pid === spared) continue;
       const reached = group === "sent" && process.group === shell.commandPid;
       if (!reached) this.#send(shell, process, signal);
       // A group is "sent" to when one of it could be: this one may be another user's.

@@ -61,8 +61,10 @@ export interface CreateShellOptions {
   readonly trailer?: boolean;
   /** Two starts with one key are one run. */
   readonly idempotencyKey?: string;
-  /** The directory that a sandbox lets it write to. @default the manager's, else workingDir */
+  /** The directory that a sandbox lets it write to, where the manager names none. @default workingDir */
   readonly workspace?: string;
+  /** A file that is to be seen in its sandbox, too. */
+  readonly inherits?: string;
   /** Whether it counts against the limit on background shells. @default true */
   readonly background?: boolean;
 }

@@ -13,6 +13,7 @@ import {
   WATCHDOG_LOOKS_COUNT,
 } from "../support/limits.ts";
 import type { Outcome } from "./outcome.ts";
+import { recordOf } from "./published.ts";
 import {
   type CommandPlan,
   commandMessage,
@@ -22,6 +23,7 @@ import {
 } from "./session-harness.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Report } from "./session-reports.ts";
+import type { SessionWorld } from "./session-world.ts";
 import { ShellProcess } from "./shell-process.ts";
 
 export type Ending =
@@ -38,6 +40,8 @@ export interface SessionBashOptions {
   readonly place: HarnessPlace;
   readonly reports: ReportFifo;
   readonly capBytes: number;
+  /** The sandbox it is in, with others before and after it. */
+  readonly world: SessionWorld | undefined;
   /** What its first command is preceded by: options and traps of the bash before. */
   readonly inheritedPrefix: string;
   readonly onEnd: (bash: SessionBash) => void;
@@ -51,6 +55,7 @@ export class SessionBash {
   readonly output: SessionOutput;
   readonly place: HarnessPlace;
   readonly reports: ReportFifo;
+  readonly world: SessionWorld | undefined;
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
   readonly inheritedPrefix: string;
@@ -83,6 +88,7 @@ export class SessionBash {
     this.started = started;
     this.place = options.place;
     this.reports = options.reports;
+    this.world = options.world;
     this.shell = new ShellProcess({
       host,
       started,
@@ -94,14 +100,29 @@ export class SessionBash {
     });
     const { files, loggers } = started;
     this.output = new SessionOutput({
-      host,
+      host: this.world?.room ?? host,
       dir: files.dir,
       capBytes,
+      earlier: this.world?.earlierOutput,
       loggers: {
         stdout: new Logger(loggers?.stdout ?? 0, files.stdout),
         stderr: new Logger(loggers?.stderr ?? 0, files.stderr),
       },
     });
+  }
+
+  /** Where it writes what it keeps, its state for one; and where it finds what it is given. */
+  get scratch(): string {
+    return this.world?.scratch ?? this.started.files.dir;
+  }
+
+  get given(): string {
+    return this.world?.room.path ?? this.started.files.dir;
+  }
+
+  /** The shell that others would know it by. */
+  get outerShell(): ShellProcess {
+    return this.world?.shell ?? this.shell;
   }
 
   /** As far as was told: asking the system takes its time. */
@@ -159,6 +180,7 @@ export class SessionBash {
     this.#settle();
     this.send(exitMessage(this.place));
     this.started.channel?.end();
+    this.world?.end();
   }
 
   /** Ends it as the end of a script does: nothing is killed, and its EXIT trap runs. */
@@ -193,6 +215,9 @@ export class SessionBash {
         this.isBorn = true;
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
+      case "ended":
+        void this.#concludeInside(report.code);
+        break;
       case "saved":
         this.#savedNumber = report.number;
         for (const tell of this.#onSaved.splice(0)) tell();
@@ -214,6 +239,12 @@ export class SessionBash {
     clearTimeout(this.#firstLook);
     this.started.channel?.close();
     await this.output.close();
+  }
+
+  /** In a sandbox no shim has waited for what it printed to be on disk. Who waits for a command does that, else we. */
+  async #concludeInside(exitCode: number): Promise<void> {
+    if (this.#heir) await this.output.drainLast();
+    this.conclude(recordOf({ exitCode }));
   }
 
   #settle(): ((ending: Ending) => void) | undefined {

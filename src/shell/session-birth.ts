@@ -5,14 +5,16 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import type { StartedShell } from "../hosts/host.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
+import type { ExitRecord } from "../spool/end-record.ts";
+import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";
-import { NacreError } from "../support/errors.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
 import { readEnvironmentList, restoreScript, stateFile } from "./session-state.ts";
+import type { SessionWorld } from "./session-world.ts";
 
 export interface BirthOptions {
   readonly sessionId: string;
@@ -27,6 +29,10 @@ export interface BirthOptions {
   readonly state: string | undefined;
   readonly inheritedPrefix: string;
   readonly profile: string | undefined;
+  /** The directory that limits count for where nobody named one. */
+  readonly workspace: string;
+  /** The sandbox it is born in. */
+  readonly world: SessionWorld | undefined;
   /** Called before anything is sent to it. */
   readonly onBirth: (bash: SessionBash) => void;
   readonly onEnd: (bash: SessionBash) => void;
@@ -34,28 +40,20 @@ export interface BirthOptions {
 
 export async function bearBash(house: SessionHouse, options: BirthOptions): Promise<SessionBash> {
   const { host, capBytes } = house;
-  const { nonce, token, reports, number } = options;
+  const { nonce, token, reports, number, world } = options;
   const place = harnessPlace(nonce, token, reports.path);
-  if (house.confiner.isSandboxed) {
-    throw new NacreError("spawn_failed", "Sessions cannot be sandboxed yet, so nothing was run.");
-  }
   let bash: SessionBash | undefined;
-  const started = await host.start({
-    command: "",
-    session: true,
-    workingDir: options.workingDir,
-    variables: {},
-    capBytes,
-    streams: "split",
-    meta: (id) => metaOf(id, house, options),
-    onExit: (record) => bash?.conclude(record),
-  });
+  const onExit = (record: ExitRecord) => bash?.conclude(record);
+  const started = world
+    ? await world.bear(token, options.workingDir, onExit)
+    : await startUnboxed(house, options, onExit);
   const born = new SessionBash({
     host,
     started,
     place,
     reports,
     capBytes,
+    world,
     inheritedPrefix: options.inheritedPrefix,
     onEnd: options.onEnd,
     kill: (command) => {
@@ -66,23 +64,23 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   bash = born;
   options.onBirth(born);
   house.watch(born.shell);
-  const restoreFrom = join(started.files.dir, "restore");
+  const restoreFrom = join(born.given, `restore.${token}`);
   // In the new directory: the one it was saved in may be swept some day.
   if (options.state !== undefined) {
     const script = restoreScript(options.state, nonce, Object.keys(house.environment.env));
-    writeFileSync(restoreFrom, script, { mode: 0o600, encoding: "latin1" });
+    writeFileSync(restoreFrom, script, { flag: "wx", mode: 0o600, encoding: "latin1" });
   }
-  const profileEnvPath = join(started.files.dir, "profile-env");
+  const profileEnvPath = join(born.scratch, "profile-env");
   born.send(
     birthMessage(place, {
       restoreFrom: options.state === undefined ? undefined : restoreFrom,
       profile: options.profile,
       profileEnvPath,
       number,
-      statePath: stateFile(started.files.dir, number),
+      statePath: stateFile(born.scratch, number),
     }),
   );
-  if (options.profile !== undefined) await sanitiseAfter(profileEnvPath, born, place, started, house, number);
+  if (options.profile !== undefined) await sanitiseAfter(profileEnvPath, born, place, house, number);
   return born;
 }
 
@@ -91,7 +89,6 @@ async function sanitiseAfter(
   profileEnvPath: string,
   bash: SessionBash,
   place: HarnessPlace,
-  started: StartedShell,
   house: SessionHouse,
   number: number,
 ): Promise<void> {
@@ -100,10 +97,35 @@ async function sanitiseAfter(
   const { env, dropped } = house.sanitise(found);
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
   const unset = dropped.map(({ name }) => name).filter((name) => name in found);
-  bash.send(adjustMessage(place, { set, unset, number, statePath: stateFile(started.files.dir, number) }));
+  bash.send(adjustMessage(place, { set, unset, number, statePath: stateFile(bash.scratch, number) }));
 }
 
-function metaOf(id: string, { host, capBytes }: SessionHouse, options: BirthOptions) {
+/** An ordinary slot. */
+async function startUnboxed(
+  house: SessionHouse,
+  options: BirthOptions,
+  onExit: (record: ExitRecord) => void,
+): Promise<StartedShell> {
+  const { workspace, workingDir } = options;
+  const confined = await house.confiner.forScript({ workspace, workingDir });
+  return await house.host.start({
+    command: "",
+    session: true,
+    workingDir,
+    variables: {},
+    capBytes: house.capBytes,
+    streams: "split",
+    begin: confined.begin,
+    meta: (id) => ({ ...sessionMeta(id, house, options), ...confined.meta() }),
+    onExit,
+  });
+}
+
+export function sessionMeta(
+  id: string,
+  { host, capBytes }: SessionHouse,
+  options: Pick<BirthOptions, "workingDir" | "scope" | "sessionId">,
+): ShellMeta {
   return {
     version: 1 as const,
     id,

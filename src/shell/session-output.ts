@@ -21,11 +21,13 @@ export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 const STREAMS = ["stdout", "stderr"] as const;
 
 export interface SessionOutputOptions {
-  readonly host: Host;
+  readonly host: Pick<Host, "openLogger">;
   /** Where the files of exchanged loggers are put. */
   readonly dir: string;
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
+  /** The loggers have written for others before: where that ends, and the number of files there are. */
+  readonly earlier?: { readonly to: BothStreams<number>; readonly files: number } | undefined;
 }
 
 export class SessionOutput {
@@ -42,6 +44,12 @@ export class SessionOutput {
   constructor(options: SessionOutputOptions) {
     this.#options = options;
     this.#loggers = options.loggers;
+    const { earlier } = options;
+    if (!earlier) return;
+    this.#to = earlier.to;
+    this.#count = earlier.files;
+    // What the bash before has left running may print to these yet.
+    this.exchange();
   }
 
   get files(): BothStreams<string> {

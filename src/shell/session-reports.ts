@@ -15,9 +15,12 @@ export type Report =
       /** Those that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
     }
-  | { readonly kind: "saved"; readonly token: string; readonly number: number };
+  | { readonly kind: "saved"; readonly token: string; readonly number: number }
+  /** In a sandbox, of whoever starts the bashes there: the pid of one in there, and how it ended. */
+  | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
+  | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
-const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 3 };
+const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 3, P: 3, E: 3 };
 
 export class ReportReader {
   readonly #onReport: (report: Report) => void;
@@ -65,6 +68,8 @@ function reportOf(
 ): Report {
   const [code = "", flags = "", cwd = ""] = rest;
   if (kind === "b") return { kind: "born", token };
+  if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
+  if (kind === "E") return { kind: "ended", token, code: Number(number) };
   if (kind === "s") return { kind: "saved", token, number: Number(number) };
   return { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd, traps };
 }

@@ -94,18 +94,17 @@ export class Run {
 
   #plan(changeTo: string | undefined, outputs: BothStreams<string> | undefined): CommandPlan {
     const { succession } = this.#place;
-    const { started } = this.#bash;
     const prefix = succession.prefixFor(this.#bash);
     this.#firstLine = this.#bash.nextLine + prefix.split("\n").length - 1;
     return {
       number: this.#number,
       command: this.#command,
-      statePath: stateFile(started.files.dir, this.#number),
+      statePath: stateFile(this.#bash.scratch, this.#number),
       lastCode: succession.lastCode,
       prefix,
       changeTo,
       env: this.#options.env ?? {},
-      hiddenPath: join(started.files.dir, "hidden"),
+      hiddenPath: join(this.#bash.scratch, "hidden"),
       outputs,
     };
   }
@@ -149,7 +148,8 @@ export class Run {
     this.#moved(cwd);
     // It does not follow the harness: `exec` is a function of the user's, say.
     if (!isSwitched) await this.#replace(this.#number - 1);
-    else if (code === 2 && (await isUnterminated(this.#command, house))) await this.#replace(this.#number);
+    else if (code === 2 && (await isUnterminated(this.#command, house, succession.workspace)))
+      await this.#replace(this.#number);
     return this.#finish({
       exitCode: code,
       outcome: interrupted ? { kind: "aborted", code } : fromCode(code),
@@ -223,7 +223,7 @@ export class Run {
     bash.output.settle(undefined);
     const parts = bash.output.parts();
     const shell = house.publish({
-      bash: bash.shell,
+      bash: bash.outerShell,
       command: this.#command,
       files: bash.output.files,
       from: bash.output.from,

@@ -1,6 +1,6 @@
 // A session's saved state on disk: a script that makes a new bash what the one before was. It is written by
 // bash itself after every command (session-harness.ts), into two files in turn; here it is found and read.
-import { readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { markOf, quoted, type StatePart } from "./session-harness.ts";
 
@@ -144,10 +144,15 @@ export function readEnvironmentList(path: string): Record<string, string> {
   return variables;
 }
 
+/** A sandboxed bash may have put anything there: a link is not followed, a fifo not waited for. */
 function readQuietly(path: string, encoding: BufferEncoding = "latin1"): string {
+  let fd: number | undefined;
   try {
-    return readFileSync(path, encoding);
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return fstatSync(fd).isFile() ? readFileSync(fd, encoding) : "";
   } catch {
     return "";
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }

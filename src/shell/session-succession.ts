@@ -7,12 +7,13 @@ import { NacreError } from "../support/errors.ts";
 import { SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
-import { bearBash } from "./session-birth.ts";
+import { bearBash, sessionMeta } from "./session-birth.ts";
 import { nearestDirectory } from "./session-directory.ts";
 import { goneDirectoryNote } from "./session-notes.ts";
 import type { SessionHouse, SessionOptions } from "./session-options.ts";
-import { ReportReader } from "./session-reports.ts";
+import { type Report, ReportReader } from "./session-reports.ts";
 import { readState } from "./session-state.ts";
+import { SessionWorld } from "./session-world.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
@@ -32,6 +33,7 @@ export class Succession {
   #bash: SessionBash | undefined;
   #birth: Promise<SessionBash> | undefined;
   #reports: ReportFifo | undefined;
+  #world: SessionWorld | undefined;
   #generation = 0;
   /** What the last bash left to the next. */
   #heritage: { readonly state: string | undefined; readonly prefix: string } = {
@@ -48,6 +50,11 @@ export class Succession {
     this.#id = id;
     this.#options = options;
     this.cwd = options.workingDir;
+  }
+
+  /** What a sandbox lets its commands write to, where the manager names nothing else. */
+  get workspace(): string {
+    return this.#options.workingDir;
   }
 
   get bash(): SessionBash | undefined {
@@ -68,7 +75,7 @@ export class Succession {
     const died = this.#bash;
     if (died) this.end(died, this.number);
     await died?.close();
-    const directory = nearestDirectory(this.cwd);
+    const directory = this.#nearest();
     if (directory !== this.cwd) {
       notes.push(goneDirectoryNote(this.cwd, directory));
       this.cwd = directory;
@@ -78,7 +85,7 @@ export class Succession {
 
   /** The next bash, before it is asked for. */
   prepare(): void {
-    if (this.#closed || this.hasBash || nearestDirectory(this.cwd) !== this.cwd) return;
+    if (this.#closed || this.hasBash || this.#nearest() !== this.cwd) return;
     // Whoever needs it hears what is wrong.
     this.#bear().catch(() => {});
   }
@@ -90,7 +97,7 @@ export class Succession {
     // One that never came to take commands has nothing to leave but what it was given.
     if (!bash.isBorn) return;
     this.#heritage = {
-      state: readState(bash.started.files.dir, number, this.nonce),
+      state: readState(bash.scratch, number, this.nonce),
       // Kept off: each would end the new bash at the next mistake, or trace all it does.
       prefix: prefixOf(bash.flags.replace(/[eux]/g, ""), bash.traps),
     };
@@ -111,7 +118,7 @@ export class Succession {
     const { bash } = this;
     if (!bash?.isBorn) return this.#heritage.state;
     await bash.saved(this.doneNumber);
-    return readState(bash.started.files.dir, this.doneNumber, this.nonce) ?? this.#heritage.state;
+    return readState(bash.scratch, this.doneNumber, this.nonce) ?? this.#heritage.state;
   }
 
   get hasHeritage(): boolean {
@@ -122,6 +129,8 @@ export class Succession {
   part(bash: SessionBash, shell: ShellProcess): void {
     this.end(bash, this.number - 1);
     this.#reports = undefined;
+    // With all that is in it: jobs, temporary files. The next bash gets a new one.
+    if (bash.world === this.#world) this.#world = undefined;
     this.track(shell);
     bash.becomeShell(shell);
   }
@@ -135,6 +144,8 @@ export class Succession {
   /** Ends every bash there was, and everything they and their commands started. One look for all. */
   async endAll(cause: Cause, graceMs: number): Promise<KillReport> {
     await this.#birth?.catch(() => {});
+    this.#world?.end();
+    this.#world = undefined;
     const shells = [...this.#shells];
     const targets = shells.map((shell) => shell.toKill(cause));
     const reports = await endShells(this.#house.host, targets, graceMs);
@@ -170,12 +181,9 @@ export class Succession {
 
   async #bearNow(): Promise<SessionBash> {
     if (this.#closed) throw new NacreError("invalid_input", `The session ${this.#id} has been closed.`);
-    checkWorkingDir(this.cwd, undefined);
-    const reader = new ReportReader((report) => {
-      for (const bash of this.#listening) bash.take(report);
-    });
-    this.#reports ??= await this.#house.host.openReports((bytes) => reader.push(bytes));
-    const reports = this.#reports;
+    const isSandboxed = await this.#house.confiner.isEnforced(this.workspace);
+    const world = isSandboxed ? await this.#openWorld() : undefined;
+    const reports = world?.reports ?? (await this.#openReports());
     const { state, prefix } = this.#heritage;
     const isFirst = this.#generation++ === 0;
     const bash = await bearBash(this.#house, {
@@ -189,6 +197,8 @@ export class Succession {
       state,
       inheritedPrefix: prefix,
       profile: isFirst ? this.#options.profile : undefined,
+      workspace: this.workspace,
+      world,
       onBirth: (newborn) => this.#listening.add(newborn),
       onEnd: (ended) => this.#forget(ended),
     });
@@ -197,10 +207,54 @@ export class Succession {
     return bash;
   }
 
+  async #openReports(): Promise<ReportFifo> {
+    checkWorkingDir(this.cwd, undefined);
+    const reader = this.#reader();
+    this.#reports ??= await this.#house.host.openReports((bytes) => reader.push(bytes));
+    return this.#reports;
+  }
+
+  /** The sandbox there is, or a new one. */
+  async #openWorld(): Promise<SessionWorld> {
+    if (this.#world?.isOpen) return this.#world;
+    const { host, confiner, capBytes } = this.#house;
+    const { workspace } = this;
+    // What it had in a /tmp of its own is gone with that.
+    if (!confiner.isSeen(this.cwd, workspace)) this.cwd = workspace;
+    checkWorkingDir(this.cwd, undefined);
+    const reader = this.#reader((report) => world.take(report));
+    const options = { workingDir: this.cwd, scope: this.#options.scope ?? "default", sessionId: this.#id };
+    const world = await SessionWorld.open({
+      host,
+      confiner,
+      workspace,
+      workingDir: this.cwd,
+      capBytes,
+      meta: (id) => sessionMeta(id, this.#house, options),
+      onReportBytes: (bytes) => reader.push(bytes),
+      onEnd: (shell) => this.#house.unwatch(shell),
+    });
+    this.#house.watch(world.shell);
+    this.#world = world;
+    return world;
+  }
+
+  #reader(also: (report: Report) => void = () => {}): ReportReader {
+    return new ReportReader((report) => {
+      also(report);
+      for (const bash of this.#listening) bash.take(report);
+    });
+  }
+
+  /** Where the next bash can stand. What is in a sandbox that is still there is not to be seen from here. */
+  #nearest(): string {
+    return this.#world?.isOpen ? this.cwd : nearestDirectory(this.cwd);
+  }
+
   #forget(bash: SessionBash): void {
     this.#listening.delete(bash);
     this.#house.unwatch(bash.shell);
-    if (bash.reports !== this.#reports) bash.reports.close();
+    if (!bash.world && bash.reports !== this.#reports) bash.reports.close();
   }
 
   /** Those that have ended and left nothing running. */

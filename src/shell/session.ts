@@ -134,6 +134,8 @@ export class Session {
     const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
     const shell = await this.#house.createShell({
       ...options,
+      workspace: this.#succession.workspace,
+      ...(file === undefined ? {} : { inherits: file }),
       env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
     });
     if (file !== undefined) this.#inheritances.push({ file, shell });

@@ -278,7 +278,7 @@ export class ShellManager {
     const { env: variables } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env });
     const tooLarge = environmentTooLarge({ ...this.environment.env, ...variables });
     if (tooLarge) throw tooLarge;
-    const confined = await this.#confiner.forScript({ workspace: options.workspace, workingDir });
+    const confined = await this.#confiner.forScript({ ...options, workspace: options.workspace });
     this.#sweepNowAndThen();
     const leave = options.background === false ? () => {} : this.#places.take(scope);
 

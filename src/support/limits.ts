@@ -241,3 +241,5 @@ export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
 /** sandbox/: parts of submodules' repositories that are guarded. */
 export const GIT_MODULES_MAX_COUNT = 256;
+/** shell/: files of output that one bash of a sandboxed session can have; the next one's are numbered from there. */
+export const WORLD_FILES_COUNT = 1_000_000;

@@ -1,0 +1,179 @@
+// A session in a sandbox: one bash after another in one world, with everything they left there.
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
+import { openSession } from "../fixtures/sessions.ts";
+import { eventually } from "../fixtures/shells.ts";
+
+const world = useSandboxWorld();
+const { workspace, home, outside } = world;
+const manager = world.manager({ sandbox: "workspace-write" });
+let count = 0;
+const open = (options = {}) =>
+  openSession(
+    { manager: world.manager, directory: () => workspace },
+    {},
+    { manager, workingDir: workspace, id: `s${++count}`, ...options },
+  );
+
+afterEach(async () => {
+  await Promise.all(manager.listSessions().map((session) => session.close()));
+});
+
+describeSandboxed("a sandboxed session", () => {
+  test("keeps variables, functions, directory and options, and is confined", async () => {
+    const { run, say, session } = open();
+    await say("mkdir -p sub; cd sub; a=1; export b=2; f() { echo f$a$b; }; shopt -s nullglob");
+    expect(await say("f; pwd; shopt -q nullglob && echo on")).toBe(`f12\n${workspace}/sub\non`);
+    expect(session.cwd).toBe(join(workspace, "sub"));
+    const { err, exitCode, confinement } = await run("echo x >~/y; false");
+    expect(err).toContain("Read-only file system");
+    expect(exitCode).toBe(1);
+    expect(confinement).toMatchObject({ driver: "bubblewrap", profile: "workspace-write", network: "none" });
+    expect((await run("cat ~/.ssh/id_ed25519")).err).toContain("Permission denied");
+  });
+
+  test("shows its commands neither its records nor those of others", async () => {
+    const { say } = open();
+    const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
+    expect(seen).toMatch(/^(\S+\/inside\/state\.[01]\n?)+$/);
+  });
+
+  test("keeps its state, its jobs and its temporary files when its bash exits", async () => {
+    const mark = new Mark();
+    const { run, say } = open();
+    const number = mark.next();
+    await run(`x=kept; echo tmp >/tmp/file; sleep ${number} & disown`);
+    const { exitCode, restarted } = await run("exit 3");
+    expect({ exitCode, restarted }).toEqual({ exitCode: 3, restarted: true });
+    expect(await say("echo $x; cat /tmp/file; pgrep -fc 'sleep [0-9]'")).toBe("kept\ntmp\n1");
+    expect(mark.processes()).toHaveLength(1);
+    // And again: the third bash is in the same world.
+    expect((await run("kill -KILL $$")).outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
+    expect(await say("cat /tmp/file")).toBe("tmp");
+  });
+
+  test("names what a command left running, and its late output is nobody else's", async () => {
+    const { run, say } = open();
+    const { leftovers } = await run("(read -t 1000 <> <(:); echo LATE) & sleep 1000 & echo now");
+    expect(leftovers.length).toBeGreaterThan(0);
+    expect(await say("echo next")).toBe("next");
+  });
+
+  test("ends a command whose time is over with all it started, and goes on", async () => {
+    const mark = new Mark();
+    const { run, say } = open();
+    await say("x=kept");
+    const { outcome, out } = await run(`echo begun; setsid sleep ${mark.next()} & sleep ${mark.next()}`, {
+      timeoutMs: 300,
+    });
+    expect(outcome).toMatchObject({ kind: "timedOut", afterMs: 300 });
+    expect(out).toBe("begun\n");
+    expect(mark.processes()).toEqual([]);
+    expect(await say("echo $x")).toBe("kept");
+  });
+
+  test("is interrupted as without", async () => {
+    const { session, run, say } = open();
+    const ended = run("trap 'echo caught' INT; echo ready; sleep 1000; echo after");
+    await eventually(async () => expect(await session.interrupt()).toBe(true));
+    const { outcome } = await ended;
+    expect(outcome?.kind).toBe("aborted");
+    expect(await say("echo alive")).toBe("alive");
+  });
+
+  test("a command that goes on becomes a shell, and the session gets a new world", async () => {
+    const { run, say } = open();
+    await say("x=kept");
+    const command = "echo begun; until [[ -e go ]]; do read -t 0.02 <> <(:); done; echo x >~/no; exit 4";
+    const { shell } = await run(command, { timeoutMs: 200, onTimeout: "background" });
+    expect(shell?.isRunning).toBe(true);
+    expect(await say("echo $x; touch go")).toBe("kept");
+    await shell?.wait(10_000);
+    expect(shell?.exitCode).toBe(4);
+    expect(shell?.getAllOutput()).toMatch(/^begun\n\[stderr\]\n.*Read-only/);
+    expect(shell?.confinement?.profile).toBe("workspace-write");
+  });
+
+  test("that goes on can be killed", async () => {
+    const mark = new Mark();
+    const { run } = open();
+    const { shell } = await run(`sleep ${mark.next()}`, { timeoutMs: 100, onTimeout: "background" });
+    const report = await shell?.kill({ graceMs: 100 });
+    expect(report?.survivors).toEqual([]);
+    expect(mark.processes()).toEqual([]);
+    expect(shell?.status).toBe("killed");
+  });
+
+  test("starts background shells with its state, in a sandbox of their own", async () => {
+    const { session, say } = open();
+    await say("export x=1; f() { echo f$x; }; cd /; cd -");
+    const shell = await session.start("f; pwd; echo y >~/z");
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toMatch(new RegExp(`^f1\\n${workspace}\\n\\[stderr\\]\\n.*Read-only`));
+    expect(shell.confinement?.driver).toBe("bubblewrap");
+  });
+
+  test("lets nobody out by changing its directory", async () => {
+    const { run, session, say } = open();
+    await say(`cd '${outside}'`);
+    await run("exit 1");
+    expect((await run("pwd; echo x >y")).err).toContain("Read-only");
+    const shell = await session.start("echo x >y");
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toContain("Read-only");
+    expect(existsSync(join(outside, "y"))).toBe(false);
+  });
+
+  test("a /tmp of its own can be worked in, and a bash is reborn there", async () => {
+    const { run, say } = open();
+    await say("mkdir /tmp/deep; cd /tmp/deep");
+    await run("exit 1");
+    expect(await say("pwd")).toBe("/tmp/deep");
+  });
+
+  test("a state that a command has replaced by a link or a fifo is not read", async () => {
+    const { run, say, session } = open();
+    const inside = `'${home}'/state/shells/*/inside`;
+    await say("x=1");
+    await run(
+      `cd ${inside}; rm -f state.*; ln -s ~/.netrc state.0; mkfifo state.1; cd '${workspace}'; exit 2`,
+    );
+    expect((await run("echo alive")).out).toBe("alive\n");
+    expect((await session.close()).survivors).toEqual([]);
+  });
+
+  test("reaches a server on its own loopback from another command", async () => {
+    const { run, say } = open();
+    const node = process.execPath;
+    await run(
+      `'${node}' -e 'require("http").createServer((q, s) => s.end("served")).listen(8123, "127.0.0.1", () => console.log("up"))' >log & until grep -q up log; do read -t 0.02 <> <(:); done`,
+    );
+    expect(
+      await say(`'${node}' -e 'fetch("http://127.0.0.1:8123").then((r) => r.text()).then(console.log)'`),
+    ).toBe("served");
+  });
+
+  test("ends with everything in it, quickly, and leaves nothing of its room", async () => {
+    const mark = new Mark();
+    const { run, session } = open();
+    await run(`sleep ${mark.next()} & setsid sleep ${mark.next()} &`);
+    const began = performance.now();
+    const { survivors } = await session.close();
+    expect(survivors).toEqual([]);
+    expect(mark.processes()).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const keepers = join(home, "state/keepers");
+    await eventually(() => {
+      const rooms = readdirSync(keepers)
+        .flatMap((name) => readdirSync(join(keepers, name)))
+        .filter((name) => /^in/.test(name));
+      expect(rooms).toEqual([]);
+    });
+  });
+});
+
+mkdirSync(join(workspace, "x"), { recursive: true });
+symlinkSync(outside, join(workspace, "x/out"));
