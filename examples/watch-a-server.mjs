@@ -4,8 +4,10 @@ import { createToolkit } from "nacre";
 const kit = await createToolkit({ workingDir: process.cwd() });
 try {
   const session = kit.session("dev");
+  await session.run("export GREETING='it works'");
+  // It starts with what the session has: its directory, its variables, its functions.
   const server = await session.start(`node -e '
-    const server = require("node:http").createServer((_, response) => response.end("it works"));
+    const server = require("node:http").createServer((_, response) => response.end(process.env.GREETING));
     server.listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));
   '`);
   // The line, as soon as it is there; an error if the server dies first or takes too long.

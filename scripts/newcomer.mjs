@@ -10,6 +10,9 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 const NEWER_NODES = ["22.23.3", "24.21.0"];
 const SNIPPET_MAX_MS = 60_000;
+/** What a snippet takes for granted of its reader. */
+const PRELUDE = "declare function askAPerson(request: unknown): Promise<boolean>;\n";
+const PRELUDE_JS = "globalThis.askAPerson = async () => false;\n";
 
 ensureBuilt();
 const require = createRequire(join(root, "package.json"));
@@ -72,10 +75,6 @@ function blocksOf(text, language) {
     .filter(([, name]) => name === language)
     .map(([, , body]) => body);
 }
-
-/** What a snippet takes for granted of its reader. */
-const PRELUDE = "declare function askAPerson(request: unknown): Promise<boolean>;\n";
-const PRELUDE_JS = "globalThis.askAPerson = async () => false;\n";
 
 function writeSnippet(body, index) {
   const name = `snippet-${index + 1}`;

@@ -130,23 +130,34 @@ export class Session {
       session: this.id,
       durable,
     };
-    const state = await this.#succession.savedState();
-    const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
-    const shell = await this.#house.createShell({
-      ...options,
-      workspace: this.#succession.workspace,
-      ...(file === undefined ? {} : { inherits: file }),
-      env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
-    });
-    if (file !== undefined) this.#inheritances.push({ file, shell });
-    if (!durable) this.#succession.track(shell);
-    return shell;
+    // Nothing else may keep this process up while the bash tells its state.
+    const release = this.#house.host.hold();
+    try {
+      const state = await this.#succession.savedState();
+      const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
+      const shell = await this.#house.createShell({
+        ...options,
+        workspace: this.#succession.workspace,
+        ...(file === undefined ? {} : { inherits: file }),
+        env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
+      });
+      if (file !== undefined) this.#inheritances.push({ file, shell });
+      if (!durable) this.#succession.track(shell);
+      return shell;
+    } finally {
+      release();
+    }
   }
 
   /** As Ctrl-C to the command that runs. Tells whether there was one. */
   async interrupt(): Promise<boolean> {
     const running = this.#running;
-    await running?.interrupt();
+    const release = this.#house.host.hold();
+    try {
+      await running?.interrupt();
+    } finally {
+      release();
+    }
     return running !== undefined;
   }
 
