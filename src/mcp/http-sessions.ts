@@ -38,8 +38,11 @@ export class HttpSessions {
     return await session.transport.handleRequest(request);
   }
 
+  /** At the end of the whole server, which ends what the connections have started by itself. */
   async closeAll(): Promise<void> {
-    await Promise.all([...this.#sessions.keys()].map((id) => this.#close(id)));
+    const all = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(all.map(({ server }) => server.close()));
   }
 
   /** Whatever does not begin with initialize is refused by the transport, and leaves nothing behind. */

@@ -1,0 +1,83 @@
+// The port: lets requests in or keeps them out, and hands each to the door of its token.
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { systemCode } from "../support/system-error.ts";
+import type { HttpAddress } from "./http-address.ts";
+import type { HttpDoor } from "./http-door.ts";
+import { HttpGuard, MCP_PATH, type Refusal } from "./http-guard.ts";
+import type { Log } from "./log.ts";
+
+export interface HttpListenerOptions {
+  readonly address: HttpAddress;
+  /** Who is let in. Empty: everybody on this machine. */
+  readonly tokens: readonly string[];
+  /** Where those who come with a token go. */
+  readonly openDoor: (token: string) => HttpDoor;
+  readonly log: Log;
+}
+
+export interface HttpListener {
+  readonly url: string;
+  /** Nobody comes in any more, and those who are in are told to go. */
+  stop(): Promise<void>;
+  /** Ends what is still open. */
+  close(): void;
+}
+
+export async function listenHttp(options: HttpListenerOptions): Promise<HttpListener> {
+  const { address, tokens, openDoor, log } = options;
+  const guard = new HttpGuard(tokens);
+  const doors = new Map<string, HttpDoor>();
+  const http = createServer((request, response) => {
+    const admission = guard.admit(request);
+    if ("message" in admission) {
+      log(`refused: ${admission.message}`);
+      refuse(response, admission);
+      return;
+    }
+    const { token } = admission;
+    const door = doors.get(token) ?? openDoor(token);
+    doors.set(token, door);
+    void door.handle(request, response);
+  });
+  const url = await listen(http, address);
+  return {
+    url,
+    stop: async () => {
+      http.close();
+      await Promise.all([...doors.values()].map((door) => door.close()));
+    },
+    close: () => http.closeAllConnections(),
+  };
+}
+
+/** In JSON-RPC, because that is what the other side reads. */
+function refuse(response: ServerResponse, { status, message }: Refusal): void {
+  const challenge = status === 401 ? { "WWW-Authenticate": 'Bearer realm="nacre"' } : {};
+  response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...challenge });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }));
+}
+
+async function listen(http: Server, { host, port }: HttpAddress): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", (error) => reject(explain(error, port)));
+    http.listen(port, host, resolve);
+  });
+  const address = http.address();
+  const actual = typeof address === "object" && address !== null ? address.port : port;
+  return `http://${host === "::1" ? "[::1]" : host}:${actual}${MCP_PATH}`;
+}
+
+function explain(error: Error, port: number): NacreError {
+  const code = systemCode(error);
+  if (code === "EADDRINUSE") {
+    return new NacreError(
+      "spawn_failed",
+      `Port ${port} is in use. End what listens there, choose another, or 0 for any that is free.`,
+    );
+  }
+  if (code === "EACCES") {
+    return new NacreError("spawn_failed", `Port ${port} needs privileges. Choose one from 1024 up.`);
+  }
+  return new NacreError("spawn_failed", `Port ${port} cannot be listened on: ${messageOf(error)}`);
+}
