@@ -29,6 +29,27 @@ test("--json prints the verdict", async () => {
   });
 });
 
+test("--explain tells of everything that was found, and of text that is no bash", async () => {
+  const { stdout } = await nacre("check", ...PLACE, "--explain", "sudo rm -rf /");
+  expect(stdout).toMatch(/^parse: ok\n/);
+  expect(stdout).toMatch(/^also ask: .+ \(rule elevate\)$/m);
+  const broken = await nacre("check", "--explain", "echo 'open");
+  expect(broken.code).toBe(3);
+  expect(broken.stdout).toMatch(/^parse: not understood: /);
+  const off = await nacre("check", "--policy", "off", "--explain", "rm -rf /");
+  expect(off.stdout).toMatch(/^also deny: .+ \(rule delete-root, lifted by profile off\)$/m);
+});
+
+test("--jsonl takes a line separator inside a command for a part of it", async () => {
+  const stdin = '{"command":"ls\u2028rm -rf /"}\n{"command":"ls"}';
+  const { stdout } = await nacreWith({ stdin }, "check", "--jsonl", ...PLACE);
+  const rules = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).rule);
+  expect(rules).toEqual(["hidden-characters", null]);
+});
+
 test("--explain shows the commands and places on the way", async () => {
   const { code, stdout } = await nacre("check", ...PLACE, "--explain", "cd src && sudo rm -r /etc");
   expect(code).toBe(4);

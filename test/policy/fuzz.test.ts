@@ -16,7 +16,13 @@ const labelled = existsSync(corpus)
       .split("\n")
       .map((line) => String(JSON.parse(line).command))
   : [];
-const commands = [...new Set([...examples, ...labelled])];
+const own = ["deny", "ask", "allow"].flatMap((name) =>
+  readFileSync(new URL(`./commands/${name}.txt`, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("## "))
+    .map((line) => line.replaceAll("⏎", "\n")),
+);
+const commands = [...new Set([...examples, ...own, ...labelled])];
 const denied = commands.filter((command) => judge(command, dev).verdict === "deny");
 /** Without quotes, substitutions or here-documents a blank is a blank and a letter may be quoted. */
 const plain = denied.filter((command) => /^[\w\s/.*~=:;&|>-]+$/.test(command) && !/\n/.test(command));

@@ -1,6 +1,6 @@
 // `nacre check --jsonl`: a verdict for each line of stdin, in order. A line that is no command gets an error
 // object in its place, so that the lines of both sides keep matching.
-import { createInterface } from "node:readline";
+import { StringDecoder } from "node:string_decoder";
 import { judge } from "../../policy/judge.ts";
 import type { PolicyFacts } from "../../policy/verdict.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -13,13 +13,25 @@ export async function checkLines(
 ): Promise<number> {
   const facts = factsOf(io, options);
   let exitCode: number = EXIT.ok;
-  for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesOf(io.stdin)) {
     if (line.trim() === "") continue;
     const answer = answerTo(line, facts);
     if ("error" in answer) exitCode = EXIT.failed;
     io.stdout.write(`${JSON.stringify(answer)}\n`);
   }
   return exitCode;
+}
+
+/** Lines end at a newline and nowhere else: readline would also cut at U+2028, which a command may well contain. */
+async function* linesOf(input: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  for await (const chunk of input) {
+    const lines = (rest + (typeof chunk === "string" ? chunk : decoder.write(chunk))).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest + decoder.end();
 }
 
 function answerTo(

@@ -64,7 +64,9 @@ function wordsFor({ verdict, rule, reason, alternative }: Verdict): string {
 }
 
 function wordsForWay({ parse, commands, verdict }: Explanation): string {
-  const problems = parse.problems.map((problem) => `not understood: ${printable(problem)}\n`);
+  const parsed = parse.ok
+    ? "parse: ok\n"
+    : parse.problems.map((problem) => `parse: not understood: ${printable(problem)}\n`).join("");
   const steps = commands.map(({ program, args, via, cwd, paths, rules }) => {
     const wrappers = via.length === 0 ? "" : ` (through ${via.join(", ")})`;
     const touches = paths.map(({ effect, path, class: kind, recursive }) => {
@@ -74,5 +76,10 @@ function wordsForWay({ parse, commands, verdict }: Explanation): string {
     const line = `${[program, ...args].join(" ")}${wrappers} in ${cwd.join(" or ")}\n`;
     return printable([line, ...touches, ...found].join(""));
   });
-  return [...problems, ...steps, wordsFor(verdict)].join("");
+  const others = verdict.findings.filter(({ liftedBy }, i) => i > 0 || liftedBy !== null);
+  const also = others.map(({ verdict: says, reason, rule, liftedBy }) => {
+    const lifted = liftedBy === null ? "" : `, lifted by ${liftedBy}`;
+    return `also ${says}: ${printable(reason)} (rule ${rule}${lifted})\n`;
+  });
+  return [parsed, ...steps, wordsFor(verdict), ...also].join("");
 }
