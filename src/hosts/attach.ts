@@ -1,5 +1,6 @@
 // Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
 import { readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
@@ -19,9 +20,14 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
   if (!meta || meta.id !== id) return undefined;
   const identity = readIdentity(files.identity);
   const origin = originOf(identity);
+  const { output } = meta;
+  const moved = output && {
+    stdout: join(files.dir, output.stdout.file),
+    stderr: join(files.dir, output.stderr.file),
+  };
   return {
     id,
-    files,
+    files: { ...files, ...moved },
     meta,
     shimPid: identity?.shimPid ?? 0,
     shimStart: identity?.shimStart ?? "",

@@ -266,7 +266,8 @@ export class LocalHost implements Host {
       });
       if (beginning) writeBeginning(slot.files, beginning);
       meta = plan.meta(slot.id);
-      writeFileSync(slot.files.command, channel?.program(this.#bashPath) ?? plan.command, { mode: 0o600 });
+      const text = channel ? channel.program(this.#bashPath, meta.session) : plan.command;
+      writeFileSync(slot.files.command, text, { mode: 0o600 });
       if (plan.trailer) writeFileSync(slot.files.trailer, "");
       if (meta.durable) writeDurableMark(slot.files.durable, meta);
       writeMeta(slot.files.meta, meta);

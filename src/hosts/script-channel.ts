@@ -19,9 +19,9 @@ export class ScriptChannel {
     this.#fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   }
 
-  /** What the bash of the slot is to run: it becomes one that reads from here. */
-  program(bashPath: string): string {
-    return `exec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
+  /** What the bash of the slot is to run: it becomes one that reads from here. Lists of shells show the name. */
+  program(bashPath: string, name: string | null): string {
+    return `# session ${JSON.stringify(name ?? "")}\nexec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
   }
 
   /** Whether all that was sent is in the fifo. */

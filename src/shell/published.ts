@@ -3,23 +3,32 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
+import { basename } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
+import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import { remainsHost } from "./command-processes.ts";
 import type { CommandRemains, PublishedBash } from "./session-options.ts";
 import type { ShellProcessOptions } from "./shell-process.ts";
 
-type Published = Pick<ShellProcessOptions, "host" | "started" | "command" | "outputFrom" | "ageMs">;
+type Published = Pick<ShellProcessOptions, "host" | "started" | "command" | "ageMs">;
 
-/** Its bash, which is its own from now on. */
-export function goesOn(host: Host, { bash, command, files, from }: PublishedBash): Published {
-  const { started } = bash;
+/** Its bash, which is its own from now on; other processes find it so on disk. */
+export function goesOn(host: Host, part: PublishedBash): Published {
+  const { started } = part.bash;
+  const { meta, files } = started;
+  const own = { ...meta, output: outputOf(part) };
   try {
-    writeFileSync(started.files.command, command, { mode: 0o600 });
+    writeFileSync(files.command, part.command, { mode: 0o600 });
+    writeMeta(files.meta, own);
   } catch {
     // Only other processes read it from there.
   }
-  return { host, started: { ...started, files: { ...started.files, ...files } }, command, outputFrom: from };
+  return {
+    host,
+    started: { ...started, meta: own, files: { ...files, ...part.files } },
+    command: part.command,
+  };
 }
 
 /** Known to this process alone: on disk it is a part of its bash. */
@@ -30,11 +39,18 @@ export function remainsOf(host: Host, remains: CommandRemains): Published {
     started: {
       ...started,
       id: `shell_${randomBytes(4).toString("hex")}`,
+      meta: { ...started.meta, output: outputOf(remains) },
       files: { ...started.files, ...remains.files },
     },
     command: remains.command,
-    outputFrom: remains.from,
     ageMs: remains.durationMs,
+  };
+}
+
+function outputOf({ files, from }: PublishedBash): NonNullable<ShellMeta["output"]> {
+  return {
+    stdout: { file: basename(files.stdout), from: from.stdout },
+    stderr: { file: basename(files.stderr), from: from.stderr },
   };
 }
 

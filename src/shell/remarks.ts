@@ -17,7 +17,10 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
     );
   if (record.loggerLost)
     remarks.push("logger lost: somebody ended the process that stores the output; output is missing");
-  const short = sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes;
+  // The shim counts the files it has opened itself.
+  const isCounted = meta.output === undefined;
+  const short =
+    isCounted && (sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes);
   if (record.unsure || short) remarks.push("output may be incomplete");
   if (meta.confinement) remarks.push(...saved(files.remarks));
   return remarks;

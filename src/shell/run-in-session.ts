@@ -23,7 +23,7 @@ export async function runInSession(
       continue;
     }
     place.succession.forgetState();
-    notes.push(say.unbornNote());
+    notes.push(say.unbornNote(bash.profile));
   }
   throw new NacreError(
     "spawn_failed",

@@ -44,6 +44,8 @@ export interface SessionBashOptions {
   readonly world: SessionWorld | undefined;
   /** What its first command is preceded by: options and traps of the bash before. */
   readonly inheritedPrefix: string;
+  /** What it was to source at its birth. */
+  readonly profile: string | undefined;
   readonly onEnd: (bash: SessionBash) => void;
   /** Kills it, and what the command has running that it is stuck in. */
   readonly kill: (number: number) => void;
@@ -59,6 +61,7 @@ export class SessionBash {
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
   readonly inheritedPrefix: string;
+  readonly profile: string | undefined;
   /** `$-` after the last command. */
   flags = "";
   /** Traps that are off between commands. */
@@ -85,6 +88,7 @@ export class SessionBash {
     const { host, started, capBytes } = options;
     this.#kill = options.kill;
     this.inheritedPrefix = options.inheritedPrefix;
+    this.profile = options.profile;
     this.started = started;
     this.place = options.place;
     this.reports = options.reports;

@@ -8,6 +8,7 @@ import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";
+import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
@@ -55,6 +56,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     capBytes,
     world,
     inheritedPrefix: options.inheritedPrefix,
+    profile: options.profile,
     onEnd: options.onEnd,
     kill: (command) => {
       const target = born.shell.toKill({ kind: "killed", detail: "the session" });
@@ -80,19 +82,26 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
       statePath: stateFile(born.scratch, number),
     }),
   );
-  if (options.profile !== undefined) await sanitiseAfter(profileEnvPath, born, place, house, number);
+  if (options.profile === undefined) return born;
+  const late = setTimeout(
+    () => void born.shell.end({ kind: "killed", detail: "the session" }, 0),
+    PROFILE_MAX_MS,
+  );
+  await born.birth();
+  clearTimeout(late);
+  // One that its profile has ended is told of by whoever finds it dead.
+  if (born.isBorn) sanitiseAfter(profileEnvPath, born, place, house, number);
   return born;
 }
 
 /** A profile may export what was taken out of the environment for a reason. */
-async function sanitiseAfter(
+function sanitiseAfter(
   profileEnvPath: string,
   bash: SessionBash,
   place: HarnessPlace,
   house: SessionHouse,
   number: number,
-): Promise<void> {
-  await bash.birth();
+): void {
   const found = readEnvironmentList(profileEnvPath);
   const { env, dropped } = house.sanitise(found);
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));

@@ -86,7 +86,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
   const source =
     profile === undefined
       ? ""
-      : `\\builtin . ${quoted(profile)} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
+      : `{ ${sourceOf(profile)}} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
   const harness = [
     `{ ${restore}${source}`,
     `\\builtin printf 'b\\000${place.token}\\000\\n' ${place.toReport};`,
@@ -94,6 +94,17 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
     "} >/dev/null 2>&1 </dev/null\n",
   ];
   return framed(place.variable, harness.join(""));
+}
+
+/** Instead of a file: what a login shell sources. */
+export const LOGIN_PROFILE = "login";
+
+function sourceOf(profile: string): string {
+  if (profile !== LOGIN_PROFILE) return `\\builtin . ${quoted(profile)};`;
+  const [first, ...others] = ["~/.bash_profile", "~/.bash_login", "~/.profile"].map(
+    (file) => `if [[ -r ${file} ]]; then \\builtin . ${file};`,
+  );
+  return `if [[ -r /etc/profile ]]; then \\builtin . /etc/profile; fi;${first}${others.map((other) => `el${other}`).join("")}fi;`;
 }
 
 /** What the environment of a session is to be after its profile. */

@@ -18,7 +18,9 @@ export function foundDeadNote(outcome: Outcome | undefined): string {
   return `The session's bash had ended${how}. A new one goes on with ${KEPT} as they were saved last; its jobs are not known to the new one.`;
 }
 
-export function unbornNote(): string {
+export function unbornNote(profile: string | undefined): string {
+  if (profile !== undefined)
+    return `The session's profile (${profile}) ended its bash, or took too long; the session goes on without it.`;
   return "The session's saved state could not be restored; this command ran in a new bash without it.";
 }
 

@@ -15,7 +15,7 @@ export interface SessionOptions {
   readonly workingDir: string;
   /** Whose it is: callers of other scopes have sessions of their own. @default "default" */
   readonly scope?: string;
-  /** A file that is sourced once, when the session is born. @default none */
+  /** A file that is sourced once, when the session is born; "login": those of a login shell. @default none */
   readonly profile?: string;
 }
 

@@ -13,7 +13,11 @@ export class SessionQueue {
   /** Resolves when it is this call's turn, with how to end it. `onWait` hears how many are before it. */
   async take(onWait?: (before: number) => void, signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted) throw aborted();
-    if (this.#busy) await this.#wait(onWait, signal);
+    return await this.#taken(this.#busy ? this.#wait(onWait, signal) : undefined);
+  }
+
+  async #taken(turn: Promise<void> | undefined): Promise<() => void> {
+    if (turn !== undefined) await turn;
     this.#busy = true;
     return () => {
       this.#busy = false;
@@ -25,13 +29,23 @@ export class SessionQueue {
     };
   }
 
-  async #wait(onWait?: (before: number) => void, signal?: AbortSignal): Promise<void> {
+  /** As take, before all others that wait. */
+  async takeFirst(): Promise<() => void> {
+    return await this.#taken(this.#busy ? this.#wait(undefined, undefined, "first") : undefined);
+  }
+
+  async #wait(
+    onWait?: (before: number) => void,
+    signal?: AbortSignal,
+    place: "first" | "last" = "last",
+  ): Promise<void> {
     const { promise, resolve, reject } = withResolvers();
     const leave = () => {
       this.#waiting.splice(this.#waiting.indexOf(resolve), 1);
       reject(aborted());
     };
-    this.#waiting.push(resolve);
+    if (place === "first") this.#waiting.unshift(resolve);
+    else this.#waiting.push(resolve);
     onWait?.(this.#waiting.length);
     signal?.addEventListener("abort", leave, { once: true });
     try {

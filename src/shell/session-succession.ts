@@ -121,6 +121,11 @@ export class Succession {
     return readState(bash.scratch, this.doneNumber, this.nonce) ?? this.#heritage.state;
   }
 
+  /** Its profile is yet to be sourced. */
+  get awaitsProfile(): boolean {
+    return this.#generation === 0 && this.#options.profile !== undefined;
+  }
+
   get hasHeritage(): boolean {
     return this.#heritage.state !== undefined;
   }

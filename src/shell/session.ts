@@ -1,6 +1,6 @@
 // A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
-import { unlinkSync, writeFileSync } from "node:fs";
+import { accessSync, constants, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildEnvironment } from "../environment/environment.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -10,6 +10,7 @@ import type { KillReport } from "./kill.ts";
 import { runInSession } from "./run-in-session.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { nearestDirectory } from "./session-directory.ts";
+import { LOGIN_PROFILE } from "./session-harness.ts";
 import type {
   RunOptions,
   SessionHouse,
@@ -53,6 +54,7 @@ export class Session {
   ) {
     const { id, house } = options;
     checkWorkingDir(options.workingDir, house.allowedRoots);
+    checkProfile(options.profile);
     this.id = id;
     this.scope = options.scope ?? "default";
     this.#house = house;
@@ -133,6 +135,7 @@ export class Session {
     // Nothing else may keep this process up while the bash tells its state.
     const release = this.#house.host.hold();
     try {
+      if (this.#succession.awaitsProfile) await this.#beBorn();
       const state = await this.#succession.savedState();
       const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
       const shell = await this.#house.createShell({
@@ -166,14 +169,16 @@ export class Session {
     this.#checkOpen();
     const release = this.#house.host.hold();
     try {
+      const turn = this.#queue.takeFirst();
       await this.#running?.kill({ kind: "killed", detail: "restart()" });
-      const leave = await this.#queue.take();
+      const leave = await turn;
       try {
         const report = await this.#succession.endAll(
           { kind: "killed", detail: "restart()" },
           this.#house.killGraceMs,
         );
         this.#succession.reset();
+        this.#named = this.#succession.cwd;
         return report;
       } finally {
         leave();
@@ -260,6 +265,18 @@ export class Session {
     if (this.#closed) throw new NacreError("invalid_input", `The session ${this.id} has been closed.`);
   }
 
+  /** What its profile gives is part of its state. */
+  async #beBorn(): Promise<void> {
+    const leave = await this.#queue.take();
+    try {
+      await this.#onUse(this);
+      const { bash } = await this.#succession.current([]);
+      await bash.birth();
+    } finally {
+      leave();
+    }
+  }
+
   async #writeInheritance(state: string, env: Readonly<Record<string, string>>): Promise<string> {
     // Those of shells that have ended were read long ago.
     this.#inheritances = this.#inheritances.filter(({ file, shell }) => {
@@ -273,6 +290,15 @@ export class Session {
     const baseNames = Object.keys(this.#house.environment.env);
     writeFileSync(file, inheritanceScript(state, nonce, baseNames, env), { mode: 0o600, encoding: "latin1" });
     return file;
+  }
+}
+
+function checkProfile(profile: string | undefined): void {
+  if (profile === undefined || profile === LOGIN_PROFILE) return;
+  try {
+    accessSync(profile, constants.R_OK);
+  } catch {
+    throw new NacreError("invalid_input", `The session's profile cannot be read: ${profile}`);
   }
 }
 

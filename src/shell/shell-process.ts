@@ -35,8 +35,6 @@ export interface ShellProcessOptions {
   readonly graceMs?: number;
   /** How long ago it began. @default 0, just now */
   readonly ageMs?: number;
-  /** Where its output begins in the files, in bytes. @default 0 */
-  readonly outputFrom?: Readonly<Record<StreamName, number>>;
   /** Called once, when it has ended. */
   readonly onEnd: (shell: ShellProcess) => void;
   /** Called with what came of every kill. */
@@ -70,7 +68,8 @@ export class ShellProcess {
     this.startedAt = started.attached ? started.meta.createdAt : wallMs();
     this.#host = options.host;
     this.#graceMs = options.graceMs ?? KILL_GRACE_MS;
-    this.#from = options.outputFrom ?? { stdout: 0, stderr: 0 };
+    const { output } = started.meta;
+    this.#from = { stdout: output?.stdout.from ?? 0, stderr: output?.stderr.from ?? 0 };
     this.#onKill = options.onKill;
     this.#life = new ShellLife(options.host, started, () => options.onEnd(this), options.ageMs);
   }

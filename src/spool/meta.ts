@@ -22,6 +22,8 @@ export interface ShellMeta {
   readonly capBytes: number;
   /** Where it is confined, or was to be. */
   readonly confinement?: Confinement;
+  /** Where its output is in its directory, if not all of "out" and "err". */
+  readonly output?: Readonly<Record<"stdout" | "stderr", { readonly file: string; readonly from: number }>>;
 }
 
 /** Durable shells must be found after a crash of the machine's power, too: theirs is synced. */
@@ -69,7 +71,8 @@ function isMeta(value: unknown): value is ShellMeta {
     isHost(meta.host) &&
     (meta.streams === "split" || meta.streams === "merged") &&
     Number.isFinite(meta.capBytes) &&
-    (meta.confinement === undefined || isConfinement(meta.confinement))
+    (meta.confinement === undefined || isConfinement(meta.confinement)) &&
+    (meta.output === undefined || isOutput(meta.output))
   );
 }
 
@@ -83,6 +86,19 @@ function isConfinement(value: unknown): boolean {
     Array.isArray(notEnforced) &&
     notEnforced.every((words) => typeof words === "string")
   );
+}
+
+function isOutput(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const output: { stdout?: unknown; stderr?: unknown } = value;
+  return [output.stdout, output.stderr].every((part) => {
+    if (typeof part !== "object" || part === null) return false;
+    const { file, from }: { file?: unknown; from?: unknown } = part;
+    // A name that comes from a file becomes a path.
+    return (
+      typeof file === "string" && /^[\w.]+$/.test(file) && !file.startsWith(".") && Number.isInteger(from)
+    );
+  });
 }
 
 function isHost(value: unknown): boolean {

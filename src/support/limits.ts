@@ -125,6 +125,8 @@ export const DURABLE_DEADLINE_MS = 86_400_000;
 export const SESSIONS_MAX_COUNT = 32;
 /** shell/: shells a session remembers before it looks which of them have nothing running any more. */
 export const SESSION_SHELLS_MAX_COUNT = 32;
+/** shell/: how long the profile of a session may take. */
+export const PROFILE_MAX_MS = 10_000;
 /** shell/: how long an interrupted command may take over its INT traps before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
 /** shell/: and how often it is looked for processes that are new. */

@@ -156,6 +156,10 @@ describe("a timeout", () => {
     if (!shell) throw new Error("no shell");
     expect(result.notes).toEqual([expect.stringContaining(shell.id)]);
     expect(place.manager.getShell(shell.id)).toBe(shell);
+    // Another process, which knows only the disk.
+    const elsewhere = shells.manager({ stateRoot: place.manager.root.path }).find(shell.id);
+    expect(elsewhere).toMatchObject({ command: result.command, isRunning: true });
+    expect(elsewhere?.getAllOutput()).toBe("one\n[stderr]\nerr\n");
     expect(shell).toMatchObject({ isRunning: true, command: result.command });
     expect(await place.say("echo $x; touch go")).toBe("1");
     expect(await shell.wait(10_000)).toBe(7);

@@ -16,6 +16,34 @@ test("a command returns at once and names what it leaves", async () => {
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
+test("a command that ends its bash names what it leaves, too, and that can be ended", async () => {
+  const { run } = openSession(shells);
+  const result = await run("sleep 300 & echo $!; exit 3");
+  const pid = Number(result.out);
+  expect(result).toMatchObject({ exitCode: 3, restarted: true, leftovers: [{ pid, command: "sleep 300" }] });
+  expect(result.remains).toMatchObject({ exitCode: 3, isRunning: false, command: result.command });
+  expect(await result.remains?.kill()).toMatchObject({ survivors: [] });
+  await eventually(() => expect(isAlive(pid)).toBe(false));
+});
+
+test("what a command leaves can be ended alone; its output is told apart", async () => {
+  const { run, manager } = openSession(shells);
+  await run("echo noise");
+  const quiet = await run("sleep 300 >/dev/null 2>&1 & echo quiet $!");
+  const loud = await run("sleep 301 & echo loud $!");
+  await run("echo noise");
+  expect(quiet.remains?.getAllOutput()).toBe(quiet.out);
+  expect(loud.remains?.getAllOutput()).toBe(loud.out);
+  expect(manager.getShell(quiet.remains?.id ?? "")).toBe(quiet.remains);
+  const [one, two] = [quiet, loud].map(({ out }) => Number(out.split(" ")[1]));
+  const { signalled, survivors } = (await quiet.remains?.kill()) ?? {};
+  expect([signalled?.map(({ pid }) => pid), survivors]).toEqual([[one], []]);
+  expect(isAlive(two ?? 0)).toBe(true);
+  expect(await run("echo same bash")).toMatchObject({ restarted: false });
+  if (quiet.remains) manager.forget(quiet.remains);
+  expect(await run("jobs -r | wc -l")).toMatchObject({ out: "1\n", restarted: false });
+});
+
 test.each([
   ["a background job", "sleep 0.2 && echo LATE && touch done &"],
   ["a subshell", "(sleep 0.2; echo LATE; echo LATE >&2; touch done) &"],

@@ -132,6 +132,19 @@ test("restart ends everything and starts where the session was born, with nothin
   expect(await say(`echo \${x-none}; pwd`)).toBe(`none\n${dir}`);
 });
 
+test("restart does not wait for the commands that wait, and forgets the directory that was named", async () => {
+  const { session, run, dir } = openSession(shells);
+  const other = shells.directory();
+  await run("true", { workingDir: other });
+  const running = session.run("touch ready; sleep 300", { workingDir: other });
+  const waiting = session.run(`echo \${x-none}; pwd; x=1`, { workingDir: other });
+  await eventually(() => expect(existsSync(join(other, "ready"))).toBe(true));
+  await session.restart();
+  expect((await running).outcome).toMatchObject({ kind: "killed" });
+  expect(said(await waiting).out).toBe(`none\n${other}\n`);
+  expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);
+});
+
 test("a program that uses a session can end without closing it", async () => {
   const { session, manager } = openSession(shells);
   const running = session.run("sleep 300");

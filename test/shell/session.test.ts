@@ -115,6 +115,10 @@ describe("output", () => {
     const flags = "perl -MFcntl -e 'fcntl(STDOUT, F_SETFL, O_NONBLOCK | fcntl(STDOUT, F_GETFL, 0))'";
     await run(flags);
     expect((await run("seq 100000 | tail -1; seq 100000")).stdout.to).toBeGreaterThan(588_000);
+    // One that still runs and keeps setting it.
+    await run(`perl -MFcntl -e 'while (1) { fcntl(STDOUT, F_SETFL, O_NONBLOCK) }' &`);
+    const { stdout } = await run("seq 100000");
+    expect(stdout.to - stdout.from).toBe(588_895);
   });
 });
 
@@ -242,6 +246,44 @@ describe("a profile", () => {
     );
     await run("exit 1");
     expect(await say(`echo $KEEP \${LD_PRELOAD-none}; hi; cat count`)).toBe("1 none\nhello\nsourced");
+  });
+
+  test("is what a login shell sources, where that is wanted", async () => {
+    const home = shells.directory();
+    writeFileSync(join(home, ".profile"), "export FROM=profile");
+    writeFileSync(join(home, ".bash_login"), "export FROM=bash_login; alias ll='echo listed'");
+    const environment = { set: { HOME: home } };
+    const { say } = openSession(shells, { environment }, { profile: "login" });
+    expect(await say("echo $FROM; ll")).toBe("bash_login\nlisted");
+  });
+
+  test("that cannot be read is refused when the session is made", () => {
+    const manager = shells.manager();
+    const workingDir = shells.directory();
+    expect(() => manager.session("x", { workingDir, profile: join(workingDir, "none") })).toThrow(
+      `The session's profile cannot be read: ${workingDir}/none`,
+    );
+  });
+
+  test("that ends its bash costs only itself, with a note", async () => {
+    const dir = shells.directory();
+    const profile = join(dir, "profile");
+    writeFileSync(profile, "export HALF=1\nexit 7\n");
+    const { run } = openSession(shells, {}, { workingDir: dir, profile });
+    const first = await run("echo usable");
+    expect(first).toMatchObject({ exitCode: 0, out: "usable\n", restarted: true });
+    expect(first.notes).toEqual([expect.stringContaining(`profile (${profile}) ended its bash`)]);
+    expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
+  });
+
+  test("is there for a shell that is started before the first command", async () => {
+    const dir = shells.directory();
+    const profile = join(dir, "profile");
+    writeFileSync(profile, "export FROM=profile; f() { echo f; }");
+    const { session } = openSession(shells, {}, { workingDir: dir, profile });
+    const shell = await session.start("echo $FROM; f");
+    await shell.wait(10_000);
+    expect(shell.getAllOutput()).toBe("profile\nf\n");
   });
 
   test("is none by default", async () => {
