@@ -1,6 +1,6 @@
 // Every example runs, on the built package, and says what its reader expects.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,13 +13,17 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "agent-openai": /^The tool said: hello from bash$/m,
   "own-policy":
     /^allow: git status\ndeny: git push origin main \(no-main-push\)\nask: git push --force .*\ndeny: rm -rf \//m,
+  "sandboxed-run": /^done: .*\nmine\nstopped: .*\n.*\n.*Read-only file system\nstopped: /m,
   "watch-a-server": /^The server says: it works\nEnded \d+ process\(es\); still there: 0$/m,
 };
 const folder = join(import.meta.dirname, "../examples");
 const home = mkdtempSync(join(tmpdir(), "nacre-test-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-test.each(Object.entries(EXAMPLES))("examples/%s.mjs", async (name, says) => {
+const hasBubblewrap = (process.env["PATH"] ?? "").split(":").some((dir) => existsSync(join(dir, "bwrap")));
+
+test.for(Object.entries(EXAMPLES))("examples/%s.mjs", async ([name, says], { skip }) => {
+  if (name === "sandboxed-run" && !hasBubblewrap) skip("it needs bubblewrap: apt-get install bubblewrap");
   const env = { ...process.env, NACRE_HOME: home };
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, `${name}.mjs`)], {
     env,
