@@ -33,7 +33,8 @@ describe("an interrupt", () => {
   test("lets INT traps run, and a bash that handles it lives on", async () => {
     const place = openSession(shells);
     await place.run("trap 'echo interrupted' INT; x=kept");
-    const result = await begin(place, "x=changed; touch ready; sleep 300; echo after");
+    // Ready when the child is there: bash is told again for each that comes later.
+    const result = await begin(place, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
     await place.session.interrupt();
     expect(await result()).toMatchObject({
       outcome: { kind: "aborted" },
