@@ -1,6 +1,6 @@
 // Options that several commands share, and how their values are read.
 import { constants } from "node:os";
-import { InvalidArgumentError, Option } from "commander";
+import { Argument, InvalidArgumentError, Option } from "commander";
 import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
 import { messageOf } from "../support/errors.ts";
 import { TIMER_MAX_MS } from "../support/limits.ts";
@@ -18,6 +18,10 @@ export type Format = (typeof FORMATS)[number];
 export type EnvMode = (typeof ENV_MODES)[number];
 export type Mode = (typeof MODES)[number];
 export type OnTimeout = (typeof ON_TIMEOUT)[number];
+
+export function createArgument(name: string, description: string, choices: readonly string[]): Argument {
+  return new Argument(name, description).choices(choices);
+}
 
 export function policyOption(): Option {
   return new Option("--policy <profile>", "how strict the policy is").choices(POLICIES).default("standard");

@@ -212,6 +212,12 @@ export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
 
 /** cli/: how long `nacre ps` shows a shell that has ended without being asked for all. */
 export const PS_RECENT_MS = 10 * 60_000;
+/** cli/: how long `nacre doctor` waits for a command to end, or for a change to be told. */
+export const DOCTOR_WAIT_MS = 10_000;
+/** cli/: so little free space is worth a word. */
+export const LOW_SPACE_BYTES = 1024 ** 3;
+/** cli/: what one command of the tour may take. */
+export const TOUR_STEP_MAX_MS = 5_000;
 /** cli/: how often `nacre ps --watch` looks. */
 export const PS_WATCH_MS = 500;
 

@@ -11,7 +11,9 @@ test("an allowed command has exit code 0, a doubtful one 3, a denied one 4", asy
   expect(await nacre("check", "ls -la")).toEqual({ code: 0, stdout: "allow\n", stderr: "" });
   const ask = await nacre("check", ...PLACE, "git reset --hard");
   expect(ask.code).toBe(3);
-  expect(ask.stdout).toMatch(/^ask: .+ \(rule git-lose-work\)\ninstead: .+\n$/);
+  expect(ask.stdout).toMatch(
+    /^ask: .+ \(rule git-lose-work\)\n {2}git reset --hard\n {2} *\^+\ninstead: .+\n$/,
+  );
   const deny = await nacre("check", "echo hi && rm -rf /");
   expect(deny.code).toBe(4);
   expect(deny.stdout).toMatch(/^deny: .+ \(rule delete-root\)\n/);
@@ -110,4 +112,17 @@ test("--jsonl judges each line in order and answers lines it cannot read", async
   expect(code).toBe(1);
   const good = await nacreWith({ stdin: '{"command":"rm -rf /"}\n' }, "check", "--jsonl");
   expect(good.code).toBe(0);
+});
+
+test("the offending part is underlined, wherever it stands", async () => {
+  const deny = async (command: string, columns?: number) => {
+    const input = columns === undefined ? { stdin: "" } : { stdin: "", columns };
+    const { stdout } = await nacreWith(input, "check", command);
+    return stdout.split("\n").slice(1, 3);
+  };
+  expect(await deny("echo hi && rm -rf /")).toEqual(["  echo hi && rm -rf /", "                    ^"]);
+  expect(await deny("echo one\nrm -rf /\necho two")).toEqual(["  rm -rf /", "         ^"]);
+  const [line = "", marks = ""] = await deny(`echo ${"word ".repeat(60)}; rm -rf /; echo more`, 60);
+  expect(line.length).toBeLessThanOrEqual(60);
+  expect(line[marks.indexOf("^")]).toBe("/");
 });

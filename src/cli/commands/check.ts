@@ -7,7 +7,9 @@ import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/v
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Policy } from "../option.ts";
+import { paintFor } from "../paint.ts";
 import { printable } from "../printable.ts";
+import { underlined } from "../underlined.ts";
 
 export interface CheckOptions {
   readonly command: string;
@@ -23,13 +25,15 @@ export interface CheckOptions {
 export function checkCommand(io: CliIo, options: CheckOptions): number {
   const { command, json = false, explain: whole = false } = options;
   const facts = factsOf(io, options);
+  const words = (verdict: Verdict) => wordsFor(io, command, verdict);
   if (whole) {
     const explanation = explain(command, facts);
-    io.stdout.write(json ? `${JSON.stringify(explanation)}\n` : wordsForWay(explanation));
+    const way = () => wordsForWay(explanation, words(explanation.verdict));
+    io.stdout.write(json ? `${JSON.stringify(explanation)}\n` : way());
     return EXIT_CODES[explanation.verdict.verdict];
   }
   const verdict = judge(command, facts);
-  io.stdout.write(json ? `${JSON.stringify(verdictWire(verdict))}\n` : wordsFor(verdict));
+  io.stdout.write(json ? `${JSON.stringify(verdictWire(verdict))}\n` : words(verdict));
   return EXIT_CODES[verdict.verdict];
 }
 
@@ -57,13 +61,17 @@ export function verdictWire({ verdict, rule, reason, span, alternative }: Verdic
   return { verdict, rule, reason, span, alternative };
 }
 
-function wordsFor({ verdict, rule, reason, alternative }: Verdict): string {
-  if (rule === null) return `${verdict}\n`;
+function wordsFor(io: CliIo, command: string, { verdict, rule, reason, span, alternative }: Verdict): string {
+  const paint = paintFor(io);
+  const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[verdict];
+  if (rule === null) return `${colour(verdict)}\n`;
+  const said = `${colour(verdict)}: ${printable(reason ?? "")} (rule ${rule})\n`;
+  const where = span === null ? "" : underlined(command, span, { maxColumns: io.columns, paint: colour });
   const instead = alternative === null ? "" : `instead: ${printable(alternative)}\n`;
-  return `${verdict}: ${printable(reason ?? "")} (rule ${rule})\n${instead}`;
+  return said + where + instead;
 }
 
-function wordsForWay({ parse, commands, verdict }: Explanation): string {
+function wordsForWay({ parse, commands, verdict }: Explanation, said: string): string {
   const parsed = parse.ok
     ? "parse: ok\n"
     : parse.problems.map((problem) => `parse: not understood: ${printable(problem)}\n`).join("");
@@ -81,5 +89,5 @@ function wordsForWay({ parse, commands, verdict }: Explanation): string {
     const lifted = liftedBy === null ? "" : `, lifted by ${liftedBy}`;
     return `also ${says}: ${printable(reason)} (rule ${rule}${lifted})\n`;
   });
-  return [parsed, ...steps, wordsFor(verdict), ...also].join("");
+  return [parsed, ...steps, said, ...also].join("");
 }

@@ -1,13 +1,147 @@
-// What `nacre` alone prints: what it is, and three things to try.
-export function tour(): string {
-  return `nacre: the shell that AI agents should have had
+// `nacre` alone: a few real commands in a few seconds, and what the reader sees. In a state directory of its own,
+// which goes with it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { resolveExecutionOptions } from "../../execution/options.ts";
+import { requirePermission } from "../../execution/permission.ts";
+import { ShellManager } from "../../shell/shell-manager.ts";
+import type { ShellProcess } from "../../shell/shell-process.ts";
+import { sizeOf } from "../../spool/cursor.ts";
+import { messageOf } from "../../support/errors.ts";
+import { TOUR_STEP_MAX_MS } from "../../support/limits.ts";
+import { humanizeBytes } from "../../text/snip.ts";
+import { createContext } from "../../tool/context.ts";
+import type { CliIo } from "../cli-io.ts";
+import { EXIT } from "../exit-code.ts";
+import { Interruption } from "../interruption.ts";
+import { type Paint, paintFor } from "../paint.ts";
 
-Every call returns, nothing is lost, nothing escapes. Try it:
+export async function tour(io: CliIo): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), "nacre-tour-"));
+  const manager = new ShellManager({ stateRoot: join(dir, "state"), poolSize: 1 });
+  // Whoever has seen enough gets the prompt back at once, and nothing stays.
+  using interruption = new Interruption(() => void manager.killAll({ by: "Ctrl-C" }));
+  const guide = new Guide(io, manager, dir);
+  const steps = [
+    () => guide.output(),
+    () => guide.leftovers(),
+    () => guide.killing(),
+    () => guide.plenty(),
+    () => guide.policy(),
+  ];
+  try {
+    guide.open();
+    for (const step of steps) if (interruption.exitCode === undefined) await step();
+    guide.close();
+    return interruption.exitCode ?? EXIT.ok;
+  } finally {
+    await manager.dispose();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
 
-  nacre run 'echo hello; exit 3'          output and exit code pass through
-  nacre run 'sleep 1000 & echo hi'        returns at once, names what was left, ends it
-  nacre run 'yes | head -c 100M | wc -c'  a hundred megabytes, and no memory to speak of
+class Guide {
+  readonly #io: CliIo;
+  readonly #manager: ShellManager;
+  readonly #dir: string;
+  readonly #paint: Paint;
 
-From a clone, write \`npm start --\` instead of \`nacre\`. More: nacre --help
-`;
+  constructor(io: CliIo, manager: ShellManager, dir: string) {
+    this.#io = io;
+    this.#manager = manager;
+    this.#dir = dir;
+    this.#paint = paintFor(io);
+  }
+
+  open(): void {
+    this.#say(`${this.#paint.bold("nacre")}: the shell that AI agents should have had`, "");
+  }
+
+  async output(): Promise<void> {
+    const shell = await this.#run("echo hello; echo oops >&2; exit 3");
+    this.#say(...indented(shell.getAllOutput()), `  exit code ${shell.exitCode}`);
+    this.#explain("Output and exit code are on disk before anybody is told: a killed host loses neither.");
+  }
+
+  async leftovers(): Promise<void> {
+    const shell = await this.#run("sleep 1000 & echo hi");
+    const left = (await shell.leftovers()).map(({ command, pid }) => `${command} (pid ${pid})`);
+    this.#say(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
+    await shell.kill({ by: "the tour" });
+    this.#explain("Every call returns, and names what it leaves behind; that ends with the shell.");
+  }
+
+  async killing(): Promise<void> {
+    const shell = await this.#start("setsid env -i /bin/sleep 1000 & echo ready; wait");
+    await shell.waitFor({ pattern: /ready/ }, TOUR_STEP_MAX_MS);
+    const { signalled, survivors } = await shell.kill({ by: "the tour" });
+    this.#say(
+      ...signalled.map(({ command, pid }) => `  ended: ${command} (pid ${pid})`),
+      `  survivors: ${survivors.length === 0 ? "none, looked for" : survivors.map(({ command }) => command).join(", ")}`,
+    );
+    this.#explain("Killing a shell ends everything it started, also what left its session and environment.");
+  }
+
+  async plenty(): Promise<void> {
+    const shell = await this.#run("yes 'a line of output' | head -c 100M");
+    const { stdout } = shell.outputFiles;
+    this.#say(
+      `  ${humanizeBytes(sizeOf(stdout))} in ${(shell.durationMs / 1000).toFixed(1)}s; this program has ${humanizeBytes(process.memoryUsage.rss())} of memory`,
+    );
+    this.#explain("Output goes from the command to the disk; an agent is shown its beginning and its end.");
+  }
+
+  async policy(): Promise<void> {
+    const command = "cd / && sudo rm -rf etc";
+    this.#prompt(command);
+    const options = resolveExecutionOptions({ manager: this.#manager, door: "cli" });
+    try {
+      await requirePermission(command, createContext({ workingDir: this.#dir }), options);
+    } catch (error) {
+      this.#say(...indented(messageOf(error)));
+    }
+    this.#explain("The policy reads a command before it runs, and says what it would have done.");
+  }
+
+  close(): void {
+    this.#say(
+      `${this.#paint.bold("Next:")}`,
+      "  nacre run 'make test'     your own command; -b for the background, then nacre ps, output, kill",
+      "  nacre init claude-code    give it to an agent; or codex, gemini, opencode, cursor, vscode",
+      "  nacre doctor              what works on this machine",
+      "  nacre --help              everything else",
+      "From a clone, write `npm start --` instead of `nacre`.",
+    );
+  }
+
+  async #run(command: string): Promise<ShellProcess> {
+    const shell = await this.#start(command);
+    await shell.look({ exit: true }, TOUR_STEP_MAX_MS);
+    return shell;
+  }
+
+  async #start(command: string): Promise<ShellProcess> {
+    this.#prompt(command);
+    return await this.#manager.createShell({ command, workingDir: this.#dir, timeoutMs: TOUR_STEP_MAX_MS });
+  }
+
+  #prompt(command: string): void {
+    this.#say(`${this.#paint.cyan("$")} ${this.#paint.bold(command)}`);
+  }
+
+  #explain(words: string): void {
+    this.#say(this.#paint.dim(`  ${words}`), "");
+  }
+
+  #say(...lines: readonly string[]): void {
+    for (const line of lines) this.#io.stdout.write(`${line}\n`);
+  }
+}
+
+function indented(text: string): string[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `  ${line}`);
 }

@@ -3,7 +3,10 @@ import type { Command } from "commander";
 import type { ProgramOptions } from "../program-options.ts";
 
 export function addAuditWords(program: Command, { io, done }: ProgramOptions): void {
-  const audit = program.command("audit").description("look after an audit log (the option auditFile)");
+  const audit = program
+    .command("audit")
+    .description("look after an audit log (the option auditFile)")
+    .addHelpText("after", "\nExamples:\n  nacre audit verify audit.jsonl");
   audit
     .command("verify")
     .argument("<file>", "the log")

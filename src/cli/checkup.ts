@@ -1,0 +1,185 @@
+// What nacre needs of this machine, looked at one by one: what works, what does not, and what to do about it.
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Bubblewrap } from "../sandbox/bubblewrap.ts";
+import { findGroupParents } from "../sandbox/cgroups.ts";
+import { sandboxSpec } from "../sandbox/options.ts";
+import { ShellManager } from "../shell/shell-manager.ts";
+import { messageOf } from "../support/errors.ts";
+import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES } from "../support/limits.ts";
+import { humanizeBytes } from "../text/snip.ts";
+import { counted } from "./amounts.ts";
+
+export interface Finding {
+  readonly name: string;
+  /** "failed": nothing runs without it. "limited": commands run, and a promise is weaker. */
+  readonly status: "ok" | "limited" | "failed";
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+type Result = Omit<Finding, "name">;
+
+export async function* checkup(workingDir: string): AsyncGenerator<Finding, void, void> {
+  yield named("Node", nodeVersion());
+  yield named("system", system());
+  let manager: ShellManager;
+  try {
+    manager = new ShellManager({ poolSize: 0 });
+  } catch (error) {
+    yield named("bash", failed(messageOf(error)));
+    return;
+  }
+  yield named("state root", stateRoot(manager));
+  try {
+    yield named("bash", await orFailed(() => trial(manager, workingDir)));
+    yield named("tag", tag(manager));
+    yield named("cgroup", cgroup());
+    yield named("bubblewrap", await orFailed(() => bubblewrap(manager, workingDir)));
+    yield named("inotify", await orFailed(() => inotify(manager)));
+  } finally {
+    await manager.dispose();
+  }
+}
+
+const NODE_MIN = [20, 19] as const;
+
+function nodeVersion(version = process.versions.node): Result {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  return fits ? ok(version) : failed(`${version} is too old`, `Install Node ${NODE_MIN.join(".")} or later.`);
+}
+
+function system(platform: string = process.platform): Result {
+  if (platform === "linux") return ok("Linux");
+  if (platform === "win32") return failed("Windows has neither bash nor /proc", "Use WSL 2.");
+  return limited(
+    `${platform} has no /proc: what a command leaves running cannot be found for sure`,
+    "Use Linux where that matters.",
+  );
+}
+
+function stateRoot({ root }: ShellManager): Result {
+  try {
+    root.ensure();
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+  const { bavail, bsize } = statfsSync(root.path);
+  const free = bavail * bsize;
+  const detail = `${root.path}, ${humanizeBytes(free)} free`;
+  return free >= LOW_SPACE_BYTES
+    ? ok(detail)
+    : limited(detail, "Output goes there: free some space (nacre clean), or set NACRE_HOME to another disk.");
+}
+
+/** A real command, from start to end. */
+async function trial(manager: ShellManager, workingDir: string): Promise<Result> {
+  const shell = await manager.createShell({
+    command: 'printf %s "$BASH_VERSION ($BASH)"',
+    workingDir,
+    background: false,
+  });
+  const code = await shell.wait(DOCTOR_WAIT_MS);
+  const said = shell.getAllOutput();
+  manager.forget(shell);
+  return code === 0
+    ? ok(`${said}, runs commands`)
+    : failed(`a command that prints its version ended with ${code}`, "Is something killing bash?");
+}
+
+function tag({ containment }: ShellManager): Result {
+  if (containment !== "best-effort") return ok("everything a command starts is found, however it hides");
+  return limited(
+    "processes cannot be tagged here: some that hide may survive a kill",
+    "Start nacre without a limit on file locks (ulimit -x unlimited), and with /proc mounted.",
+  );
+}
+
+function cgroup(): Result {
+  const found = findGroupParents(["pids", "memory"]);
+  const controllers = found.flatMap((parent) => parent.controllers);
+  if (controllers.length === 2) return ok(`limits on processes and memory (version ${found[0]?.version})`);
+  const have = controllers.length === 0 ? "no group can be made here" : `only for ${controllers.join()}`;
+  return limited(
+    `${have}: limits are kept per process, not for a command as a whole`,
+    "Run inside a group of your own: systemd-run --user --scope -p Delegate=yes nacre …",
+  );
+}
+
+async function bubblewrap({ root }: ShellManager, workspace: string): Promise<Result> {
+  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [root.path] });
+  if (!spec) return ok("not asked for");
+  const result = await new Bubblewrap(join(root.path, "sandbox")).probe(spec);
+  return result.ok ? ok("the sandbox can be enforced") : limited(`no sandbox: ${result.why}`, result.fix);
+}
+
+async function inotify({ root }: ShellManager): Promise<Result> {
+  const dir = mkdtempSync(join(root.path, "doctor-"));
+  try {
+    const seen = await isTold(dir);
+    return seen ? ok("new output is told at once") : slowToFollow("changes are not told");
+  } catch (error) {
+    return slowToFollow(messageOf(error));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function isTold(dir: string): Promise<boolean> {
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(), DOCTOR_WAIT_MS);
+  const watcher = watch(dir, { signal: giveUp.signal });
+  try {
+    const told = once(watcher, "change", { signal: giveUp.signal });
+    writeFileSync(join(dir, "file"), "");
+    await told;
+    return true;
+  } catch (error) {
+    if (giveUp.signal.aborted) return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    watcher.close();
+  }
+}
+
+function slowToFollow(why: string): Result {
+  return limited(
+    `${why}: output is followed by looking four times a second`,
+    "Raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl).",
+  );
+}
+
+async function orFailed(look: () => Promise<Result>): Promise<Result> {
+  try {
+    return await look();
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+}
+
+function named(name: string, result: Result): Finding {
+  return { name, ...result };
+}
+
+function ok(detail: string): Result {
+  return { status: "ok", detail };
+}
+
+function limited(detail: string, fix: string): Result {
+  return { status: "limited", detail, fix };
+}
+
+function failed(detail: string, fix?: string): Result {
+  return { status: "failed", detail, ...(fix === undefined ? {} : { fix }) };
+}
+
+/** One sentence over all. */
+export function summary(findings: readonly Finding[]): string {
+  const failures = findings.filter(({ status }) => status === "failed").length;
+  const limits = findings.filter(({ status }) => status === "limited").length;
+  if (failures > 0) return `nacre cannot work here: ${counted(failures, "thing")} to repair.`;
+  return limits === 0 ? "Everything works." : `nacre works, with ${counted(limits, "limitation")}.`;
+}

@@ -1,0 +1,99 @@
+// Where the programs that people give nacre to keep their configuration, and how they want a server written down.
+import { join } from "node:path";
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface Client {
+  readonly name: string;
+  readonly title: string;
+  readonly aliases: readonly string[];
+  readonly format: "json" | "toml";
+  /** Of the project in the current directory; undefined where there is only one for the user. */
+  readonly projectFile: string | undefined;
+  readonly userFile: (home: string, env: NodeJS.ProcessEnv) => string;
+  /** The object that holds the servers. */
+  readonly section: string;
+  readonly entry: (server: ServerCommand) => Readonly<Record<string, unknown>>;
+  /** What the program is told once it is there. */
+  readonly nextStep: string;
+}
+
+const plainEntry = ({ command, args }: ServerCommand) => ({ command, args });
+const typedEntry = (server: ServerCommand) => ({ type: "stdio", ...plainEntry(server) });
+
+export const CLIENTS: readonly Client[] = [
+  {
+    name: "claude-code",
+    title: "Claude Code",
+    aliases: ["claude"],
+    format: "json",
+    projectFile: ".mcp.json",
+    userFile: (home) => join(home, ".claude.json"),
+    section: "mcpServers",
+    entry: typedEntry,
+    nextStep: "Start claude in this directory; /mcp lists the server.",
+  },
+  {
+    name: "codex",
+    title: "Codex",
+    aliases: [],
+    format: "toml",
+    projectFile: undefined,
+    userFile: (home, env) => join(env["CODEX_HOME"] || join(home, ".codex"), "config.toml"),
+    section: "mcp_servers",
+    entry: plainEntry,
+    nextStep: "`codex mcp list` shows the server.",
+  },
+  {
+    name: "gemini",
+    title: "Gemini CLI",
+    aliases: ["gemini-cli"],
+    format: "json",
+    projectFile: ".gemini/settings.json",
+    userFile: (home) => join(home, ".gemini/settings.json"),
+    section: "mcpServers",
+    entry: plainEntry,
+    nextStep: "`gemini mcp list` shows the server.",
+  },
+  {
+    name: "opencode",
+    title: "opencode",
+    aliases: [],
+    format: "json",
+    projectFile: "opencode.json",
+    userFile: (home, env) => join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode/opencode.json"),
+    section: "mcp",
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    nextStep: "Start opencode in this directory.",
+  },
+  {
+    name: "cursor",
+    title: "Cursor",
+    aliases: [],
+    format: "json",
+    projectFile: ".cursor/mcp.json",
+    userFile: (home) => join(home, ".cursor/mcp.json"),
+    section: "mcpServers",
+    entry: plainEntry,
+    nextStep: "Enable the server in the settings of Cursor, under MCP.",
+  },
+  {
+    name: "vscode",
+    title: "VS Code",
+    aliases: ["code", "vs-code"],
+    format: "json",
+    projectFile: ".vscode/mcp.json",
+    userFile: (home, env) => join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "Code/User/mcp.json"),
+    section: "servers",
+    entry: typedEntry,
+    nextStep: "Open the file in VS Code and press Start above the server.",
+  },
+];
+
+export function clientOf(name: string): Client | undefined {
+  const wanted = name.toLowerCase();
+  return CLIENTS.find((client) => client.name === wanted || client.aliases.includes(wanted));
+}

@@ -1,0 +1,103 @@
+// `nacre init`: what to configure in the program that is to use nacre; printed, or merged into its file with a backup.
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf, NacreError } from "../../support/errors.ts";
+import type { CliIo } from "../cli-io.ts";
+import { CLIENTS, type Client, clientOf, type ServerCommand } from "../clients.ts";
+import { snippetFor, withServer } from "../configuration.ts";
+import { EXIT } from "../exit-code.ts";
+
+export interface InitOptions {
+  readonly client: string;
+  /** For `nacre mcp`. */
+  readonly serverOptions: readonly string[];
+  readonly write?: boolean;
+  readonly user?: boolean;
+}
+
+export function initClient(io: CliIo, options: InitOptions): number {
+  const { serverOptions, write = false, user = false } = options;
+  const client = clientOf(options.client);
+  if (!client) {
+    const names = CLIENTS.map(({ name }) => name).join(", ");
+    throw new NacreError("invalid_input", `Unknown client ${options.client}: use one of ${names}.`);
+  }
+  const server = serverCommand(serverOptions);
+  const file = fileOf(io, client, user);
+  if (!write) {
+    io.stderr.write(`For ${client.title}, in ${file} (--write puts it there):\n\n`);
+    io.stdout.write(snippetFor(client, server));
+    return EXIT.ok;
+  }
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const after = withServer(before, client, server, file);
+  if (after === before) {
+    io.stderr.write(`${file} has it already; nothing was changed.\n`);
+    return EXIT.ok;
+  }
+  const backup = put(file, after);
+  io.stderr.write(`${client.title} is configured in ${file}.\n`);
+  if (backup !== undefined) io.stderr.write(`What was there before is in ${backup}.\n`);
+  io.stderr.write(`${client.nextStep}\n`);
+  return EXIT.ok;
+}
+
+function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean): string {
+  return user || projectFile === undefined ? userFile(homedir(), process.env) : resolve(cwd, projectFile);
+}
+
+/** By name where that is found; else as it runs now, so that it works from a clone, too. */
+function serverCommand(options: readonly string[]): ServerCommand {
+  const dirs = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+  if (dirs.some((dir) => isExecutable(join(dir, "nacre"))))
+    return { command: "nacre", args: ["mcp", ...options] };
+  const program = process.argv[1] ?? fileURLToPath(import.meta.url);
+  return { command: process.execPath, args: [resolve(program), "mcp", ...options] };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** At once, so that nobody finds half of it. Returns where the old one is. */
+function put(path: string, text: string): string | undefined {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const exists = existsSync(path);
+    // The file itself, where somebody keeps it elsewhere and has a link here.
+    const file = exists ? realpathSync(path) : path;
+    const mode = exists ? statSync(file).mode & 0o777 : 0o600;
+    const backup = exists ? freeName(`${file}.bak`) : undefined;
+    if (backup !== undefined) copyFileSync(file, backup, constants.COPYFILE_EXCL);
+    const temporary = `${file}.nacre-new`;
+    writeFileSync(temporary, text, { mode, flag: "w" });
+    renameSync(temporary, file);
+    return backup;
+  } catch (cause) {
+    throw new NacreError("internal", `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function freeName(wanted: string): string {
+  let name = wanted;
+  for (let number = 2; existsSync(name); number++) name = `${wanted}-${number}`;
+  return name;
+}

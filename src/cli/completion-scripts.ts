@@ -1,0 +1,41 @@
+// What a shell has to be told so that it asks `nacre complete` for candidates. All they know is how to ask.
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type ShellName = (typeof SHELLS)[number];
+
+export function completionScript(shell: ShellName): string {
+  return SCRIPTS[shell];
+}
+
+const SCRIPTS: Readonly<Record<ShellName, string>> = {
+  bash: `# nacre: completion for bash. source <(nacre completion bash)
+_nacre() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("\${line%%$'\\t'*}")
+  done < <(nacre complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _nacre nacre
+`,
+  zsh: `#compdef nacre
+# nacre: completion for zsh. nacre completion zsh > "\${fpath[1]}/_nacre"
+_nacre() {
+  local -a candidates
+  candidates=(\${(f)"$(nacre complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( \${#candidates} )); then
+    compadd -d candidates -- \${candidates%%$'\\t'*}
+  else
+    _files
+  fi
+}
+if [ "$funcstack[1]" = "_nacre" ]; then
+  _nacre "$@"
+else
+  compdef _nacre nacre
+fi
+`,
+  fish: `# nacre: completion for fish. nacre completion fish > ~/.config/fish/completions/nacre.fish
+complete -c nacre -a '(nacre complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+`,
+};

@@ -1,0 +1,233 @@
+// What helps a person to begin: doctor, init, completion, the tour, and help.
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { CLIENTS } from "../../src/cli/clients.ts";
+import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre, nacreWith, dir } = useCli();
+
+describe("doctor", () => {
+  test("says of everything nacre needs whether it works, and exits with 0 where commands run", async () => {
+    const { code, stdout } = await nacre("doctor");
+    expect(code).toBe(0);
+    for (const name of ["Node", "system", "state root", "bash", "tag", "cgroup", "bubblewrap", "inotify"]) {
+      expect(stdout).toMatch(new RegExp(`^(ok|limited) +${name} +\\S`, "m"));
+    }
+    expect(stdout).toMatch(/\n\n(Everything works|nacre works, with \d limitations?)\.\n$/);
+    const json = JSON.parse((await nacre("doctor", "--json")).stdout);
+    expect(json).toMatchObject({ ok: true, checks: expect.arrayContaining([]) });
+    for (const { status, fix } of json.checks) expect(fix === undefined).toBe(status === "ok");
+  });
+
+  test("names an impossible state directory and what to do, and exits with 1", async () => {
+    writeFileSync(join(dir(), "file"), "");
+    vi.stubEnv("NACRE_HOME", join(dir(), "file/state"));
+    const { code, stdout } = await nacre("doctor");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^failed +state root +The state directory ${dir()}/file/state cannot be used.*NACRE_HOME`,
+        "m",
+      ),
+    );
+    expect(stdout).toMatch(/nacre cannot work here: \d things? to repair\.\n$/);
+    vi.stubEnv("NACRE_HOME", join(dir(), "state"));
+  });
+});
+
+describe("init", () => {
+  function pathWithNacre(): void {
+    mkdirSync(join(dir(), "bin"));
+    writeFileSync(join(dir(), "bin/nacre"), "#!/bin/sh\n");
+    chmodSync(join(dir(), "bin/nacre"), 0o755);
+    vi.stubEnv("PATH", `${join(dir(), "bin")}:${process.env["PATH"]}`);
+    vi.stubEnv("CODEX_HOME", join(dir(), "codex"));
+  }
+
+  test("prints for each client what it wants, and writes nothing", async () => {
+    pathWithNacre();
+    const printed = async (client: string) => (await nacre("init", client)).stdout;
+    const args = ["mcp"];
+    const plain = { command: "nacre", args };
+    const typed = { type: "stdio", ...plain };
+    expect(JSON.parse(await printed("claude-code"))).toEqual({ mcpServers: { nacre: typed } });
+    expect(JSON.parse(await printed("gemini"))).toEqual({ mcpServers: { nacre: plain } });
+    expect(JSON.parse(await printed("cursor"))).toEqual({ mcpServers: { nacre: plain } });
+    expect(JSON.parse(await printed("vscode"))).toEqual({ servers: { nacre: typed } });
+    expect(JSON.parse(await printed("opencode"))).toEqual({
+      mcp: { nacre: { type: "local", command: ["nacre", "mcp"], enabled: true } },
+    });
+    expect(await printed("codex")).toBe('[mcp_servers.nacre]\ncommand = "nacre"\nargs = ["mcp"]\n');
+    for (const { projectFile } of CLIENTS) {
+      if (projectFile) expect(existsSync(join(dir(), projectFile))).toBe(false);
+    }
+  });
+
+  test("without nacre in PATH it names the program that runs now; options for the server follow", async () => {
+    vi.stubEnv("PATH", "/usr/bin:/bin");
+    const { stdout } = await nacre("init", "cursor", "--", "--policy", "cautious");
+    const { command, args } = JSON.parse(stdout).mcpServers.nacre;
+    expect(command).toBe(process.execPath);
+    expect(args.slice(1)).toEqual(["mcp", "--policy", "cautious"]);
+    expect(existsSync(args[0])).toBe(true);
+  });
+
+  test("--write merges into the file, keeps a backup, and does nothing the second time", async () => {
+    pathWithNacre();
+    const file = join(dir(), ".mcp.json");
+    const before = '{\n    "mcpServers": {\n        "other": {"command": "x"}\n    },\n    "mine": 1\n}\n';
+    writeFileSync(file, before, { mode: 0o640 });
+    const { code, stderr } = await nacre("init", "claude", "--write");
+    expect(code).toBe(0);
+    expect(stderr).toContain(`What was there before is in ${file}.bak.`);
+    expect(readFileSync(`${file}.bak`, "utf8")).toBe(before);
+    const after = readFileSync(file, "utf8");
+    expect(after).toMatch(/^\{\n {4}"mcpServers"/);
+    expect(JSON.parse(after)).toEqual({
+      mcpServers: { other: { command: "x" }, nacre: { type: "stdio", command: "nacre", args: ["mcp"] } },
+      mine: 1,
+    });
+    expect((await nacre("init", "claude", "--write")).stderr).toContain("nothing was changed");
+    expect(existsSync(`${file}.bak-2`)).toBe(false);
+    await nacre("init", "claude", "--write", "--", "--durable");
+    expect(readFileSync(`${file}.bak-2`, "utf8")).toBe(after);
+  });
+
+  test("--write makes a file that is missing, and follows a link to one that is not", async () => {
+    pathWithNacre();
+    expect((await nacre("init", "vscode", "--write")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(dir(), ".vscode/mcp.json"), "utf8"))).toHaveProperty("servers.nacre");
+    writeFileSync(join(dir(), "real.json"), "{}");
+    mkdirSync(join(dir(), ".cursor"));
+    symlinkSync("../real.json", join(dir(), ".cursor/mcp.json"));
+    expect((await nacre("init", "cursor", "--write")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(dir(), "real.json"), "utf8"))).toHaveProperty("mcpServers.nacre");
+  });
+
+  test("a file with comments, or of another shape, is left as it is", async () => {
+    pathWithNacre();
+    const file = join(dir(), "opencode.json");
+    for (const text of ["{ // mine\n}", "[]", '{"mcp": []}']) {
+      writeFileSync(file, text);
+      const { code, stderr } = await nacre("init", "opencode", "--write");
+      expect(code).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^nacre: ${file} was left as it is: .+ by hand\\.\\n$`));
+      expect(readFileSync(file, "utf8")).toBe(text);
+    }
+  });
+
+  test("TOML keeps everything else, and an older block is replaced", async () => {
+    pathWithNacre();
+    const file = join(dir(), "codex/config.toml");
+    mkdirSync(join(dir(), "codex"));
+    const rest = 'model = "x" # mine\n\n[mcp_servers.other]\ncommand = "y"\n';
+    writeFileSync(file, rest);
+    await nacre("init", "codex", "--write");
+    const block = '[mcp_servers.nacre]\ncommand = "nacre"\nargs = ["mcp"]\n';
+    expect(readFileSync(file, "utf8")).toBe(`${rest}\n${block}`);
+    expect((await nacre("init", "codex", "--write")).stderr).toContain("nothing was changed");
+    const other = '[mcp_servers.other]\ncommand = "y"\n';
+    writeFileSync(file, `[mcp_servers.nacre]\ncommand = "old"\n\n${other}`);
+    await nacre("init", "codex", "--write");
+    expect(readFileSync(file, "utf8")).toBe(`${block}\n${other}`);
+    for (const odd of [
+      "[mcp_servers]\nnacre = { command = 'z' }\n",
+      '[mcp_servers.nacre]\nenv = { A = "1" }\n',
+    ]) {
+      writeFileSync(file, odd);
+      expect((await nacre("init", "codex", "--write")).code).toBe(1);
+      expect(readFileSync(file, "utf8")).toBe(odd);
+    }
+  });
+
+  test("an unknown client is refused with those there are", async () => {
+    const { code, stderr } = await nacre("init", "emacs");
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      "nacre: Unknown client emacs: use one of claude-code, codex, gemini, opencode, cursor, vscode.\n",
+    );
+  });
+});
+
+describe("completion", () => {
+  const words = async (...typed: string[]) =>
+    (await nacre("complete", "--", ...typed)).stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t")[0]);
+
+  test("offers commands, options, choices, clients and shells", async () => {
+    expect(await words("k")).toEqual(["kill"]);
+    expect(await words("run", "--pol")).toEqual(["--policy", "--policy-file"]);
+    expect(await words("run", "--policy", "")).toEqual(["off", "trusting", "standard", "cautious"]);
+    expect(await words("init", "c")).toEqual(["claude-code", "codex", "cursor"]);
+    expect(await words("completion", "")).toEqual(["bash", "zsh", "fish"]);
+    expect(await words("help", "do")).toEqual(["doctor"]);
+    expect(await words("run", "--", "l")).toEqual([""]);
+    await using host = new ShellManager({ stateRoot: join(dir(), "state") });
+    const shell = await host.createShell({ command: "true", workingDir: dir() });
+    await shell.wait(20_000);
+    expect(await words("output", "")).toEqual([shell.id]);
+    expect(await words("output", shell.id.slice("shell_".length, -2))).toEqual([shell.id]);
+    expect(await words("kill", "")).toEqual([""]);
+  });
+
+  test("works in bash", async () => {
+    const { stdout: script } = await nacre("completion", "bash");
+    const asks = `nacre() { printf '%s\\tmeaning\\n' "$@"; }
+${script}
+COMP_WORDS=(nacre output "sh"); COMP_CWORD=2; _nacre; printf '<%s>' "\${COMPREPLY[@]}"; complete -p nacre`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", asks], { encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({
+      stdout: "<complete><--><output><sh>complete -o default -F _nacre nacre\n",
+      stderr: "",
+    });
+  });
+
+  test("zsh and fish get a script of their own", async () => {
+    expect((await nacre("completion", "zsh")).stdout).toMatch(/^#compdef nacre\n/);
+    expect((await nacre("completion", "fish")).stdout).toMatch(/^complete -c nacre /m);
+    expect((await nacre("completion", "tcsh")).code).toBe(2);
+  });
+});
+
+test("the tour runs real commands and leaves nothing behind", async () => {
+  const { code, stdout, stderr } = await nacre();
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain("exit code 3");
+  expect(stdout).toMatch(/left running: sleep 1000 \(pid \d+\)/);
+  expect(stdout).toContain("survivors: none");
+  expect(stdout).toMatch(/100MB in \d/);
+  expect(stdout).toContain("Command blocked as dangerous");
+  expect(existsSync(join(dir(), "state"))).toBe(false);
+});
+
+test("mistakes are one line that says what was meant", async () => {
+  const said = async (...words: string[]) => {
+    const { code, stdout, stderr } = await nacre(...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    return stderr;
+  };
+  expect(await said("rnu", "x")).toBe("nacre: unknown command 'rnu'. Did you mean run?\n");
+  expect(await said("run", "--timout", "3", "x")).toBe(
+    "nacre: unknown option '--timout'. Did you mean --timeout?\n",
+  );
+  expect(await said("ouptut", "x")).toContain("Did you mean output?");
+});
+
+test("every command has help with examples that fits the terminal", async () => {
+  const { stdout } = await nacre("--help");
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? "");
+  expect(names).toEqual(
+    expect.arrayContaining(["run", "ps", "output", "wait", "kill", "clean", "doctor", "init"]),
+  );
+  for (const name of names.filter((one) => !["help", "nacre", "source"].includes(one))) {
+    const help = await nacreWith({ stdin: "", columns: 120 }, name, "--help");
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toContain("Examples:");
+    for (const line of help.stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(120);
+  }
+});
