@@ -1,4 +1,4 @@
-// npm run faults, npm run soak: the long forms of tests that npm test runs in short.
+// npm run fuzz, npm run policy:fuzz: the long forms of tests that npm test runs in short.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 

@@ -47,6 +47,7 @@ function readableTree(home) {
   const copy = join(home, "tree");
   for (const part of [
     "src",
+    "scripts",
     "test",
     "dist",
     "node_modules",

@@ -4,6 +4,8 @@
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
   type JSONRPCMessage,
   PARSE_ERROR,
   type RequestId,
@@ -109,6 +111,11 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
+    // The SDK would drop it without a word, and whoever asked would wait for ever.
+    if (method !== undefined && !isJSONRPCRequest(value) && !isJSONRPCNotification(value)) {
+      this.#refuse(INVALID_REQUEST, MALFORMED, idOf(value));
+      return;
+    }
     const listens = method === "subscriptions/listen";
     if (method !== undefined && isId(id)) (listens ? this.#listening : this.#unanswered).add(id);
     this.onmessage?.(value as JSONRPCMessage);
@@ -154,6 +161,9 @@ export class LineTransport implements Transport {
     void this.close();
   };
 }
+
+const MALFORMED =
+  "Not a request of MCP: it may hold jsonrpc, id (a string or an integer), method and params, and params._meta must be an object.";
 
 interface JsonRpc {
   readonly method?: string;

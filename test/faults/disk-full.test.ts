@@ -1,9 +1,10 @@
 // Every disk here is a tmpfs of its host's own mount namespace: it is full for nobody else, and goes with it.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { useShells } from "../fixtures/shells.ts";
 import {
+  CANNOT_MOUNT,
   canMount,
   type Failure,
   onSmallDisk,
@@ -13,7 +14,7 @@ import {
 
 const { directory } = useShells();
 const specialHost = useSpecialHosts();
-const testWithDisk = test.skipIf(!canMount());
+beforeEach(({ skip }) => skip(!canMount(), CANNOT_MOUNT));
 
 const FULL = /^No shell can be started: no space is left for the state directory .*state\. Free some/;
 const SPOOL_FULL = /^spool full: the disk had no space left for the output; the exit code is right/;
@@ -25,45 +26,36 @@ async function onDisk(options = "size=1m"): Promise<{ host: SpecialHost; disk: s
   return { host, disk };
 }
 
-testWithDisk(
-  "a command that fills the disk keeps its exit code, and the result says spool full",
-  async () => {
-    const { host } = await onDisk();
-    const { id } = await host.start({ command: "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7" });
-    const ended = await host.wait(id);
-    expect(ended).toMatchObject({ status: "failed", exitCode: 7, signal: null });
-    expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
-  },
-);
+test("a command that fills the disk keeps its exit code, and the result says spool full", async () => {
+  const { host } = await onDisk();
+  const { id } = await host.start({ command: "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7" });
+  const ended = await host.wait(id);
+  expect(ended).toMatchObject({ status: "failed", exitCode: 7, signal: null });
+  expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
+});
 
-testWithDisk(
-  "a command that dies of the full disk is ended by SIGPIPE, and the result says why",
-  async () => {
-    const { host } = await onDisk();
-    const { id } = await host.start({ command: "yes" });
-    const ended = await host.wait(id);
-    expect(ended).toMatchObject({ status: "failed", exitCode: 141, signal: "SIGPIPE" });
-    expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
-  },
-);
+test("a command that dies of the full disk is ended by SIGPIPE, and the result says why", async () => {
+  const { host } = await onDisk();
+  const { id } = await host.start({ command: "yes" });
+  const ended = await host.wait(id);
+  expect(ended).toMatchObject({ status: "failed", exitCode: 141, signal: "SIGPIPE" });
+  expect(ended.remarks).toEqual([expect.stringMatching(SPOOL_FULL)]);
+});
 
-testWithDisk(
-  "a command that runs while the disk is full for another reason keeps its exit code",
-  async () => {
-    const { host, disk } = await onDisk();
-    const fifo = join(directory(), "go");
-    execFileSync("mkfifo", [fifo]);
-    const { id, files } = await host.start({ command: `echo before; read -r < ${fifo}; exit 5` });
-    await host.ask("waitForLine", { id, line: "^before$" });
-    await host.ask("fillDisk", { path: join(disk, "filler") });
-    execFileSync("bash", ["-c", `echo > ${fifo}`]);
-    expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
-    expect(await host.ask("output", { id })).toBe("before\n");
-    expect(await host.ask<string>("read", { path: files.record })).toMatch(/^X 5 - 7 0 /);
-  },
-);
+test("a command that runs while the disk is full for another reason keeps its exit code", async () => {
+  const { host, disk } = await onDisk();
+  const fifo = join(directory(), "go");
+  execFileSync("mkfifo", [fifo]);
+  const { id, files } = await host.start({ command: `echo before; read -r < ${fifo}; exit 5` });
+  await host.ask("waitForLine", { id, line: "^before$" });
+  await host.ask("fillDisk", { path: join(disk, "filler") });
+  execFileSync("bash", ["-c", `echo > ${fifo}`]);
+  expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
+  expect(await host.ask("output", { id })).toBe("before\n");
+  expect(await host.ask<string>("read", { path: files.record })).toMatch(/^X 5 - 7 0 /);
+});
 
-testWithDisk("a kill on a full disk is recorded as a kill", async () => {
+test("a kill on a full disk is recorded as a kill", async () => {
   const { host, disk } = await onDisk();
   const { id, files } = await host.start({ command: "echo up; sleep 300" });
   await host.ask("waitForLine", { id, line: "^up$" });
@@ -73,7 +65,7 @@ testWithDisk("a kill on a full disk is recorded as a kill", async () => {
   expect(await host.ask<string>("read", { path: files.record })).toMatch(/^X 137 .*\nC killed kill\(\)/);
 });
 
-testWithDisk("a start on a full disk is a clear error, and works again when there is room", async () => {
+test("a start on a full disk is a clear error, and works again when there is room", async () => {
   const { host, disk } = await onDisk();
   const filler = join(disk, "filler");
   const { id } = await host.start({ command: "exit 1" });
@@ -92,7 +84,7 @@ testWithDisk("a start on a full disk is a clear error, and works again when ther
   expect(await host.wait(again)).toMatchObject({ exitCode: 2, remarks: [] });
 });
 
-testWithDisk("a first start on a disk that is full already is a clear error", async () => {
+test("a first start on a disk that is full already is a clear error", async () => {
   const { host, disk } = await onDisk();
   const filler = join(disk, "filler");
   await host.ask("fillDisk", { path: filler });
@@ -104,7 +96,7 @@ testWithDisk("a first start on a disk that is full already is a clear error", as
   expect(await host.wait(id)).toMatchObject({ exitCode: 4 });
 });
 
-testWithDisk("a disk that is out of inodes refuses every start clearly, and none hangs", async () => {
+test("a disk that is out of inodes refuses every start clearly, and none hangs", async () => {
   const { host } = await onDisk("size=1m,nr_inodes=20");
   const refusals: Failure[] = [];
   // Each shell that does start leaves files behind, so the inodes run out soon.
@@ -121,7 +113,7 @@ testWithDisk("a disk that is out of inodes refuses every start clearly, and none
   }
 });
 
-testWithDisk("a host on a full disk leaves by itself", async () => {
+test("a host on a full disk leaves by itself", async () => {
   const { host, disk } = await onDisk();
   await host.ask("fillDisk", { path: join(disk, "filler") });
   await host.refusedStart({ command: "true" });

@@ -10,7 +10,7 @@ import { readMeta } from "../../src/spool/meta.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
-import { canMount, isRoot, onSmallDisk } from "../fixtures/special-host.ts";
+import { CANNOT_MOUNT, canMount, isRoot, onSmallDisk } from "../fixtures/special-host.ts";
 
 const shells = useShells();
 const durables = useDurables(shells);
@@ -135,35 +135,35 @@ async function sharedDisk(dir: string): Promise<readonly string[]> {
   return ["nsenter", "-t", String(holder.pid), ...user, "-m", "--"];
 }
 
-test.skipIf(!canMount())(
-  "on a disk that fills up when the host is dead durable shells keep their exit codes, and the result says spool full",
-  async () => {
-    const [disk, go] = [shells.directory(), shells.directory()];
-    const prefix = await sharedDisk(disk);
-    const stateRoot = join(disk, "state");
-    const host = await durables.host(stateRoot, { prefix });
-    const start = async (name: string, rest: string) => {
-      const command = `echo up; ${waitFor(join(go, name))}; ${rest}`;
-      const { id } = await host.start({ command, durable: true });
-      await host.ask("waitForLine", { id, line: "^up$" });
-      return id;
-    };
-    const quiet = await start("quiet", "exit 5");
-    const loud = await start("loud", "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7");
-    const endless = await start("never", "");
-    await host.kill();
-    writeFileSync(join(go, "loud"), "");
+test("on a disk that fills up when the host is dead durable shells keep their exit codes, and the result says spool full", async ({
+  skip,
+}) => {
+  skip(!canMount(), CANNOT_MOUNT);
+  const [disk, go] = [shells.directory(), shells.directory()];
+  const prefix = await sharedDisk(disk);
+  const stateRoot = join(disk, "state");
+  const host = await durables.host(stateRoot, { prefix });
+  const start = async (name: string, rest: string) => {
+    const command = `echo up; ${waitFor(join(go, name))}; ${rest}`;
+    const { id } = await host.start({ command, durable: true });
+    await host.ask("waitForLine", { id, line: "^up$" });
+    return id;
+  };
+  const quiet = await start("quiet", "exit 5");
+  const loud = await start("loud", "trap '' PIPE; head -c 4M /dev/zero 2>/dev/null; exit 7");
+  const endless = await start("never", "");
+  await host.kill();
+  writeFileSync(join(go, "loud"), "");
 
-    const next = await durables.host(stateRoot, { prefix });
-    const full = await next.wait(loud);
-    expect(full).toMatchObject({ status: "failed", exitCode: 7 });
-    expect(full.remarks).toEqual([expect.stringMatching(/^spool full: .* the exit code is right/)]);
-    // Nothing new can be written, and yet they can be taken over, end and be ended.
-    expect(await next.ask<{ id: string }[]>("adopt")).toHaveLength(3);
-    writeFileSync(join(go, "quiet"), "");
-    expect(await next.wait(quiet)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
-    expect(await next.ask("output", { id: quiet })).toBe("up\n");
-    expect(await next.ask("kill", { id: endless })).toMatchObject({ survivors: [] });
-    expect(await next.look(endless)).toMatchObject({ status: "killed" });
-  },
-);
+  const next = await durables.host(stateRoot, { prefix });
+  const full = await next.wait(loud);
+  expect(full).toMatchObject({ status: "failed", exitCode: 7 });
+  expect(full.remarks).toEqual([expect.stringMatching(/^spool full: .* the exit code is right/)]);
+  // Nothing new can be written, and yet they can be taken over, end and be ended.
+  expect(await next.ask<{ id: string }[]>("adopt")).toHaveLength(3);
+  writeFileSync(join(go, "quiet"), "");
+  expect(await next.wait(quiet)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
+  expect(await next.ask("output", { id: quiet })).toBe("up\n");
+  expect(await next.ask("kill", { id: endless })).toMatchObject({ survivors: [] });
+  expect(await next.look(endless)).toMatchObject({ status: "killed" });
+});

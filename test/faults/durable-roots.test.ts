@@ -5,7 +5,14 @@ import { expect, test } from "vitest";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
-import { canMount, giveAway, isRoot, onSmallDisk, unprivileged } from "../fixtures/special-host.ts";
+import {
+  CANNOT_MOUNT,
+  canMount,
+  giveAway,
+  isRoot,
+  onSmallDisk,
+  unprivileged,
+} from "../fixtures/special-host.ts";
 
 const shells = useShells();
 const durables = useDurables(shells);
@@ -114,14 +121,14 @@ test("a state root that its owner may not write is a clear error for a start", a
   chmodSync(root, 0o700);
 });
 
-test.skipIf(!canMount())(
-  "a state root on a read-only disk is a clear error for a start, and adopts nothing",
-  async () => {
-    const disk = shells.directory();
-    const host = await durables.host(join(disk, "state"), { prefix: onSmallDisk(disk, "ro,size=1m") });
-    expect(await host.ask("adopt")).toEqual([]);
-    const refused = await host.refusedStart({ command: "true", durable: true });
-    expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
-    expect(refused.message).toMatch(/state cannot be used: .*read-only/i);
-  },
-);
+test("a state root on a read-only disk is a clear error for a start, and adopts nothing", async ({
+  skip,
+}) => {
+  skip(!canMount(), CANNOT_MOUNT);
+  const disk = shells.directory();
+  const host = await durables.host(join(disk, "state"), { prefix: onSmallDisk(disk, "ro,size=1m") });
+  expect(await host.ask("adopt")).toEqual([]);
+  const refused = await host.refusedStart({ command: "true", durable: true });
+  expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
+  expect(refused.message).toMatch(/state cannot be used: .*read-only/i);
+});

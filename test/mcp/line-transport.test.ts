@@ -136,3 +136,17 @@ test("a broken pipe on either side closes it", async () => {
   await second.transport.closed;
   expect(second.errors).toEqual(["EIO"]);
 });
+
+test.each([
+  { params: { _meta: null } },
+  { params: { _meta: [] } },
+  { params: { _meta: { progressToken: {} } } },
+  { more: 1 },
+])("a request with %j, which the SDK would drop without a word, is answered", async (part) => {
+  const { transport, input, messages, answers } = await start();
+  input.write(line({ ...request(1), ...part }) + line(request(2)));
+  await eventually(() => expect(messages).toEqual([request(2)]));
+  const message = expect.stringMatching(/^Not a request of MCP: /);
+  expect(answers()).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32600, message } }]);
+  await transport.close();
+});
