@@ -40,6 +40,8 @@ function scanProgram(text: string, here: Surroundings, runner: Runner): void {
       ],
       here,
     );
+  if (/\/inet[46]?\/(tcp|udp)\//.test(text) && /getline/.test(text))
+    runner.sign("reverse-shell", span, "awk talks to another machine");
   if (DYNAMIC.test(text.replace(SYSTEM, " ")))
     runner.sign("hidden-code", span, "awk runs commands that it puts together itself");
 }

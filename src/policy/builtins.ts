@@ -117,8 +117,10 @@ function changesDirectory(
   { where }: BuiltinRunner,
 ): Flow {
   const [target] = readOptions(command.args).operands;
+  const searches = command.assignments.some(({ name }) => name === "CDPATH") || scope.variable("CDPATH");
   const text = target?.text ?? (command.called === "cd" ? where.home : UNKNOWN);
-  scope.move((cwd) => (text === "-" ? UNKNOWN : changeDirectory(text, cwd)));
+  if (searches && /^[^./]/.test(text)) scope.move(() => UNKNOWN);
+  else scope.move((cwd) => (text === "-" ? UNKNOWN : changeDirectory(text, cwd)));
   return SILENT;
 }
 

@@ -18,6 +18,14 @@ export interface CodeScan {
 
 export function scanCode(code: string, home: string): CodeScan {
   const source = withOwnNames(withHome(code.slice(0, POLICY_FOLDED_MAX_CHARS), home));
+  const { texts, argvs } = callsIn(source);
+  argvs.push(...withoutCalls(source));
+  texts.push(...shellTexts(source));
+  const isFetched = /\b(exec|eval|Function)\b\s*\(/.test(source) && FETCHES.test(source);
+  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source), isFetched };
+}
+
+function callsIn(source: string): { readonly texts: string[]; readonly argvs: (readonly string[])[] } {
   const texts: string[] = [];
   const argvs: (readonly string[])[] = [];
   for (const match of source.matchAll(CALLS)) {
@@ -32,17 +40,28 @@ export function scanCode(code: string, home: string): CodeScan {
       texts.push(...strings.map((text) => text.replace(/^-?\||\|-?$/g, "")));
     else argvs.push(...sameAs(name, strings));
   }
-  if (KILLS_ALL.test(source)) argvs.push(["kill", "-9", "--", "-1"]);
-  for (const [, text = ""] of source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)) texts.push(text);
-  for (const [, quotedText = "", percentText = ""] of source.matchAll(
-    /`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g,
-  )) {
-    if (!/\b(require|import|const|let|=>)\b/.test(source)) texts.push(quotedText || percentText);
-  }
-  const isFetched = /\b(exec|eval|Function)\b\s*\(/.test(source) && FETCHES.test(source);
-  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source), isFetched };
+  return { texts, argvs };
 }
 
+/** What is deleted or ended without a literal in the call itself. */
+function withoutCalls(source: string): readonly (readonly string[])[] {
+  const everybody = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
+  if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return everybody;
+  const listed = [...source.matchAll(LISTS)].map(([, path = ""]) => path.replaceAll("*", STAR));
+  return [...everybody, ...listed.map((path) => ["rm", "-rf", "--", path])];
+}
+
+/** Shell texts between marks of their own: backticks, %x, qx, Groovy's execute. */
+function shellTexts(source: string): readonly string[] {
+  const texts = [...source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)].map(([, text = ""]) => text);
+  // In JavaScript a backtick quotes an ordinary string.
+  if (/\b(require|import|const|let|=>)\b/.test(source)) return texts;
+  const marked = source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g);
+  return [...texts, ...[...marked].map(([, quoted = "", percent = ""]) => quoted || percent)];
+}
+
+/** Paths whose entries are gone through one by one. */
+const LISTS = /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)/g;
 const KILLS_ALL =
   /\b(?:os|process|Process)\.kill(?:pg)?\s*\(?\s*(?:["']?(?:SIG)?KILL["']?,\s*|9,\s*)?-1\b|\bkill\s*\(?\s*(?:9|["']?(?:SIG)?KILL["']?|["']-9["'])\s*(?:,|=>)\s*-1\b/;
 const FETCHES =
@@ -106,7 +125,9 @@ function withHome(code: string, home: string): string {
 
 /** Names the code gives to calls and to texts are put back: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
 function withOwnNames(code: string): string {
-  let named = code;
+  let named = /from\s+subprocess\s+import/.test(code)
+    ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")
+    : code;
   for (const [, name = "", own = ""] of [...code.matchAll(RENAMES)].slice(0, OWN_NAMES_MAX_COUNT)) {
     const at = name === "subprocess" ? /\.(?=(?:run|call)\b)/ : /\s*\(/;
     named = named.replace(new RegExp(`(?<![\\w.$])${own}(?=${at.source})`, "g"), name);
@@ -153,14 +174,14 @@ function forksForEver(code: string): CodeScan["forks"] {
     /\b(spawn|fork|exec\w*)\s*\(\s*(process\.(execPath|argv)|sys\.(executable|argv)|__FILE__|\$0)/.test(code)
   )
     return "maybe";
-  if (!/\bfork\b/.test(code)) return null;
-  if (/\b(while|until|loop|forever)\b|for\s*\(\s*;\s*;/.test(code)) return "certain";
+  if (!/\b(pcntl_)?fork\b/.test(code)) return null;
+  if (/\b(while|until|loop|forever|itertools)\b|\biter\s*\(|for\s*\(\s*;\s*;/.test(code)) return "certain";
   return /\bfor\b/.test(code) ? "maybe" : null;
 }
 
 function opensShell(code: string): boolean {
   return (
-    /socket|fsockopen|net\.(connect|createConnection)|\/inet\/tcp/i.test(code) &&
+    /socket|fsockopen|net['"]?\)?\.(connect|createConnection|Socket)|\/inet\/tcp/i.test(code) &&
     /connect|TCPSocket|fsockopen|\/inet\/tcp/.test(code) &&
     /dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(code)
   );

@@ -6,7 +6,7 @@ import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand } from "./command.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
-import { isCertain, SOMETHING, UNKNOWN } from "./marks.ts";
+import { hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
 
@@ -23,7 +23,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
 /** Whether of a list only those are left that fit a pattern. */
 function picksSome({ program, args }: EffectiveCommand): boolean {
   if (/^([ef]?grep|rg|ag|fzf|head|tail|comm)$/.test(program))
-    return !args.some(({ text }) => /^-\w*v/.test(text));
+    return !args.some(({ text }) => /^-\w*v|^\^?(\[0-9\]|\\d|\[\[:digit:\]\])/.test(text));
   return /^([gmn]?awk|sed)$/.test(program) && args.some(({ text }) => /\/[^/]+\/|~|==|NR|^\d+p$/.test(text));
 }
 
@@ -79,6 +79,12 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     return stdin.text === null || !from
       ? null
       : translated(stdin.text, from.text, deletes ? "" : (to?.text ?? ""));
+  },
+  ls: ({ args }) => {
+    const { flags, operands } = readOptions(args);
+    if ([...flags].some((flag) => !/^[AadrtU1]$/.test(flag))) return null;
+    const names = flags.has("d") || operands.some(({ text }) => hasGlob(text));
+    return `${names ? operands.map(({ text }) => text).join("\n") : STAR}\n`;
   },
   pwd: ({ cwds }) => `${cwds.length === 1 ? cwds[0] : UNKNOWN}\n`,
   mktemp: (command) => {
@@ -147,7 +153,11 @@ const DECODERS = /^(base64|base32|xxd|openssl|gunzip|zcat|gpg|uudecode)$/;
 
 function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] {
   if (FETCHERS.test(command.program)) return ["network"];
-  if (SOCKETS.test(command.program)) return ["network", "socket"];
+  if (
+    SOCKETS.test(command.program) ||
+    (command.program === "openssl" && command.args[0]?.text === "s_client")
+  )
+    return ["network", "socket"];
   if (command.program === "yes") return ["endless"];
   if (listsProcesses(command)) return ["processes"];
   if (printsSettings(command)) return ["settings"];
@@ -183,8 +193,13 @@ function printsSettings({ program, args }: EffectiveCommand): boolean {
   return SETTINGS.some(([name, fits]) => name.test(program) && fits.test(line));
 }
 
+/** So many numbers in a row are no choice of processes. */
+const SOME_PROCESSES_COUNT = 1_000;
+
 /** Whether it names every process, or every one of a user. */
 function listsProcesses({ program, args }: EffectiveCommand): boolean {
+  if (program === "ls") return args.some(({ text }) => /^\/proc\/?$/.test(text));
+  if (program === "seq") return Number(args.at(-1)?.text) >= SOME_PROCESSES_COUNT;
   if (program === "pidof") return args.some(({ text }) => /^(systemd|init|launchd)$/.test(text));
   if (program === "pgrep") {
     const options = readOptions(args, {

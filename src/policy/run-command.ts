@@ -71,7 +71,8 @@ function runInside(command: EffectiveCommand, around: Surroundings, runner: Comm
 function runPeeled(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
   const peeled = peel(command);
   if (!peeled) return null;
-  const scope = around.scope.fork();
+  // `command cd` and `builtin cd` move this very shell.
+  const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
   for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
   const { directory } = peeled;
   if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));

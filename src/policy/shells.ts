@@ -126,6 +126,13 @@ function inShell(
 ): Surroundings {
   const scope = around.scope.fork();
   scope.positional = args?.map(({ text }) => text) ?? null;
+  for (const { name } of command.assignments) {
+    const same = command.assignments.filter((one) => one.name === name);
+    scope.assign(
+      name,
+      same.map(({ value }) => value),
+    );
+  }
   const via = [...around.via, command.program];
   return { ...around, scope, via, redirects: [], assignments: [], stdin: NO_FLOW };
 }

@@ -33,6 +33,10 @@ const DELETIONS: Readonly<Record<string, Deletion>> = {
     readOptions(args).operands.map((target) => ({ kind: "delete", target, recursive: true, how: "trash" })),
   unlink: ({ args }) => args.map((target) => ({ kind: "delete", target })),
   rmdir: ({ args }) => readOptions(args).operands.map((target) => ({ kind: "delete", target, how: "empty" })),
+  gzip: packed,
+  bzip2: packed,
+  xz: packed,
+  lzma: packed,
   shred: shredded,
   wipe: shredded,
   srm: shredded,
@@ -82,6 +86,13 @@ export function deletionsOf(command: EffectiveCommand): readonly RawEffect[] {
 
 function inDirectory(directory: Field, target: Field): Field {
   return target.text.startsWith("/") ? target : { ...target, text: `${directory.text}/${target.text}` };
+}
+
+/** A packer takes the file away once it is packed. */
+function packed({ args }: EffectiveCommand): readonly RawEffect[] {
+  const options = readOptions(args, { values: "S", longValues: ["suffix"] });
+  if (hasFlag(options, "c", "k", "l", "t", "stdout", "keep", "list", "test")) return [];
+  return options.operands.map((target) => ({ kind: "delete", target, how: "pack" }));
 }
 
 function shredded({ args }: EffectiveCommand): readonly RawEffect[] {

@@ -76,6 +76,20 @@ const WRITES: Readonly<Record<string, Write>> = {
   visudo: ({ args }) =>
     valuesOf(readOptions(args, { values: "f" }), "f").map((target) => ({ kind: "write", target })),
   ex: editsFile,
+  vi: editsFile,
+  vim: editsFile,
+  nvim: editsFile,
+  tar: ({ args }) => {
+    const [mode, file] = args;
+    if (/^-?[a-zA-Z]*[cru][a-zA-Z]*f$/.test(mode?.text ?? "")) return file ? writing([file], "archive") : [];
+    const options = readOptions(args, {
+      values: "fCIFTXbgHKLNV",
+      longValues: ["file", "directory", "exclude"],
+    });
+    return hasFlag(options, "c", "create", "r", "append")
+      ? writing(valuesOf(options, "f", "file"), "archive")
+      : [];
+  },
   ed: editsFile,
   pv: ({ args }) =>
     writing(valuesOf(readOptions(args, { values: "ioLBsDN", longValues: ["output"] }), "o", "output")),
@@ -106,7 +120,14 @@ function awkInPlace({ args }: EffectiveCommand): readonly RawEffect[] {
   return writing(options.operands.slice(hasFlag(options, "f", "e") ? 0 : 1), "edit");
 }
 
-function editsFile({ args, stdin }: EffectiveCommand): readonly RawEffect[] {
-  if (stdin.text !== null && !/(^|\n)\s*(w|wq|x)/.test(stdin.text)) return [];
-  return writing(readOptions(args, { values: "pc" }).operands.slice(0, 1), "edit");
+function editsFile({ program, args, stdin }: EffectiveCommand): readonly RawEffect[] {
+  const options = readOptions(args, { values: "pcST" });
+  const scripts = valuesOf(options, "c").map(({ text }) => text);
+  const starts = args.filter(({ text }) => text.startsWith("+")).map(({ text }) => text.slice(1));
+  const saves = [...scripts, ...starts].some((text) =>
+    /(^|\|)[\s:]*(w|wq|x|xit|update|wall|wqa)!?\s*(\||$)/.test(text),
+  );
+  const types = stdin.text === null || /(^|\n)\s*(w|wq|x)/.test(stdin.text);
+  if (!saves && (/vim?$/.test(program) || !types)) return [];
+  return writing(options.operands.filter(({ text }) => !text.startsWith("+")).slice(0, 1), "edit");
 }
