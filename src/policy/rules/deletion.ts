@@ -143,7 +143,8 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete"],
       classes: ["workspace"],
-      when: whole,
+      // What git does not know is asked about by the rules for git.
+      when: (effect) => whole(effect) && effect.how !== "git",
       says: "{program} would delete everything in the workspace ({path}).",
     }),
   },
