@@ -42,7 +42,8 @@ test("an interrupted server ends what runs and comes back", async () => {
 });
 
 test("calls that are nearly done when the client hangs up are answered", async () => {
-  const { transport, served } = await mcp.inProcess({ era: "legacy" });
+  const { call, transport, served } = await mcp.inProcess({ era: "legacy" });
+  await call("Bash", { command: "true" });
   const params = { name: "Bash", arguments: { command: "echo last words" } };
   transport.say(`${JSON.stringify({ jsonrpc: "2.0", id: 99, method: "tools/call", params })}\n`);
   transport.hangUp();
