@@ -1,7 +1,6 @@
 // A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
-import { accessSync, constants, unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
@@ -11,6 +10,7 @@ import { runInSession } from "./run-in-session.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { nearestDirectory } from "./session-directory.ts";
 import { LOGIN_PROFILE } from "./session-harness.ts";
+import { asBashEnv, Inheritances } from "./session-inheritance.ts";
 import type {
   RunOptions,
   SessionHouse,
@@ -40,8 +40,7 @@ export class Session {
   /** The directory named last, by whoever created the session or by a call. */
   #named: string;
   #closed = false;
-  #inheritances: { readonly file: string; readonly shell: ShellProcess }[] = [];
-  #inheritanceCount = 0;
+  readonly #inheritances = new Inheritances();
 
   constructor(
     options: SessionOptions & {
@@ -142,9 +141,9 @@ export class Session {
         ...options,
         workspace: this.#succession.workspace,
         ...(file === undefined ? {} : { inherits: file }),
-        env: file === undefined ? env : { ...env, BASH_ENV: escaped(file) },
+        env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },
       });
-      if (file !== undefined) this.#inheritances.push({ file, shell });
+      if (file !== undefined) this.#inheritances.give(file, shell);
       if (!durable) this.#succession.track(shell);
       return shell;
     } finally {
@@ -219,7 +218,7 @@ export class Session {
     try {
       const report = await this.#succession.endAll({ kind: "killed", detail: by }, graceMs);
       this.#succession.close();
-      for (const { file } of this.#inheritances) unlinkQuietly(file);
+      this.#inheritances.removeAll();
       return report;
     } finally {
       release();
@@ -278,18 +277,11 @@ export class Session {
   }
 
   async #writeInheritance(state: string, env: Readonly<Record<string, string>>): Promise<string> {
-    // Those of shells that have ended were read long ago.
-    this.#inheritances = this.#inheritances.filter(({ file, shell }) => {
-      if (!shell.isRunning) unlinkQuietly(file);
-      return shell.isRunning;
-    });
     const { nonce } = this.#succession;
     if (!this.hasBash) await this.#onUse(this);
     const { bash } = await this.#succession.current([]);
-    const file = join(bash.started.files.dir, `inherit.${++this.#inheritanceCount}`);
     const baseNames = Object.keys(this.#house.environment.env);
-    writeFileSync(file, inheritanceScript(state, nonce, baseNames, env), { mode: 0o600, encoding: "latin1" });
-    return file;
+    return this.#inheritances.write(bash.started.files.dir, inheritanceScript(state, nonce, baseNames, env));
   }
 }
 
@@ -299,18 +291,5 @@ function checkProfile(profile: string | undefined): void {
     accessSync(profile, constants.R_OK);
   } catch {
     throw new NacreError("invalid_input", `The session's profile cannot be read: ${profile}`);
-  }
-}
-
-/** bash expands BASH_ENV like a word in double quotes. */
-function escaped(path: string): string {
-  return path.replace(/[\\$`]/g, "\\$&");
-}
-
-function unlinkQuietly(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // It is gone already.
   }
 }
