@@ -97,7 +97,8 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
   if (audit) for (const name of EVENT_NAMES) events.on(name, (event) => audit.write(event));
   const rest = { ...given, events };
   const loadJudging = judgingLoader(rest);
-  const manager = new ShellManager(rest);
+  // A sandbox lets commands write here, wherever they go.
+  const manager = new ShellManager({ workspace: workingDir, ...rest });
   const execution = { ...rest, manager, loadJudging };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });

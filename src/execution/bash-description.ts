@@ -1,5 +1,6 @@
 // What a model is told about the Bash tool. Written for a reader that guesses: what it does, what it does
 // not, and what to use instead.
+import { sandboxWords } from "./confinement.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 
 export function bashDescription(options: ResolvedExecutionOptions): string {
@@ -20,5 +21,5 @@ A command that leaves processes behind (with &) returns at once; the result name
 
 Output over ${maxOutputChars} characters keeps its beginning and its end, and names the file that holds all of it. stderr follows stdout after a line [stderr].
 A non-zero exit code is reported as a failure, with the output. Commands that would destroy the system are refused with the reason and a safer way; do NOT try to get around that by rewriting them.
-To read, search or edit files, prefer tools made for it, if you have them.`;
+To read, search or edit files, prefer tools made for it, if you have them.${sandboxWords(options)}`;
 }

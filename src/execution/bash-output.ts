@@ -12,6 +12,7 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { sandboxOf } from "./confinement.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { polishOf, render } from "./render.ts";
 import { findShell, readerOf } from "./scope.ts";
@@ -25,6 +26,8 @@ export interface BashOutputMetadata {
   readonly duration_ms: number;
   readonly truncated: boolean;
   readonly output_file?: string;
+  /** What it runs under. */
+  readonly sandbox?: string;
 }
 
 const INPUT = z.object({
@@ -93,6 +96,7 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
       is_running: running,
       duration_ms: durationMs,
       truncated: rendered.truncated,
+      sandbox: sandboxOf(shell.confinement),
       ...(rendered.outputFile === undefined ? {} : { output_file: rendered.outputFile }),
     };
     const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;

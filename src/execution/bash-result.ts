@@ -7,7 +7,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ErrorCode } from "../support/errors.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
-import { sandboxOf } from "./confinement.ts";
+import { sandboxNotes, sandboxOf } from "./confinement.ts";
 import { type Leftover, sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
@@ -62,7 +62,9 @@ export async function bashResult(
   const { command, exitCode, notes: remarks } = result;
   const ended = { command, exitCode, outcome, remarks, leftovers, workingDir: result.cwd };
   const howToEnd = `KillShell with shell_id="${result.remains?.id}" ends it.`;
-  const notes = notesOn({ ended, context, options, howToEnd });
+  // In a session what is left running lives on.
+  const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
+  const notes = [...notesOn({ ended, context, options, howToEnd }), ...confined];
   const failure = failureOf(outcome, timeoutMs);
   if (!failure) return ToolResult.ok(text, metadata, { notes });
   return ToolResult.fail<BashMetadata>(failure.error, { code: failure.code, output: text, metadata, notes });

@@ -3,6 +3,7 @@
 import { homedir } from "node:os";
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
+import type { SandboxProfile } from "../spool/confinement.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
 import type { Door } from "./ways-to-allow.ts";
 
@@ -16,12 +17,17 @@ export interface Judging {
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];
+  /** Around the commands. */
+  readonly sandbox?: SandboxProfile;
+  /** They may run without, so nothing can be built on it. */
+  readonly allowUnsandboxed?: boolean;
   readonly door?: Door;
   readonly judge?: Judging["judge"];
 }
 
 export function createJudging(options: JudgingOptions): Judging {
   const { policyFile, rules, policy = "standard" } = options;
+  const sandboxed = (options.sandbox ?? "off") !== "off" && options.allowUnsandboxed !== true;
   const policyFiles = new PolicyFiles({ policyFile, rules });
   return {
     judge: options.judge ?? judge,
@@ -33,6 +39,7 @@ export function createJudging(options: JudgingOptions): Judging {
       workspace,
       isRoot: process.getuid?.() === 0,
       profile: policy,
+      sandboxed,
       rules: policyFiles.rulesFor(workspace),
       policyFiles: [policyFiles.own],
     }),

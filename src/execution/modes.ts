@@ -16,7 +16,7 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { admit, isCancelled } from "./admit.ts";
-import { sandboxOf } from "./confinement.ts";
+import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement.ts";
 import { runForeground } from "./foreground.ts";
 import { type Leftover, leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
@@ -70,7 +70,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   constructor(options: ModesOptions = {}) {
     super();
     this.#options = resolveExecutionOptions(options);
-    this.description = description(options.workingDir);
+    this.description = description(options.workingDir, sandboxWords(this.#options));
   }
 
   protected async run(
@@ -121,7 +121,10 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const howToEnd = `To end it: kill -9 ${leftovers.map(({ pid }) => pid).join(" ")}`;
     const { command, exitCode, remarks, workingDir } = shell;
     const ended = { command, exitCode, outcome, remarks, leftovers, workingDir };
-    const notes = notesOn({ ended, context, options: this.#options, howToEnd });
+    const notes = [
+      ...notesOn({ ended, context, options: this.#options, howToEnd }),
+      ...sandboxNotes(ended, shell.confinement, text),
+    ];
     if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
     const fail = (error: string, code: NacreError["code"]) =>
       ToolResult.fail<ModesMetadata>(error, { code, output: text, metadata, notes });
@@ -196,7 +199,7 @@ async function snippedOutput(
   return { text: snipParts({ head, tail: whole ?? tail, totalBytes }), truncated: true };
 }
 
-function description(workingDir: string | undefined): string {
+function description(workingDir: string | undefined, sandbox: string): string {
   const pwd = workingDir === undefined ? "" : `\n\n<pwd>${workingDir}</pwd>`;
   return `Runs a shell command with bash and returns stdout and stderr together, in the order they were printed.
 
@@ -205,5 +208,5 @@ mode "default" (or none) allows ${MODE_DEFAULT_TIMEOUT_MS / 1000} seconds; "slow
 mode "background" returns at once with a pid and an output file, and runs for up to ${MODE_BACKGROUND_TIMEOUT_MS / 3_600_000} hours: for servers and whatever must stay up. Read the file to see how it goes; its last line says how it ended. Do NOT append & for this.
 Output over ${humanizeBytes(SNIP_OVER_BYTES)} is cut in the middle.
 
-Keep commands concise, well under 60k tokens: write long scripts to a file first and run that.${pwd}`;
+Keep commands concise, well under 60k tokens: write long scripts to a file first and run that.${sandbox}${pwd}`;
 }

@@ -2,6 +2,7 @@
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts } from "../policy/verdict.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
+import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { Events } from "../support/events.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { Judging } from "./judging.ts";
@@ -28,6 +29,10 @@ export interface ExecutionOptions {
   readonly rawOutput?: boolean;
   /** Hide the values of dropped variables and well-known tokens in output. @default true */
   readonly redact?: boolean;
+  /** What the manager's sandbox is, for the model to be told, and the policy. @default "off" */
+  readonly sandbox?: SandboxProfile;
+  readonly network?: NetworkAccess;
+  readonly allowUnsandboxed?: boolean;
   /** How strict the policy is. @default "standard" */
   readonly policy?: PolicyProfile;
   /** A JSON file of rules. @default nacre/policy.json in the XDG configuration directory, if there is one */
@@ -64,6 +69,9 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     rawOutput: options.rawOutput ?? false,
     redact: options.redact ?? true,
     policy: options.policy ?? "standard",
+    sandbox: options.sandbox ?? "off",
+    network: options.network ?? "none",
+    allowUnsandboxed: options.allowUnsandboxed ?? false,
     events: options.events ?? new Events(),
     loadJudging: options.loadJudging ?? judgingLoader(options),
   };

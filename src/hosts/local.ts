@@ -1,6 +1,6 @@
 // This machine as a host: slots from a keeper, facts from /proc, signals from this process.
 import { randomBytes } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
@@ -28,7 +28,15 @@ import type {
 } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
-import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
+import {
+  allPids,
+  hasProcfs,
+  isProcess,
+  isSameProcess,
+  lastPid,
+  lockLimit,
+  readStat,
+} from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
 import { ScriptChannel } from "./script-channel.ts";
@@ -353,7 +361,8 @@ function writeRemarks({ remarks }: ShellFiles, lines: readonly string[]): void {
 function pidsBetween(before: number, last: number): number[] {
   if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
   const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  return pids.filter((pid) => existsSync(`/proc/${pid}`));
+  // Threads have numbers of the same kind, and a directory that no listing shows.
+  return pids.filter(isProcess);
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): SignalResult {

@@ -57,6 +57,11 @@ export function allPids(): number[] {
   return pids;
 }
 
+/** Whether this is the number of a process that is there, and not of one of its threads. */
+export function isProcess(pid: number): boolean {
+  return Number(/^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]) === pid;
+}
+
 /** Looks at each pid in turn; between chunks others get to run, for there may be thousands. */
 export async function forEachPid(pids: readonly number[], look: (pid: number) => void): Promise<void> {
   for (const [index, pid] of pids.entries()) {

@@ -1,5 +1,6 @@
 // What the server may be told, whichever way clients reach it, and what that means for the toolkit behind it.
 import type { PolicyProfile } from "../execution/options.ts";
+import type { ConfineOptions } from "../sandbox/sandbox.ts";
 import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
 import type { ToolkitOptions } from "../toolkit.ts";
 import type { Dialect } from "./instructions.ts";
@@ -23,6 +24,8 @@ export interface McpOptions {
   readonly onTimeout?: "kill" | "background";
   /** Background shells outlive the server. @default false */
   readonly durable?: boolean;
+  /** What commands may touch and use. @default everything */
+  readonly confine?: ConfineOptions;
   /** Where shells are kept on disk. */
   readonly stateRoot?: string;
   /** "debug" says on stderr what is going on. */
@@ -44,6 +47,7 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     onTimeout,
     durable,
     door: "mcp",
+    ...options.confine,
     defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
     ...(options.session === undefined ? {} : { sessionId: options.session }),
     ...(dialect === undefined ? {} : { dialect }),

@@ -52,7 +52,7 @@ export function makeGroup(
   }
   // Memory that is merely moved to the swap counts, too.
   if (version === 2 && controllers.includes("memory"))
-    quietly(() => writeFileSync(join(group, "memory.swap.max"), "0"));
+    quietly(() => overwrite(join(group, "memory.swap.max"), "0"));
   return group;
 }
 
@@ -90,10 +90,8 @@ function works(parent: GroupParent): boolean {
 function setLimit(group: string, version: 1 | 2, controller: Controller, limit: number | undefined): void {
   if (limit === undefined) return;
   const [needed = "", ...more] = LIMIT_FILES[version][controller];
-  // Reading first: where the controller is not there, a write would say something about permissions.
-  readFileSync(join(group, needed));
-  writeFileSync(join(group, needed), String(limit));
-  for (const file of more) quietly(() => writeFileSync(join(group, file), String(limit)));
+  overwrite(join(group, needed), String(limit));
+  for (const file of more) quietly(() => overwrite(join(group, file), String(limit)));
 }
 
 /** Allowed where no process is in the parent itself, or it is the root. */
@@ -101,7 +99,7 @@ function enable(dir: string, controllers: readonly Controller[]): void {
   const enabled = read(join(dir, "cgroup.subtree_control")).split(/\s+/);
   for (const controller of controllers) {
     if (enabled.includes(controller)) continue;
-    quietly(() => writeFileSync(join(dir, "cgroup.subtree_control"), `+${controller}`));
+    quietly(() => overwrite(join(dir, "cgroup.subtree_control"), `+${controller}`));
   }
 }
 
@@ -148,6 +146,11 @@ function cgroupMounts(): CgroupMount[] {
         ? [{ path, options: [type, ...options.split(",")] }]
         : [];
     });
+}
+
+/** Only what is there already: these files are the kernel's to make. */
+function overwrite(path: string, text: string): void {
+  writeFileSync(path, text, { flag: "r+" });
 }
 
 function namesIn(directory: string): string[] {

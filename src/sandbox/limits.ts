@@ -30,7 +30,9 @@ export interface LimitPlan {
   /** Words for `ulimit`. */
   readonly rlimits: readonly string[];
   readonly notEnforced: readonly string[];
-  /** After the end: remarks. */
+  /** Remarks on what has happened since the last look. */
+  look(): string[];
+  /** After the end: the last look. */
   end(): string[];
 }
 
@@ -93,14 +95,21 @@ export class Limits {
     }
     if (cpuSeconds !== undefined) rlimits.push(`-t ${cpuSeconds}`);
     if (maxFileBytes !== undefined) rlimits.push(`-f ${kib(maxFileBytes)}`);
+    let seen = 0;
+    const look = () => {
+      const killed = groups.reduce((sum, { dir }) => sum + oomKills(dir), 0) - seen;
+      seen += killed;
+      return killed === 0 ? [] : [outOfMemory(killed, maxMemoryBytes)];
+    };
     return {
+      look,
       groups: groups.map(({ dir }) => `${dir}/cgroup.procs`),
       rlimits,
       notEnforced,
       end: () => {
-        const killed = groups.reduce((sum, { dir }) => sum + oomKills(dir), 0);
+        const remarks = look();
         for (const { dir } of groups) removeGroup(dir);
-        return killed === 0 ? [] : [outOfMemory(killed, maxMemoryBytes)];
+        return remarks;
       },
     };
   }

@@ -38,6 +38,8 @@ export interface StartRequest {
 export interface ConfinedStart {
   readonly script: string;
   readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  /** Remarks on what has happened since the last look. */
+  look(): string[];
   /** Returns remarks on what became of it. */
   end(): string[];
 }
@@ -124,6 +126,7 @@ export class Sandbox {
         stdin: request.stdin,
       }),
       files: descriptors.flatMap(fileOf),
+      look: () => limits?.look() ?? [],
       end: () => {
         if (placeholders.length > 0) this.#placeholders.release(place.holder);
         return limits?.end() ?? [];

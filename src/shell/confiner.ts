@@ -14,9 +14,11 @@ export interface ConfinedPlan {
   readonly begin: ((place: StartPlace) => Beginning) | undefined;
   /** Part of its meta; known when `begin` has been called. */
   readonly meta: () => { readonly confinement?: Confinement };
+  /** Remarks on what has happened since the last look: a process that was killed for want of memory, say. */
+  readonly look: () => string[];
 }
 
-const UNCONFINED: ConfinedPlan = { begin: undefined, meta: () => ({}) };
+const UNCONFINED: ConfinedPlan = { begin: undefined, meta: () => ({}), look: () => [] };
 
 export class Confiner {
   readonly #options: ConfineOptions;
@@ -86,6 +88,7 @@ export class Confiner {
     const root = this.#options.workspace ?? workspace ?? workingDir;
     await this.#sandbox.prepare(root);
     let confinement: Confinement | undefined;
+    let look: () => string[] = () => [];
     return {
       begin: (place) => {
         const request = { ...inside(place), workspace: root, workingDir };
@@ -95,9 +98,11 @@ export class Confiner {
           holder: place.holder,
         });
         confinement = made.confinement;
+        look = () => made.start.look();
         return made.start;
       },
       meta: () => (confinement ? { confinement } : {}),
+      look: () => look(),
     };
   }
 }

@@ -42,6 +42,8 @@ export interface SessionBashOptions {
   readonly capBytes: number;
   /** The sandbox it is in, with others before and after it. */
   readonly world: SessionWorld | undefined;
+  /** Remarks on what its limits have done since the last look. */
+  readonly look: () => string[];
   /** What its first command is preceded by: options and traps of the bash before. */
   readonly inheritedPrefix: string;
   /** What it was to source at its birth. */
@@ -58,6 +60,7 @@ export class SessionBash {
   readonly place: HarnessPlace;
   readonly reports: ReportFifo;
   readonly world: SessionWorld | undefined;
+  readonly look: () => string[];
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
   readonly inheritedPrefix: string;
@@ -93,6 +96,7 @@ export class SessionBash {
     this.place = options.place;
     this.reports = options.reports;
     this.world = options.world;
+    this.look = options.look;
     this.shell = new ShellProcess({
       host,
       started,

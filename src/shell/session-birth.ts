@@ -45,8 +45,8 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   const place = harnessPlace(nonce, token, reports.path);
   let bash: SessionBash | undefined;
   const onExit = (record: ExitRecord) => bash?.conclude(record);
-  const started = world
-    ? await world.bear(token, options.workingDir, onExit)
+  const { started, look } = world
+    ? { started: await world.bear(token, options.workingDir, onExit), look: world.look }
     : await startUnboxed(house, options, onExit);
   const born = new SessionBash({
     host,
@@ -55,6 +55,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     reports,
     capBytes,
     world,
+    look,
     inheritedPrefix: options.inheritedPrefix,
     profile: options.profile,
     onEnd: options.onEnd,
@@ -114,10 +115,10 @@ async function startUnboxed(
   house: SessionHouse,
   options: BirthOptions,
   onExit: (record: ExitRecord) => void,
-): Promise<StartedShell> {
+): Promise<{ readonly started: StartedShell; readonly look: () => string[] }> {
   const { workspace, workingDir } = options;
   const confined = await house.confiner.forScript({ workspace, workingDir });
-  return await house.host.start({
+  const started = await house.host.start({
     command: "",
     session: true,
     workingDir,
@@ -128,6 +129,7 @@ async function startUnboxed(
     meta: (id) => ({ ...sessionMeta(id, house, options), ...confined.meta() }),
     onExit,
   });
+  return { started, look: confined.look };
 }
 
 export function sessionMeta(

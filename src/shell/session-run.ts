@@ -80,7 +80,7 @@ export class Run {
     const ending = await running.end(this.#options);
     onRunning(undefined);
     succession.doneNumber = this.#number;
-    this.#notes.push(...running.survivors.map(say.survivorNote));
+    this.#notes.push(...running.survivors.map(say.survivorNote), ...this.#bash.look());
     this.#durationMs = monotonicMs() - this.#startedMs;
     switch (ending.kind) {
       case "left":

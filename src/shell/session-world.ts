@@ -31,13 +31,22 @@ export class SessionWorld {
   readonly room: Room;
   readonly reports: ReportFifo;
   readonly shell: ShellProcess;
+  /** Remarks on what has happened in it since the last look. */
+  readonly look: () => string[];
   readonly #slot: StartedShell;
   readonly #pids = new Map<string, number>();
   readonly #bashes = new Set<(record: ExitRecord) => void>();
   #count = 0;
   #isEnding = false;
 
-  private constructor(room: Room, reports: ReportFifo, slot: StartedShell, shell: ShellProcess) {
+  private constructor(
+    room: Room,
+    reports: ReportFifo,
+    slot: StartedShell,
+    shell: ShellProcess,
+    look: () => string[],
+  ) {
+    this.look = look;
     this.room = room;
     this.reports = reports;
     this.#slot = slot;
@@ -62,7 +71,7 @@ export class SessionWorld {
         onExit: (record) => world?.conclude(record),
       });
       const shell = new ShellProcess({ host, started: slot, command: "bash", onEnd: options.onEnd });
-      world = new SessionWorld(room, reports, slot, shell);
+      world = new SessionWorld(room, reports, slot, shell, confined.look);
       return world;
     } catch (error) {
       reports.close();

@@ -16,6 +16,7 @@ export interface Confinement {
 }
 
 /** One line for a result. */
-export function describeConfinement({ profile, network }: Confinement): string {
-  return profile === "off" ? "off" : `${profile}, network ${network}`;
+export function describeConfinement({ profile, network, notEnforced }: Confinement): string {
+  const words = profile === "off" ? "off" : `${profile}, network ${network}`;
+  return notEnforced.length === 0 ? words : `${words} (not enforced: ${notEnforced.join("; ")})`;
 }

@@ -9,8 +9,9 @@ import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Dialect, OnTimeout, Policy } from "../option.ts";
 import { packageVersion } from "../package-version.ts";
+import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 
-export interface ServeOptions {
+export interface ServeOptions extends SandboxWords {
   readonly dialect: Dialect;
   readonly policy: Policy;
   readonly policyFile?: string;
@@ -33,6 +34,7 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   const logLevel = process.env["NACRE_LOG"];
   const server: McpOptions = {
     ...rest,
+    confine: confineOptionsOf(rest),
     workingDir: io.cwd,
     version: packageVersion(),
     ...(logLevel === undefined ? {} : { logLevel }),

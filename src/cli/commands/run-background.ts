@@ -1,4 +1,5 @@
 // `nacre run -b`: starts a shell that outlives this program, and prints its id.
+import { sandboxOf } from "../../execution/confinement.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import { ToolResult } from "../../tool/result.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -23,7 +24,12 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   ].join("\n");
   if (json) {
     const { containment } = manager;
-    const result = ToolResult.ok(words, { command, bash_id: shell.id, containment });
+    const result = ToolResult.ok(words, {
+      command,
+      bash_id: shell.id,
+      containment,
+      sandbox: sandboxOf(shell.confinement),
+    });
     io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
   } else {
     io.stdout.write(`${shell.id}\n`);

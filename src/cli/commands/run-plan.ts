@@ -1,4 +1,5 @@
 // What is left of the words of `nacre run` once they are understood.
+import type { ConfineOptions } from "../../sandbox/sandbox.ts";
 import type { ShellManagerOptions } from "../../shell/manager-options.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
 
@@ -18,9 +19,10 @@ export interface RunPlan {
   readonly durable: boolean;
   readonly stdin: boolean;
   readonly dryRun: boolean;
+  readonly confine: ConfineOptions;
 }
 
 /** One command is all there will be: nothing is kept ready for a second one. */
-export function managerOptionsOf({ envMode }: RunPlan): ShellManagerOptions {
-  return { poolSize: 0, environment: { mode: envMode } };
+export function managerOptionsOf({ envMode, confine, workingDir }: RunPlan): ShellManagerOptions {
+  return { poolSize: 0, environment: { mode: envMode }, workspace: workingDir, ...confine };
 }

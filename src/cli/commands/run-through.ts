@@ -20,6 +20,8 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
     ...(stdin ? { stdin: io.stdin } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
+  const missing = shell.confinement?.notEnforced ?? [];
+  if (missing.length > 0) told(io, `not enforced: ${missing.join("; ")}`);
   const left = new AbortController();
   using interruption = new Interruption((signal, count) => {
     if (signal === "SIGINT" && count === 1) void shell.sendSignal("SIGINT").catch(() => {});

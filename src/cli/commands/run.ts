@@ -10,9 +10,10 @@ import { EXIT } from "../exit-code.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
 import { refusal } from "../permission.ts";
 import { quoteWords } from "../quote.ts";
+import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 import type { RunPlan } from "./run-plan.ts";
 
-export interface RunOptions {
+export interface RunOptions extends SandboxWords {
   readonly words: readonly string[];
   /** Whether the words are arguments, each one of its own, even if there is only one. */
   readonly areArguments: boolean;
@@ -71,6 +72,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
     durable: options.durable ?? false,
     stdin: options.stdin ?? false,
     dryRun: options.dryRun ?? false,
+    confine: confineOptionsOf(options),
   };
 }
 

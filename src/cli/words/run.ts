@@ -10,10 +10,10 @@ import {
   readMs,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
+import { addSandboxWords } from "../sandbox-words.ts";
 
 export function addRunWords(program: Command, { io, done, words }: ProgramOptions): void {
-  program
-    .command("run")
+  addSandboxWords(program.command("run"))
     .description("run a command; its output and exit code pass through")
     .argument("<command...>", "one quoted line of bash; or several words, each passed on as it is")
     .option("-b, --background", "start it, print its id and let it run on; it outlives this program")
@@ -60,4 +60,5 @@ Examples:
   nacre run --timeout 5m --cwd packages/api 'npm test'
   nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
   git diff | nacre run --stdin 'wc -l'
+  nacre run --sandbox workspace-write --max-memory 2G 'npm test'
   nacre run --json 'ls'                     the result that an agent would get`;

@@ -12,6 +12,7 @@ import {
   readAddress,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
+import { addSandboxWords } from "../sandbox-words.ts";
 
 export function addToolsWords(program: Command, { io, done }: ProgramOptions): void {
   program
@@ -30,8 +31,7 @@ Examples:
       const { printTools } = await import("../commands/tools.ts");
       done(printTools(io, options));
     });
-  program
-    .command("mcp")
+  addSandboxWords(program.command("mcp"))
     .description("serve the tools over MCP on stdin and stdout, or over HTTP")
     .addOption(dialectOption())
     .addOption(policyOption())
@@ -53,6 +53,7 @@ printed on stderr. Clients with the same token share their shells.
 Examples:
   nacre mcp
   nacre mcp --policy cautious --durable
+  nacre mcp --sandbox workspace-write --network full
   nacre mcp --http 7077`,
     )
     .action(async (options: ServeOptions) => {

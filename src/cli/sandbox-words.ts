@@ -1,0 +1,77 @@
+// The words that confine commands, the same for every command that runs some.
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ConfineOptions } from "../sandbox/sandbox.ts";
+import {
+  NETWORK_ACCESS,
+  type NetworkAccess,
+  SANDBOX_PROFILES,
+  type SandboxProfile,
+} from "../spool/confinement.ts";
+
+/** As commander gives them. */
+export interface SandboxWords {
+  readonly sandbox?: SandboxProfile;
+  readonly network?: NetworkAccess;
+  readonly writable?: readonly string[];
+  readonly hide?: readonly string[];
+  readonly gitConfig?: boolean;
+  readonly debuggers?: boolean;
+  readonly allowUnsandboxed?: boolean;
+  readonly maxProcesses?: number;
+  readonly maxMemory?: number;
+  readonly cpuSeconds?: number;
+  readonly maxFileSize?: number;
+}
+
+export function addSandboxWords(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--sandbox <profile>",
+        "what commands may touch: everything, nothing for writing, or the workspace",
+      )
+        .choices(SANDBOX_PROFILES)
+        .default("off"),
+    )
+    .addOption(
+      new Option("--network <access>", "of sandboxed commands (default: none)").choices(NETWORK_ACCESS),
+    )
+    .option("--writable <path>", "sandbox: one more path to write to; may be given again", collect)
+    .option("--hide <path>", "sandbox: one more path nobody can look into; may be given again", collect)
+    .option("--git-config", "sandbox: let commands write .git/config")
+    .option("--debuggers", "sandbox: let commands trace each other (gdb, strace)")
+    .option("--allow-unsandboxed", "run without the sandbox where it cannot be enforced")
+    .option("--max-processes <count>", "processes of one shell at a time", readPositive)
+    .option("--max-memory <size>", "memory of one shell: 512M, 2G", readSize)
+    .option("--cpu-seconds <count>", "processor time of each process", readPositive)
+    .option("--max-file-size <size>", "of each file that is written: 100M, 2G", readSize);
+}
+
+export function confineOptionsOf(words: SandboxWords): ConfineOptions {
+  const { sandbox, network, writable, hide, gitConfig, debuggers, allowUnsandboxed } = words;
+  const { maxProcesses, maxMemory: maxMemoryBytes, cpuSeconds, maxFileSize: maxFileBytes } = words;
+  const all = {
+    ...{ sandbox, network, writable, hide, gitConfig, debuggers, allowUnsandboxed },
+    ...{ maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes },
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+function collect(path: string, before: readonly string[] = []): string[] {
+  return [...before, path];
+}
+
+function readPositive(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("It must be a whole number, 1 or more.");
+}
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+function readSize(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d+)([KMG]?)$/i.exec(text) ?? [];
+  const value = Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);
+  if (digits !== "" && value > 0 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be a size such as 512M or 2G; a plain number counts bytes.");
+}

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { describeSandboxed } from "../fixtures/sandboxes.ts";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre } = useCli();
+
+describeSandboxed("nacre run --sandbox", () => {
+  test("confines the command, and says so in JSON", async () => {
+    const file = join(homedir(), `nacre-test-${process.pid}`);
+    const { code, stdout } = await nacre(
+      "run",
+      "--json",
+      "--policy",
+      "off",
+      "--sandbox",
+      "workspace-write",
+      `echo x >here; echo x >${file}`,
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ sandbox: "workspace-write, network none", exit_code: 1 });
+    expect(existsSync(file)).toBe(false);
+    const plain = await nacre("run", "--sandbox", "read-only", "echo x >here");
+    expect(plain.stderr).toContain("Read-only file system");
+  });
+
+  test("takes more paths, limits and the network", async () => {
+    const words = [
+      "--sandbox",
+      "workspace-write",
+      "--network",
+      "full",
+      "--hide",
+      "secret",
+      "--max-processes",
+      "50",
+    ];
+    const { stdout } = await nacre(
+      "run",
+      ...words,
+      "--max-memory",
+      "512M",
+      "--max-file-size",
+      "1K",
+      "head -c 2K /dev/zero >f; stat -c %s f; echo x >secret",
+    );
+    expect(stdout).toBe("1024\n");
+  });
+
+  test("passes stdin through", async () => {
+    const { stdout } = await nacre("run", "--sandbox", "read-only", "--stdin", "cat; echo end");
+    expect(stdout).toBe("end\n");
+  });
+
+  test("refuses what cannot be enforced, with the way out", async () => {
+    const words = ["--sandbox", "workspace-write", "--writable", "/usr"];
+    const refused = await nacre("run", ...words, "true");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/cannot be enforced here, so nothing was run.*--allow-unsandboxed/);
+    const allowed = await nacre("run", ...words, "--allow-unsandboxed", "echo ran");
+    expect(allowed).toMatchObject({
+      code: 0,
+      stdout: "ran\n",
+      stderr: expect.stringContaining("nacre: not enforced: the sandbox"),
+    });
+  });
+});
+
+test("sizes and counts that make no sense are refused", async () => {
+  expect((await nacre("run", "--max-memory", "much", "true")).stderr).toContain("such as 512M or 2G");
+  expect((await nacre("run", "--max-processes", "0", "true")).stderr).toContain("1 or more");
+});

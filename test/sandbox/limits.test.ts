@@ -1,0 +1,127 @@
+// How much a shell may use: a fork bomb, a memory hog, a busy loop and a disk filler, each held, and each let go
+// where no limit is set.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findGroupParents } from "../../src/sandbox/cgroups.ts";
+import { Limits } from "../../src/sandbox/limits.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+import { eventually } from "../fixtures/shells.ts";
+
+const world = useSandboxWorld();
+const { workspace } = world;
+const directory = useDirectories();
+const has = (controller: "pids" | "memory") => findGroupParents([controller]).length > 0;
+const MIB = 1024 ** 2;
+
+/** Starts 60 that wait, and tells how many there are. Never more than that, limit or not. */
+const BOMB = `perl -e 'for (1..60) { my $p = fork; last unless defined $p; if (!$p) { sleep 300; exit } push @k, $p } print scalar @k, "\\n"; kill 9, @k'`;
+/** Takes 200 MiB, a piece at a time. */
+const HOG = `perl -e 'for (1..200) { $x .= "x" x ${MIB}; } print "took ", length $x, "\\n"'`;
+const FILLER = "head -c 3M /dev/zero >file; stat -c %s file";
+
+const controllable = process.getuid?.() === 0 ? "root" : "a user";
+
+describeSandboxed("limits in a sandbox", () => {
+  const manager = () =>
+    world.manager({
+      sandbox: "workspace-write",
+      maxProcesses: 20,
+      maxMemoryBytes: 64 * MIB,
+      maxFileBytes: MIB,
+      cpuSeconds: 1,
+    });
+
+  test.skipIf(!has("pids"))("a fork bomb gets no further than its limit", async () => {
+    const shell = await runIn(manager(), BOMB, workspace);
+    expect(Number(/^\d+/m.exec(shell.getAllOutput())?.[0] ?? 0)).toBeLessThan(21);
+    expect(shell.confinement?.notEnforced).toEqual([]);
+  });
+
+  test.skipIf(!has("memory"))("a memory hog is killed, and the shell says why", async () => {
+    const shell = await runIn(manager(), HOG, workspace);
+    expect(shell.getAllOutput()).not.toContain("took 209715200");
+    expect(shell.exitCode).toBe(137);
+    expect(shell.remarks.join()).toMatch(/^out of memory: the kernel killed a process .* 67108864 bytes/);
+  });
+
+  test.skipIf(!has("memory"))(
+    "a session goes on, and says of the command that it was out of memory",
+    async () => {
+      const session = manager().session("limited", { workingDir: workspace });
+      const { notes, exitCode, outcome } = await session.run(HOG);
+      expect({ exitCode, kind: outcome?.kind }).toEqual({ exitCode: 137, kind: "signaled" });
+      expect(notes.join()).toContain("out of memory: the kernel killed a process");
+      const { notes: later, exitCode: code } = await session.run("true");
+      expect({ later, code }).toEqual({ later: [], code: 0 });
+    },
+  );
+
+  test("a file does not grow beyond its limit, and a busy loop ends", async () => {
+    const filled = await runIn(manager(), FILLER, workspace);
+    expect(filled.getAllOutput()).toMatch(/^1048576\n/);
+    const busy = await runIn(manager(), "while :; do :; done", workspace);
+    expect(busy.outcome).toMatchObject({ kind: "signaled", code: expect.any(Number) });
+  });
+});
+
+test("the same without limits goes further", async () => {
+  const manager = world.manager();
+  expect((await runIn(manager, BOMB, workspace)).getAllOutput()).toMatch(/^60\n/);
+  expect((await runIn(manager, HOG, workspace)).getAllOutput()).toBe("took 209715200\n");
+  expect((await runIn(manager, FILLER, workspace)).getAllOutput()).toBe("3145728\n");
+});
+
+test("limits hold without a sandbox, too, and their groups are gone afterwards", async () => {
+  const manager = world.manager({ maxProcesses: 20, maxFileBytes: MIB });
+  const shell = await runIn(manager, `${BOMB}; ${FILLER}`, workspace);
+  expect(shell.confinement).toMatchObject({ driver: "none", profile: "off" });
+  expect(shell.getAllOutput()).toContain("1048576\n");
+  if (has("pids")) expect(Number(/^\d+/m.exec(shell.getAllOutput())?.[0] ?? 0)).toBeLessThan(21);
+  const groups = () =>
+    findGroupParents(["pids"]).flatMap(({ dir }) =>
+      readdirSync(dir).filter((name) => name.includes(shell.id)),
+    );
+  await eventually(() => expect(groups()).toEqual([]));
+});
+
+test(`without control groups ${controllable} gets what there is, and is told what is missing`, () => {
+  const limits = new Limits(
+    { maxProcesses: 10, maxMemoryBytes: 64 * MIB, cpuSeconds: 5, maxFileBytes: MIB },
+    () => [],
+  );
+  const { groups, rlimits, notEnforced } = limits.plan("x", 0);
+  expect(groups).toEqual([]);
+  expect(rlimits).toEqual(expect.arrayContaining(["-d 65536", "-t 5", "-f 1024"]));
+  expect(notEnforced.join()).toContain("maxMemoryBytes for all processes together");
+  if (process.getuid?.() === 0) expect(notEnforced.join()).toContain("maxProcesses: no control group");
+  else expect(rlimits.join()).toMatch(/-u \d+/);
+});
+
+test("a limit of nothing is refused", () => {
+  expect(() => new Limits({ maxProcesses: 0 })).toThrow(
+    "maxProcesses must be a whole number above 0, not 0.",
+  );
+});
+
+test("a place without the files of a controller is no control group, and nothing is left there", () => {
+  const [v2, v1] = [directory(), directory()];
+  const places = [
+    { version: 2, dir: v2, controllers: [] },
+    { version: 1, dir: v1, controllers: ["pids"] },
+  ] as const;
+  // Plain directories have no files of a controller: neither works.
+  expect(findGroupParents(["pids"], [...places])).toEqual([]);
+  expect([readdirSync(v1), readdirSync(v2)]).toEqual([[], []]);
+});
+
+test.skipIf(!has("pids"))("the group of a shell has its limit", () => {
+  const limits = new Limits({ maxProcesses: 10 });
+  const plan = limits.plan(`test-${process.pid}`, 2);
+  const [file = ""] = plan.groups;
+  expect(readFileSync(join(file, "../pids.max"), "utf8")).toBe("12\n");
+  expect(statSync(file).isFile()).toBe(true);
+  expect(plan.end()).toEqual([]);
+  expect(existsSync(join(file, ".."))).toBe(false);
+});
