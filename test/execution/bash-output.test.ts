@@ -20,6 +20,7 @@ describe("a read", () => {
       is_running: false,
       duration_ms: shell.durationMs,
       truncated: false,
+      sandbox: "off",
       notes: [],
     });
     expect((await read(shell)).output).toBe(
