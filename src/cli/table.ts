@@ -1,4 +1,4 @@
-// Rows in columns. One column may give way where the terminal is too narrow for all.
+// Rows in columns. Some columns give way where the terminal is too narrow for all, and go where that is not enough.
 import { cutEnd, widthOf } from "./printable.ts";
 
 export interface Column<T> {
@@ -9,6 +9,8 @@ export interface Column<T> {
   readonly paint?: (text: string, row: T) => string;
   /** Gives way down to so many columns: the first such column first. */
   readonly shrinksTo?: number;
+  /** Left out where there is no room for all, the last such column first. */
+  readonly goesFirst?: boolean;
   readonly shorten?: (text: string, maxColumns: number) => string;
 }
 
@@ -26,7 +28,11 @@ export function table<T>(
   const widths = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ""))),
   );
-  shrink(widths, columns, maxColumns);
+  const over = shrink(widths, columns, maxColumns);
+  const dispensable = columns.findLastIndex(({ goesFirst }) => goesFirst);
+  if (over > 0 && dispensable !== -1) {
+    return table(rows, columns.toSpliced(dispensable, 1), { maxColumns, paintTitle });
+  }
   const lineOf = (texts: readonly string[], paint: (text: string, index: number) => string) =>
     texts
       .map((text, index) => paint(padded(text, widths[index] ?? 0, columns[index]), index))
@@ -42,8 +48,9 @@ export function table<T>(
   return [title, ...lines].map((line) => `${line}\n`).join("");
 }
 
-function shrink(widths: number[], columns: readonly Column<never>[], maxColumns: number | undefined): void {
-  if (maxColumns === undefined) return;
+/** Returns how much too wide it still is. */
+function shrink(widths: number[], columns: readonly Column<never>[], maxColumns: number | undefined): number {
+  if (maxColumns === undefined) return 0;
   let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - maxColumns;
   for (const [index, { shrinksTo }] of columns.entries()) {
     const width = widths[index] ?? 0;
@@ -52,6 +59,7 @@ function shrink(widths: number[], columns: readonly Column<never>[], maxColumns:
     widths[index] = width - less;
     over -= less;
   }
+  return over;
 }
 
 function padded(text: string, width: number, column: Column<never> | undefined): string {

@@ -12,7 +12,21 @@ export function defaultStateRoot(env: Readonly<Record<string, string | undefined
   const xdg = env["XDG_STATE_HOME"];
   // The XDG specification says that a relative path is to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, "nacre");
-  return join(homedir(), ".local", "state", "nacre");
+  return join(homeOf(), ".local", "state", "nacre");
+}
+
+function homeOf(): string {
+  let home = "";
+  try {
+    home = homedir();
+  } catch {
+    // Neither HOME nor an entry in the user database.
+  }
+  if (isAbsolute(home)) return home;
+  throw new NacreError(
+    "spawn_failed",
+    "There is no home directory to keep shells in: set HOME, or NACRE_HOME to a directory you own.",
+  );
 }
 
 /** The files of one shell. */

@@ -1,7 +1,11 @@
 // The built program: what only a process of its own can show.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
@@ -10,14 +14,18 @@ import { useCli } from "./run-nacre.ts";
 
 const { dir } = useCli();
 
-function environment() {
+function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"] ?? "/usr/bin:/bin", NACRE_HOME: join(dir(), "state") };
 }
 
 function nacre(...words: string[]) {
+  return nacreIn({}, ...words);
+}
+
+function nacreIn(env: NodeJS.ProcessEnv, ...words: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
     cwd: dir(),
-    env: environment(),
+    env: { ...environment(), ...env },
     encoding: "utf8",
   });
   return { code: status, stdout, stderr };
@@ -58,3 +66,116 @@ test("a reader that leaves early ends the command, without a stack trace", async
   expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
   expect(mark.processes()).toEqual([]);
 });
+
+test("output that is read by head ends quietly", () => {
+  const id = nacre("run", "-b", "yes | head -c 3000000").stdout.trim();
+  expect(nacre("wait", id).code).toBe(0);
+  const line = `'${process.execPath}' '${program}' output ${id} --all | head -1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", line], {
+    env: environment(),
+    encoding: "utf8",
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: "y\n141\n", stderr: "" });
+});
+
+test("without HOME the state directory is where XDG says", () => {
+  const env = { NACRE_HOME: undefined, XDG_STATE_HOME: join(dir(), "xdg") };
+  expect(nacreIn(env, "run", "echo hi")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });
+  expect(existsSync(join(dir(), "xdg/nacre/shells"))).toBe(true);
+});
+
+test("without any home the error says what to set", () => {
+  for (const words of [["run", "true"], ["ps"]]) {
+    const { code, stderr } = nacreIn({ NACRE_HOME: undefined, HOME: "" }, ...words);
+    expect({ words, code }).toEqual({ words, code: 1 });
+    expect(stderr).toMatch(/^nacre: .*NACRE_HOME.*\n$/);
+  }
+});
+
+test("a state directory that cannot be is named in the error, whatever was asked", () => {
+  writeFileSync(join(dir(), "file"), "");
+  for (const impossible of [join(dir(), "file"), "/proc/nacre"]) {
+    for (const words of [
+      ["run", "true"],
+      ["run", "-b", "true"],
+      ["run", "--json", "true"],
+    ]) {
+      const { code, stdout, stderr } = nacreIn({ NACRE_HOME: impossible }, ...words);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain(`The state directory ${impossible} cannot be used`);
+      expect(stderr.split("\n").length).toBeLessThanOrEqual(2);
+    }
+  }
+  const { code, stderr } = nacreIn({ NACRE_HOME: join(dir(), "file") }, "ps");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^nacre: The state directory .*file cannot be read: .*NACRE_HOME.*\n$/);
+});
+
+test("two programs at once do not disturb each other", async () => {
+  const run = (text: string) => {
+    const child = spawn(process.execPath, [program, "run", `echo ${text}; sleep 0.1; echo ${text}`], {
+      env: environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, "exit")]);
+  };
+  const texts = ["one", "two", "three"];
+  const results = await Promise.all(texts.map(run));
+  expect(results.map(([stdout, stderr, [code]]) => ({ stdout, stderr, code }))).toEqual(
+    texts.map((text) => ({ stdout: `${text}\n${text}\n`, stderr: "", code: 0 })),
+  );
+});
+
+test("a shell of an MCP server is listed, read and killed, and the server knows", async () => {
+  const mark = new Mark();
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, "mcp"],
+    env: environment() as Record<string, string>,
+    cwd: dir(),
+  });
+  await client.connect(transport);
+  try {
+    const command = `echo from the agent; sleep ${mark.next()}`;
+    const started = await client.callTool({ name: "Bash", arguments: { command, run_in_background: true } });
+    const { bash_id: id } = started.structuredContent as { bash_id: string };
+    expect(JSON.parse(nacre("ps", "--json").stdout).shells).toContainEqual(
+      expect.objectContaining({ id, command, status: "running" }),
+    );
+    expect(nacre("wait", id, "--for", "agent").stdout).toBe("from the agent\n");
+    expect(nacre("output", id).stdout).toBe("from the agent\n");
+    expect(nacre("kill", id)).toMatchObject({ code: 0, stdout: `Shell ${id} terminated\n` });
+    expect(mark.processes()).toEqual([]);
+    const seen = await client.callTool({ name: "BashOutput", arguments: { bash_id: id } });
+    expect(seen.structuredContent).toMatchObject({ status: "killed", is_running: false });
+    expect(JSON.stringify(seen.content)).toContain("from the agent");
+  } finally {
+    await client.close();
+  }
+});
+
+test("a gibibyte streams through in memory that does not grow", async () => {
+  const child = spawn(process.execPath, [program, "run", "head -c 1G /dev/zero"], {
+    env: environment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let bytes = 0;
+  let peakKib = 0;
+  for await (const chunk of child.stdout) {
+    bytes += chunk.length;
+    peakKib = peakMemoryKib(child.pid) ?? peakKib;
+  }
+  expect(bytes).toBe(1024 ** 3);
+  expect(peakKib).toBeGreaterThan(0);
+  expect(peakKib).toBeLessThan(160 * 1024);
+});
+
+function peakMemoryKib(pid: number | undefined): number | undefined {
+  try {
+    const [, kib] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kib === undefined ? undefined : Number(kib);
+  } catch {
+    return undefined;
+  }
+}

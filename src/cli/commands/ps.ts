@@ -93,14 +93,20 @@ function columnsFor(paint: Paint): Column<ShellProcess>[] {
   return [
     { title: "ID", cell: ({ id }) => id },
     { title: "STATUS", cell: statusCell, paint: (text, { status }) => paintStatus(paint, status, text) },
-    { title: "AGE", cell: ({ createdAt }) => duration(Math.max(0, wallMs() - createdAt)), align: "right" },
-    { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right" },
-    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7 },
+    {
+      title: "AGE",
+      cell: ({ createdAt }) => duration(Math.max(0, wallMs() - createdAt)),
+      align: "right",
+      goesFirst: true,
+    },
+    { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right", goesFirst: true },
+    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7, goesFirst: true },
     {
       title: "CWD",
       cell: ({ workingDir }) => oneLine(tilde(workingDir), 1_000),
-      shrinksTo: 12,
+      shrinksTo: 10,
       shorten: cutStart,
+      goesFirst: true,
     },
     // Never cut for a program that reads us, however long.
     { title: "COMMAND", cell: ({ command }) => oneLine(command, 1_000), shrinksTo: 8, shorten: cutEnd },

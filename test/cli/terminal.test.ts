@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
+import { program } from "../mcp/mcp-clients.ts";
+import { useCli } from "./run-nacre.ts";
+import { atTerminal, CTRL_C } from "./terminal.ts";
+
+const { nacre, dir } = useCli();
+
+function open(words: string, env: NodeJS.ProcessEnv = {}, columns = 70) {
+  const line = `stty cols ${columns}; exec '${process.execPath}' '${program}' ${words}`;
+  return atTerminal(line, {
+    cwd: dir(),
+    env: { PATH: process.env["PATH"], NACRE_HOME: join(dir(), "state"), ...env },
+  });
+}
+
+test("Ctrl-C interrupts the command, and its own exit code comes back", async () => {
+  const terminal = open(`run 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.02; done'`);
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(9);
+  expect(terminal.screen()).toContain("caught");
+});
+
+test("Ctrl-C ends a command that does not mind it, with 130", async () => {
+  const mark = new Mark();
+  const terminal = open(`run 'echo ready; sleep ${mark.next()}'`);
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(130);
+  expect(mark.processes()).toEqual([]);
+});
+
+test("a second Ctrl-C ends what ignores the first, with everything it started", async () => {
+  const mark = new Mark();
+  const terminal = open(
+    `run 'trap "echo not yet" INT; trap "" TERM; setsid sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
+  );
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  await terminal.shows("not yet");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(130);
+  expect(mark.processes()).toEqual([]);
+});
+
+test("a durable command goes on when its terminal is closed", async () => {
+  const mark = new Mark();
+  const terminal = open(`run --durable 'echo ready; sleep ${mark.next()}'`);
+  await terminal.shows("ready");
+  const [shell] = JSON.parse((await nacre("ps", "--json")).stdout).shells;
+  const host = mark.processes().find(({ command }) => command.startsWith(process.execPath));
+  process.kill(host?.pid ?? Number.NaN, "SIGHUP");
+  expect(await terminal.exitCode).toBe(129);
+  expect(terminal.screen()).toContain(`nacre: ${shell.id} goes on without this program`);
+  expect(JSON.parse((await nacre("ps", "--json")).stdout).shells).toMatchObject([
+    { id: shell.id, status: "running" },
+  ]);
+  expect((await nacre("kill", shell.id)).code).toBe(0);
+});
+
+test("a person is asked about a doubtful command, and no means no", async () => {
+  const terminal = open("run 'git reset --hard'");
+  await terminal.shows("Run it? [y/N]");
+  terminal.type("n\n");
+  expect(await terminal.exitCode).toBe(3);
+  expect(terminal.screen()).toContain("A person refused the command");
+});
+
+test("colours are for terminals, not for those who set NO_COLOR; lines keep to the width", async () => {
+  await nacre("run", `: ${"long ".repeat(40)}; exit 3`);
+  const coloured = open("ps");
+  expect(await coloured.exitCode).toBe(0);
+  expect(coloured.screen()).toContain("\x1b[31mfailed (3)");
+  const plain = open("ps", { NO_COLOR: "1" });
+  expect(await plain.exitCode).toBe(0);
+  expect(plain.screen()).toContain("failed (3)");
+  expect(plain.screen()).not.toContain("\x1b");
+  for (const line of plain.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(70);
+  const narrow = open("ps", { NO_COLOR: "1" }, 40);
+  expect(await narrow.exitCode).toBe(0);
+  for (const line of narrow.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(40);
+});
+
+test("ps --watch shows what changes until Ctrl-C", async () => {
+  const terminal = open("ps --watch", {}, 120);
+  await terminal.shows("COMMAND");
+  await nacre("run", "echo something new");
+  await terminal.shows("something new");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(0);
+});
