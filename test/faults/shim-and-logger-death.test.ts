@@ -9,6 +9,7 @@ import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { readEndRecord } from "../../src/spool/end-record.ts";
 import { escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { helper, keeperPid, loggerPids, Mark, stateOf } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
@@ -116,6 +117,7 @@ for (const { stream, index, print } of [
     const logger = loggerPids(shell.started.shimPid)[index];
     if (logger === undefined) throw new Error("The shim has no such logger.");
     process.kill(logger, "SIGKILL");
+    await eventually(() => expect(isAlive(logger)).toBe(false));
     writeFileSync(go, "");
     await shell.wait(20_000);
     expect(shell).toMatchObject({ status: "failed", exitCode: 141, signal: "SIGPIPE" });

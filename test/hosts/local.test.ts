@@ -99,7 +99,7 @@ describe("starting", () => {
     await eventually(() => {
       expect(idle()).toHaveLength(poolSize);
       for (const { commandPid } of idle()) expect(isAlive(commandPid)).toBe(true);
-    });
+    }, 20_000);
   });
 
   test("is not failed by a waiting slot whose shim was killed", async () => {
@@ -110,7 +110,6 @@ describe("starting", () => {
     process.kill(slot?.shimPid ?? -1, "SIGKILL");
     await eventually(() => expect(isAlive(slot?.shimPid ?? -1)).toBe(false));
     const shell = await start("exit 3");
-    expect(host.isAlive(shell.shimPid, shell.shimStart)).toBe(true);
     expect(await shell.ended).toMatchObject({ code: 3 });
   });
 
