@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ShellManager } from "nacre";
-import { ms, timed } from "./measure.mjs";
+import { timed } from "./measure.mjs";
+import { table, target } from "./shared/report.mjs";
 
 const COUNT = Number(process.env.BENCH_SHELLS ?? 1_000);
 const [role, root] = process.argv.slice(2);
@@ -27,6 +28,7 @@ async function adopter() {
   const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), "host", stateRoot], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, BENCH_RESULT: "" },
   });
   await once(child.stdout, "data");
   child.kill("SIGKILL");
@@ -39,9 +41,13 @@ async function adopter() {
     });
     const running = adopted.filter((shell) => shell.isRunning).length;
     const finished = adopted.filter((shell) => shell.exitCode === 3).length;
-    console.log(
-      `${running} live and ${finished} finished shells adopted: ${ms(took)} (asked for ${COUNT} of each)`,
+    table(
+      `A host dies with ${COUNT} live and ${COUNT} finished durable shells, and the next one takes over`,
+      ["live", "finished", "in"],
+      [[running, finished, `${(took / 1000).toFixed(2)} s`]],
     );
+    target(`${COUNT} live and ${COUNT} finished shells taken over`, took / 1000, { atMost: 2 }, " s");
+    target("of them found", running + finished, { atLeast: 2 * COUNT });
   } finally {
     // Those, too, for which there was no time: nobody else would end them.
     while ((await manager.adopt()).length > 0);

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ms, quantile, timed } from "./measure.mjs";
+import { median, spread, timed } from "./measure.mjs";
+import { table, target } from "./shared/report.mjs";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 40);
 const program = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
@@ -26,9 +27,15 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 rmSync(stateRoot, { recursive: true, force: true });
 
-const plain = quantile(times.get("node -e 0"), 0.5);
-for (const [title, values] of times) {
-  const half = quantile(values, 0.5);
-  console.log(`${title.padEnd(16)} ${ms(half)}  ${(half / plain).toFixed(2)}x node -e 0`);
-}
-console.log("promised: nacre run true at most 3x");
+const plain = median(times.get("node -e 0"));
+table(
+  "The program, start to end",
+  ["command", "times `node -e 0`", "ms, median / p95"],
+  [...times].map(([title, values]) => [title, `${(median(values) / plain).toFixed(2)}x`, spread(values)]),
+);
+target(
+  "`nacre run true`, beside `node -e 0`",
+  median(times.get("nacre run true")) / plain,
+  { atMost: 3 },
+  "x",
+);

@@ -1,16 +1,23 @@
 // How long starting a shell blocks the event loop, in a small host and in one of 2 GB.
 import { spawn } from "node:child_process";
-import { mib, ms, quantile, sleep, withManager } from "./measure.mjs";
+import { median, mib, sleep, withManager } from "./measure.mjs";
+import { table, target } from "./shared/report.mjs";
 
+const rows = [];
 await withManager(async (manager) => {
-  await report(manager, "small host");
+  await measure(manager, "a small host");
   // Ballast as in real hosts: touched, outside the JavaScript heap.
   const ballast = Array.from({ length: 16 }, () => Buffer.alloc(128 * 1024 ** 2, 1));
-  await report(manager, "large host");
+  await measure(manager, "a large host");
   if (ballast.length !== 16) throw new Error("unreachable");
 });
+table(
+  "For how long the event loop stands still while a shell starts",
+  ["host", "nacre, part of spawn's", "nacre, median and worst", "spawn, median and worst"],
+  rows,
+);
 
-async function report(manager, title) {
+async function measure(manager, title) {
   const plain = await blocked(30, () => {
     const child = spawn("bash", ["-c", "true"], { stdio: "ignore" });
     return new Promise((resolve) => child.on("close", resolve));
@@ -19,10 +26,10 @@ async function report(manager, title) {
     const shell = await manager.createShell({ command: "true", workingDir: "/tmp" });
     await shell.wait();
   });
-  const line = (values) => `${ms(quantile(values, 0.5))} (worst ${ms(Math.max(...values))})`;
-  console.log(
-    `${title} (${mib(process.memoryUsage().rss)}): blocked per start: spawn ${line(plain)}  nacre ${line(ours)}`,
-  );
+  const both = (values) => `${median(values).toFixed(2)} ms, ${Math.max(...values).toFixed(2)} ms`;
+  const host = `${title} (${mib(process.memoryUsage().rss)})`;
+  rows.push([host, `${(median(ours) / median(plain)).toFixed(3)}x`, both(ours), both(plain)]);
+  target(`event loop blocked per start in ${title}, median`, median(ours), { atMost: 2 }, " ms");
 }
 
 /** The longest stretch without the event loop turning, per start. */

@@ -1,16 +1,18 @@
 // A fresh stateless command, start to result, beside spawn('bash', ['-c', ...]) with pipes. Interleaved, so
 // that noise hits both alike.
-import { ms, quantile, runShell, sleep, spawnBash, timed, withManager } from "./measure.mjs";
+import { median, runShell, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
+import { table, target } from "./shared/report.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 150);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 100);
+const COMMANDS = ["true", "echo hi", "ls /"];
 
 await withManager(async (manager) => {
+  const rows = [];
   for (const [title, gapMs] of [
     ["10 ms between commands", 10],
     ["back to back", 0],
   ]) {
-    console.log(title);
-    for (const command of ["true", "echo hi", "ls /"]) {
+    for (const command of COMMANDS) {
       const plain = [];
       const ours = [];
       for (let round = 0; round < ROUNDS; round++) {
@@ -19,28 +21,39 @@ await withManager(async (manager) => {
         await sleep(gapMs);
         ours.push(await timed(() => runShell(manager, command)));
       }
-      const ratio = quantile(ours, 0.5) / quantile(plain, 0.5);
-      console.log(
-        `  ${command.padEnd(8)} spawn ${ms(quantile(plain, 0.5))} (p95 ${ms(quantile(plain, 0.95))})  nacre ${ms(quantile(ours, 0.5))} (p95 ${ms(quantile(ours, 0.95))})  ratio ${ratio.toFixed(2)}x`,
-      );
+      const ratio = median(ours) / median(plain);
+      rows.push([title, command, `${ratio.toFixed(2)}x`, spread(ours), spread(plain)]);
+      if (gapMs > 0)
+        target(`${command} in a fresh shell, beside spawn, ${title}`, ratio, { atMost: 1.5 }, "x");
     }
   }
-  for (const inFlight of [1, 4]) {
-    const perSecond = async (run) => {
-      let done = 0;
-      const end = performance.now() + 2_000;
-      await Promise.all(
-        Array.from({ length: inFlight }, async () => {
-          while (performance.now() < end) {
-            await run("true");
-            done++;
-          }
-        }),
-      );
-      return done / 2;
-    };
-    const plain = await perSecond(spawnBash);
-    const ours = await perSecond((command) => runShell(manager, command));
-    console.log(`throughput, ${inFlight} in flight: spawn ${plain.toFixed(0)}/s  nacre ${ours.toFixed(0)}/s`);
-  }
+  table(
+    "A fresh shell beside spawn, milliseconds as median / p95",
+    ["when", "command", "times spawn's", "nacre", "spawn"],
+    rows,
+  );
+  table(
+    "Throughput of `true`, commands a second",
+    ["in flight", "times spawn's", "nacre", "spawn"],
+    [await throughput(manager, 1), await throughput(manager, 4)],
+  );
 });
+
+async function throughput(manager, inFlight) {
+  const perSecond = async (run) => {
+    let done = 0;
+    const end = performance.now() + 2_000;
+    await Promise.all(
+      Array.from({ length: inFlight }, async () => {
+        while (performance.now() < end) {
+          await run("true");
+          done++;
+        }
+      }),
+    );
+    return done / 2;
+  };
+  const plain = await perSecond((command) => spawnBash(command));
+  const ours = await perSecond((command) => runShell(manager, command));
+  return [inFlight, `${(ours / plain).toFixed(2)}x`, Math.round(ours), Math.round(plain)];
+}

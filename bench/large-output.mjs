@@ -1,30 +1,160 @@
-// One GiB of output: throughput into the spool and what it costs the host.
-import { mib, sleep, spawnBash, timed, withManager } from "./measure.mjs";
+// A GiB of output: throughput into the spool and what it costs the host. Then 100 MB through the tools a model calls,
+// ours and the peers', each in a process of its own.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { createToolkit } from "nacre";
+import { mib, sleep, timed, withManager } from "./measure.mjs";
+import { absent, note, table, target } from "./shared/report.mjs";
+import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
+import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
 const BYTES = Number(process.env.BENCH_BYTES ?? 1024 ** 3);
+const TOOL_BYTES = Number(process.env.BENCH_TOOL_BYTES ?? 100 * 1024 ** 2);
+const TOOL_MAX_MS = 60_000;
+const print = (bytes) => `head -c ${bytes} /dev/zero | tr '\\0' x | fold -w 100`;
+const IN_PROCESS = ["nacre toolkit", "spawn", "execa", "pi bash tool"];
 
-await withManager(async (manager) => {
-  const command = `head -c ${BYTES} /dev/zero | tr '\\0' x`;
-  await spawnBash("true");
-  const before = process.memoryUsage().rss;
-  let peak = before;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage().rss);
-  }, 5);
-  let shell;
-  const tookMs = await timed(async () => {
-    shell = await manager.createShell({ command, workingDir: "/tmp" });
-    await shell.wait();
+if (process.argv[2] === "tool") await tool(process.argv[3]);
+else {
+  await spool();
+  await tools();
+}
+
+async function spool() {
+  await withManager(async (manager) => {
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const watch = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 5);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const cpu = process.cpuUsage();
+    let shell;
+    const tookMs = await timed(async () => {
+      shell = await manager.createShell({
+        command: `head -c ${BYTES} /dev/zero | tr '\\0' x`,
+        workingDir: "/tmp",
+      });
+      await shell.wait();
+    });
+    const { user, system } = process.cpuUsage(cpu);
+    delay.disable();
+    let read = 0;
+    const readMs = await timed(async () => {
+      for await (const { text } of shell.output()) read += text.length;
+    });
+    await sleep(20);
+    clearInterval(watch);
+    if (read !== BYTES) throw new Error(`read ${read} of ${BYTES} bytes`);
+    const rate = (ms) => BYTES / 1024 ** 2 / (ms / 1000);
+    const grown = (peak - before) / 1024 ** 2;
+    table(
+      `${mib(BYTES)} of output of one command`,
+      ["what", "figure"],
+      [
+        ["into the spool", `${rate(tookMs).toFixed(0)} MiB/s`],
+        ["read back", `${rate(readMs).toFixed(0)} MiB/s`],
+        ["host, at most", `+${grown.toFixed(0)} MiB`],
+        ["CPU of the host while it is printed", `${((user + system) / 1000).toFixed(0)} ms`],
+        ["event loop delay meanwhile, p99 (5 ms is none)", `${(delay.percentile(99) / 1e6).toFixed(1)} ms`],
+        ["event loop delay meanwhile, worst", `${(delay.max / 1e6).toFixed(1)} ms`],
+      ],
+    );
+    target("throughput into the spool", rate(tookMs), { atLeast: 300 }, " MiB/s");
+    target("growth of the host", grown, { atMost: 32 }, " MiB");
   });
-  const rate = BYTES / 1024 ** 2 / (tookMs / 1000);
-  let read = 0;
-  const readMs = await timed(async () => {
-    for await (const { text } of shell.output()) read += text.length;
-  });
-  await sleep(20);
-  clearInterval(watch);
-  console.log(
-    `${mib(BYTES)} spooled at ${rate.toFixed(0)} MiB/s, read back at ${(read / 1024 ** 2 / (readMs / 1000)).toFixed(0)} MiB/s; host +${mib(peak - before)} at most`,
+}
+
+async function tools() {
+  const rows = [];
+  for (const name of IN_PROCESS) rows.push(await inProcess(name));
+  for (const name of ["nacre mcp", "mcp-server-commands", "desktop-commander"])
+    rows.push(await overMcp(name));
+  table(
+    `${mib(TOOL_BYTES)} of lines through a tool, to the result`,
+    ["tool", "seconds", "its process, at most", "characters in the result"],
+    rows.filter(Boolean),
   );
-  if (read !== BYTES) throw new Error(`read ${read} of ${BYTES} bytes`);
-});
+  note(
+    `A call that takes longer than ${TOOL_MAX_MS / 1000} s is given up. spawn and execa hand everything to their caller.`,
+  );
+}
+
+async function inProcess(name) {
+  const child = fork(fileURLToPath(import.meta.url), ["tool", name], {
+    env: { ...process.env, BENCH_RESULT: "" },
+  });
+  const [message] = await Promise.race([once(child, "message"), tooLate().then(() => [undefined])]);
+  child.kill("SIGKILL");
+  const title = RUNNERS[name] ? runnerTitle(name) : name;
+  if (message === undefined) return [title, `over ${TOOL_MAX_MS / 1000}`, "-", "-"];
+  if (message.missing) {
+    absent(title, "it cannot be loaded here");
+    return undefined;
+  }
+  return [title, message.took / 1000, `${message.peak.toFixed(0)} MiB`, message.error ?? message.chars];
+}
+
+async function tool(name) {
+  const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const runner = name === "nacre toolkit" ? await toolkit(scratch) : await RUNNERS[name](scratch, scratch);
+  if (!runner) return process.send({ missing: true });
+  let chars = 0;
+  let error;
+  await runner.run("true");
+  const took = await timed(async () => {
+    try {
+      chars = (await runner.run(print(TOOL_BYTES))).length;
+    } catch (thrown) {
+      error = `fails: ${thrown.shortMessage ?? thrown.message}`.slice(0, 60);
+    }
+  });
+  const peak = process.resourceUsage().maxRSS / 1024;
+  await runner.close();
+  rmSync(scratch, { recursive: true, force: true });
+  process.send({ took, chars, error, peak });
+}
+
+/** A ceiling that keeps nobody waiting who is done. */
+function tooLate() {
+  return new Promise((resolve) => setTimeout(resolve, TOOL_MAX_MS).unref());
+}
+
+async function toolkit(stateRoot) {
+  const kit = await createToolkit({ workingDir: "/tmp", stateRoot });
+  return {
+    run: async (command) => (await kit.call("Bash", { command })).output,
+    close: () => kit[Symbol.asyncDispose](),
+  };
+}
+
+async function overMcp(name) {
+  const server = SERVERS[name]();
+  if (!server) return undefined;
+  const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const { run, close, peakMib } = await connect(server, serverEnv(scratch, name), scratch);
+  let chars = 0;
+  let outcome;
+  const took = await timed(async () => {
+    const call = run(print(TOOL_BYTES)).then(
+      (text) => {
+        chars = text.length;
+      },
+      (error) => {
+        outcome = `fails: ${error.message}`.slice(0, 60);
+      },
+    );
+    const late = tooLate().then(() => "late");
+    if ((await Promise.race([call, late])) === "late") outcome = "given up";
+  });
+  const peak = peakMib();
+  await close();
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  return [server.title, took / 1000, `${peak.toFixed(0)} MiB`, outcome ?? chars];
+}

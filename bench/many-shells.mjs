@@ -1,44 +1,103 @@
-// A thousand background shells at once: starting, idling, reading one, killing all.
+// A thousand background shells at once: quiet ones first, then such that print a line every 100 ms. Starting, what
+// they cost the host, reading one among them, killing all.
 import { readdirSync, readFileSync } from "node:fs";
-import { mib, ms, quantile, sleep, timed, withManager } from "./measure.mjs";
+import { median, quantile, sleep, timed, withManager } from "./measure.mjs";
+import { table, target } from "./shared/report.mjs";
 
 const COUNT = Number(process.env.BENCH_SHELLS ?? 1_000);
+const WATCH_MS = 5_000;
 const marker = `98765.${process.pid}`;
+// A line every 100 ms without a process for it: a read that nothing answers is the clock.
+const TICKER = `exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done # ${marker}`;
 
-await withManager(async (manager) => {
-  const before = { rss: process.memoryUsage().rss, fds: openFds() };
-  let shells = [];
-  const startMs = await timed(async () => {
-    const command = `echo up; exec sleep ${marker}`;
-    shells = await Promise.all(
-      Array.from({ length: COUNT }, () => manager.createShell({ command, workingDir: "/tmp" })),
-    );
-    await Promise.all(shells.map((shell) => shell.waitFor({ pattern: /up/ }, 60_000)));
+let keeperTag;
+const quiet = await thousand(`echo up; exec sleep ${marker}`);
+const chatty = await thousand(TICKER);
+const both = (title, show) => [title, show(quiet), show(chatty)];
+table(
+  `${COUNT} background shells in one host`,
+  ["what", "quiet", "a line per 100 ms each"],
+  [
+    both("all started, all with output", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
+    both("host", (run) => `+${run.grownMib.toFixed(0)} MiB`),
+    both("fds of the host", (run) => `+${run.fds}`),
+    both(`CPU of the host, of ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
+    both(
+      `CPU of the shells and loggers, of ${WATCH_MS / 1000} s`,
+      (run) => `${run.shellCpuMs.toFixed(0)} ms`,
+    ),
+    both(`lines that one of them prints in ${WATCH_MS / 1000} s`, (run) => run.lines),
+    both(
+      "reading what one of them has new, median / p99",
+      (run) => `${run.read.toFixed(3)} / ${run.readP99.toFixed(3)} ms`,
+    ),
+    both("all killed", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
+    both("survivors, zombies", (run) => `${run.live}, ${run.zombies}`),
+  ],
+);
+for (const [title, run] of [
+  ["quiet shells", quiet],
+  ["printing shells", chatty],
+]) {
+  target(`${COUNT} ${title} started`, run.startMs / 1000, { atMost: 10 }, " s");
+  target(`growth of a host with ${COUNT} ${title}`, run.grownMib, { atMost: 64 }, " MiB");
+  target(`fds of a host with ${COUNT} ${title}`, run.fds, { atMost: 16 });
+  target(`reading one of ${COUNT} ${title}`, run.read, { atMost: 1 }, " ms");
+  target(`${COUNT} ${title} killed`, run.killMs / 1000, { atMost: 3 }, " s");
+  target(`survivors and zombies of ${COUNT} ${title}`, run.live + run.zombies, { atMost: 0 });
+}
+target(`CPU of ${COUNT} quiet shells, of ${WATCH_MS / 1000} s`, quiet.shellCpuMs, { atMost: 50 }, " ms");
+
+async function thousand(command) {
+  keeperTag = undefined;
+  return await withManager(async (manager) => {
+    const before = { rss: process.memoryUsage().rss, fds: openFds() };
+    let shells = [];
+    const startMs = await timed(async () => {
+      shells = await Promise.all(
+        Array.from({ length: COUNT }, () => manager.createShell({ command, workingDir: "/tmp" })),
+      );
+      await Promise.all(shells.map((shell) => shell.waitFor({ pattern: /up/ }, 60_000)));
+    });
+    const grownMib = (process.memoryUsage().rss - before.rss) / 1024 ** 2;
+    await sleep(1_000);
+    const fds = openFds() - before.fds;
+    const one = shells[COUNT >> 1];
+    one.getNewOutput();
+    const cpu = shellCpu();
+    const hostCpu = process.cpuUsage();
+    await sleep(WATCH_MS);
+    const host = process.cpuUsage(hostCpu);
+    const shellCpuMs = shellCpu() - cpu;
+    const lines = one.getNewOutput().split("\n").length - 1;
+    const reads = [];
+    for (let round = 0; round < 200; round++) {
+      reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
+      await sleep(1);
+    }
+    const killMs = await timed(() => manager.killAll());
+    // Shims that have just ended are zombies until the keeper has taken note of them.
+    const end = performance.now() + 1_000;
+    while (left().zombies > 0 && performance.now() < end) await sleep(20);
+    const { live, zombies } = left();
+    const hostCpuMs = (host.user + host.system) / 1000;
+    const read = median(reads);
+    const readP99 = quantile(reads, 0.99);
+    return {
+      startMs,
+      grownMib,
+      fds,
+      hostCpuMs,
+      shellCpuMs,
+      read,
+      readP99,
+      killMs,
+      live,
+      lines,
+      zombies,
+    };
   });
-  console.log(`${COUNT} shells started, all with output: ${(startMs / 1000).toFixed(2)} s`);
-  const grown = process.memoryUsage().rss - before.rss;
-  console.log(`host: +${mib(grown)}, fds +${openFds() - before.fds}`);
-
-  const one = shells[COUNT >> 1];
-  const reads = [];
-  for (let round = 0; round < 200; round++) reads.push(await timed(() => one.getNewOutput()));
-  console.log(`reading one among them: ${ms(quantile(reads, 0.5))} (p99 ${ms(quantile(reads, 0.99))})`);
-
-  await sleep(500);
-  const cpu = cpuTicks();
-  const hostCpu = process.cpuUsage();
-  await sleep(5_000);
-  const host = process.cpuUsage(hostCpu);
-  console.log(
-    `5 s idle: shells ${cpuTicks() - cpu} ticks, host ${((host.user + host.system) / 1000).toFixed(0)} ms of CPU`,
-  );
-
-  const killMs = await timed(() => manager.killAll());
-  const { live, zombies } = left();
-  console.log(`all killed: ${(killMs / 1000).toFixed(2)} s, survivors ${live}, zombies ${zombies}`);
-  const statuses = new Set(shells.map((shell) => shell.status));
-  console.log(`statuses: ${[...statuses].join(", ")}`);
-});
+}
 
 function openFds() {
   return readdirSync("/proc/self/fd").length;
@@ -55,27 +114,43 @@ function each(use) {
   }
 }
 
-/** CPU time of everything but this process. */
-function cpuTicks() {
-  let ticks = 0;
+/** CPU time of what the keeper of this process has started and still runs. */
+function shellCpu() {
+  let nanoseconds = 0;
   each((pid) => {
-    if (Number(pid) === process.pid) return;
-    const comm = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-    if (!["sleep", "bash", "nacre-shim", "nacre-log", "nacre-keeper"].includes(comm)) return;
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    ticks += Number(fields[11]) + Number(fields[12]);
+    if (isOurs(pid)) nanoseconds += Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]);
   });
-  return ticks;
+  return nanoseconds / 1e6;
 }
 
 function left() {
   let live = 0;
   let zombies = 0;
   each((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    if (stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z")) zombies++;
+    if (statOf(pid)[0] === "Z") zombies += isOurs(pid) ? 1 : 0;
     else if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(marker)) live++;
   });
   return { live, zombies };
+}
+
+/** The fields of a process behind its name: its state first. */
+function statOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Whether it bears a tag of our keeper, as a zombie still does: others on this machine do not count. */
+function isOurs(pid) {
+  if (!keeperTag) {
+    each((one) => {
+      const isKeeper = readFileSync(`/proc/${one}/comm`, "utf8") === "nacre-keeper\n";
+      if (isKeeper && Number(statOf(one)[1]) === process.pid) keeperTag = tagOf(one);
+    });
+  }
+  return keeperTag !== undefined && tagOf(pid) === keeperTag;
+}
+
+function tagOf(pid) {
+  const [, tag] = /^Max file locks +\S+ +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8")) ?? [];
+  return tag === undefined ? undefined : String(BigInt(tag) >> 52n);
 }

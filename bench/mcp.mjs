@@ -1,53 +1,115 @@
-// What a client of `nacre mcp` waits for: the first tools/list, beside `node -e 0`; and calls, beside spawning bash
-// in the client itself. Interleaved, so that noise hits both alike.
+// What a client of an MCP server waits for: the first tools/list, beside `node -e 0`; and calls, beside spawning bash
+// in the client itself; for nacre, the peers and the floor. Interleaved, so that noise hits all alike.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { ms, quantile, sleep, spawnBash, timed } from "./measure.mjs";
+import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
+import { note, table, target } from "./shared/report.mjs";
+import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
-const STARTS = Number(process.env.BENCH_STARTS ?? 25);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 150);
-const program = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
-const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
-const env = { ...process.env, NACRE_HOME: stateRoot };
+const STARTS = Number(process.env.BENCH_STARTS ?? 20);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 120);
+const WARM_UP = Math.min(50, ROUNDS);
+const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+const servers = Object.entries(SERVERS).flatMap(([name, find]) => {
+  const server = find();
+  return server ? [{ name, ...server, env: serverEnv(scratch, name) }] : [];
+});
+try {
+  await starts();
+  await calls();
+  note(
+    "A peer answers `echo hi` through the tool it has for that; desktop-commander waits until it is sure.",
+  );
+} finally {
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
 
-const plain = [];
-const ours = [];
-for (let round = 0; round < STARTS; round++) {
-  plain.push(await timed(() => once(spawn(process.execPath, ["-e", "0"]), "exit")));
-  ours.push(await timeToTools());
+async function starts() {
+  const plain = [];
+  const times = new Map(servers.map(({ name }) => [name, []]));
+  for (let round = 0; round < STARTS; round++) {
+    plain.push(await timed(() => once(spawn(process.execPath, ["-e", "0"]), "exit")));
+    for (const { name, words, env } of servers) {
+      // Slow by an order of magnitude: a few are enough.
+      if (name === "desktop-commander" && round >= 5) continue;
+      times.get(name).push(await timeToTools(words, env));
+    }
+  }
+  table(
+    "From start to the answer to tools/list",
+    ["server", "times `node -e 0`", "ms, median / p95"],
+    [
+      ...servers.map(({ name, title }) => [
+        title,
+        `${(median(times.get(name)) / median(plain)).toFixed(2)}x`,
+        spread(times.get(name)),
+      ]),
+      ["node -e 0", "1.00x", spread(plain)],
+    ],
+  );
+  target(
+    "time to tools/list, beside `node -e 0`",
+    median(times.get("nacre mcp")) / median(plain),
+    { atMost: 2.5 },
+    "x",
+  );
 }
-console.log(
-  `time to tools/list: node -e 0 ${ms(quantile(plain, 0.5))}  nacre mcp ${ms(quantile(ours, 0.5))}  ratio ${(quantile(ours, 0.5) / quantile(plain, 0.5)).toFixed(2)}x`,
-);
 
-const client = new Client({ name: "bench", version: "0" });
-await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, "mcp"], env }));
-await client.listTools();
-// Both sides are measured once they have run for a while: an agent's hundredth call, not its first.
-for (let round = 0; round < 100; round++) {
-  await spawnBash("true");
-  await client.callTool({ name: "Bash", arguments: { command: "true" } });
+async function calls() {
+  const commands = ["true", "echo hi", "ls /"];
+  const open = [];
+  for (const server of servers) {
+    open.push({
+      ...server,
+      ...(await connect(server, server.env, scratch)),
+      times: Object.fromEntries(commands.map((c) => [c, []])),
+    });
+  }
+  const plain = {
+    title: "spawn in the client",
+    run: spawnBash,
+    times: Object.fromEntries(commands.map((c) => [c, []])),
+  };
+  // Measured once all have run for a while: an agent's hundredth call, not its first.
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    for (const one of [plain, ...open]) {
+      if (one.name === "desktop-commander" && (round < -2 || round >= 10)) continue;
+      for (const command of commands) {
+        await sleep(3);
+        const took = await timed(() => one.run(command));
+        if (round >= 0) one.times[command].push(took);
+      }
+    }
+  }
+  await Promise.all(open.map(({ close }) => close()));
+  const ratio = (one, command) => median(plain.times[command]) / median(one.times[command]);
+  table(
+    "tools/call, times as fast as spawning bash in the client",
+    ["server", ...commands],
+    open.map((one) => [one.title, ...commands.map((command) => `${ratio(one, command).toFixed(2)}x`)]),
+  );
+  table(
+    "tools/call, milliseconds, median / p95",
+    ["server", ...commands],
+    [...open, plain].map((one) => [one.title, ...commands.map((command) => spread(one.times[command]))]),
+  );
+  const [nacre] = open;
+  for (const [command, atLeast] of [
+    ["true", 1.6],
+    ["echo hi", 1.6],
+    ["ls /", 1.05],
+  ]) {
+    target(`tools/call of ${command}, beside spawn in the client`, ratio(nacre, command), { atLeast }, "x");
+  }
 }
-for (const [title, gapMs] of [
-  ["10 ms between calls", 10],
-  ["back to back", 0],
-]) {
-  console.log(title);
-  for (const command of ["true", "echo hi", "ls /"]) await compare(command, gapMs);
-}
-await client.close();
-rmSync(stateRoot, { recursive: true, force: true });
 
 /** As clients do: hello, wait for the answer, then ask for the tools. */
-async function timeToTools() {
+async function timeToTools(words, env) {
   const start = performance.now();
-  const child = spawn(process.execPath, [program, "mcp"], { env, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, words, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
   const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "bench", version: "0" };
   say({
@@ -56,32 +118,26 @@ async function timeToTools() {
     params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
   });
   let text = "";
+  let isGreeted = false;
   for await (const chunk of child.stdout) {
     text += chunk;
-    const lines = text.split("\n");
-    if (lines.length === 2) {
+    // Some servers send notifications in between.
+    const answered = text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).id);
+    if (answered.includes(0) && !isGreeted) {
+      isGreeted = true;
       say({ method: "notifications/initialized" });
       say({ id: 1, method: "tools/list" });
     }
-    if (lines.length === 3) break;
+    if (answered.includes(1)) break;
   }
   const took = performance.now() - start;
   child.stdin.end();
-  if (child.exitCode === null) await once(child, "exit");
+  // Not every server ends with its client.
+  const late = setTimeout(() => child.kill("SIGKILL"), 2_000);
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  clearTimeout(late);
   return took;
-}
-
-async function compare(command, gapMs) {
-  const plain = [];
-  const ours = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await sleep(gapMs);
-    plain.push(await timed(() => spawnBash(command)));
-    await sleep(gapMs);
-    ours.push(await timed(() => client.callTool({ name: "Bash", arguments: { command } })));
-  }
-  const ratio = quantile(plain, 0.5) / quantile(ours, 0.5);
-  console.log(
-    `  ${command.padEnd(8)} spawn ${ms(quantile(plain, 0.5))} (p95 ${ms(quantile(plain, 0.95))})  tools/call ${ms(quantile(ours, 0.5))} (p95 ${ms(quantile(ours, 0.95))})  ${ratio.toFixed(2)}x faster`,
-  );
 }

@@ -12,6 +12,12 @@ export function quantile(values, q) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))];
 }
 
+export const median = (values) => quantile(values, 0.5);
+
+/** A median with its p95 behind it. */
+export const spread = (values) =>
+  `${quantile(values, 0.5).toFixed(2)} / ${quantile(values, 0.95).toFixed(2)}`;
+
 export async function timed(work) {
   const start = performance.now();
   await work();
@@ -19,9 +25,9 @@ export async function timed(work) {
 }
 
 /** What everybody does: spawn bash -c with pipes, read both, resolve on close. */
-export function spawnBash(command) {
+export function spawnBash(command, cwd) {
   return new Promise((resolve, reject) => {
-    const child = spawn("bash", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("bash", ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
     child.stderr.on("data", (chunk) => (output += chunk));
@@ -31,8 +37,8 @@ export function spawnBash(command) {
 }
 
 /** Start to result with everything nacre does: spool, tag, drain, record, leftovers. */
-export async function runShell(manager, command) {
-  const shell = await manager.createShell({ command, workingDir: "/tmp", background: false });
+export async function runShell(manager, command, workingDir = "/tmp") {
+  const shell = await manager.createShell({ command, workingDir, background: false });
   const code = await shell.wait();
   const leftovers = await shell.leftovers();
   const output = shell.getAllOutput();

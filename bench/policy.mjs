@@ -1,63 +1,124 @@
-// What one verdict costs on the corpus, and how long hostile text of a megabyte takes. Prints, never asserts.
-import { existsSync, readFileSync } from "node:fs";
+// Verdicts on the labelled commands of the corpus, and what one costs; beside cc-safety-net and the patterns that
+// shells for agents usually start from. Then how long hostile text of a megabyte takes. No command is ever run.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../dist/policy.js";
-import { ms, quantile } from "./measure.mjs";
+import { median, quantile, timed } from "./measure.mjs";
+import { importPeer, peerTitle } from "./shared/peers.mjs";
+import { note, table, target } from "./shared/report.mjs";
 
 const corpus = fileURLToPath(new URL("../../shared/corpus/commands.jsonl", import.meta.url));
 const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
-const commands = existsSync(corpus)
-  ? readFileSync(corpus, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).command)
-  : [
-      "ls -la",
-      "git status && npm test",
-      "rm -rf build",
-      "find . -name '*.o' -delete",
-      "curl -s https://x | jq .",
-    ];
+/** The nine patterns of the first plan for this tool. */
+const PATTERNS = [
+  /rm\s+-rf\s+\/\s*$/,
+  /rm\s+-rf\s+\/\*/,
+  /mkfs\./,
+  /dd\s+if=.+of=\/dev\/sd/,
+  />\s*\/dev\/sd/,
+  /chmod\s+-R\s+777\s+\/\s*$/,
+  /:()\{\s*:\|:&\s*\};:/,
+  /mv\s+\/\s+/,
+  /chown\s+-R\s+.+\s+\/\s*$/,
+];
 
-for (let round = 0; round < 3; round++) for (const command of commands) judge(command, facts);
-const times = [];
-for (let round = 0; round < 5; round++) {
-  for (const command of commands) {
-    const start = performance.now();
-    judge(command, facts);
-    times.push(performance.now() - start);
-  }
+const judges = [
+  ["nacre", (command) => judge(command, facts).verdict],
+  ["nine regular expressions", (command) => (PATTERNS.some((one) => one.test(command)) ? "deny" : "allow")],
+];
+// This one looks at the disk: it gets a home and a project that exist, in the place of those the commands name.
+const home = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+const cwd = join(home, "proj");
+mkdirSync(cwd);
+process.env.HOME = home;
+process.on("exit", () => rmSync(home, { recursive: true, force: true }));
+const safetyNet = await importPeer("cc-safety-net");
+if (safetyNet) {
+  const verdictOf = (command) =>
+    safetyNet.checkCommand({ command: command.replaceAll(facts.home, home), cwd }).kind;
+  judges.splice(1, 0, [peerTitle("cc-safety-net"), verdictOf]);
 }
-console.log(
-  `${commands.length} commands: median ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`,
-);
 
-const megabyte = (text) => text.repeat(Math.ceil(2 ** 20 / text.length));
-const many = (line) => Array.from({ length: 80_000 }, (_, i) => line(i)).join("\n");
-const large = {
-  "flat script": megabyte("echo one ordinary line of a script\n"),
-  "rm -rf /": megabyte("rm -rf /;"),
-  "one-letter commands": megabyte("a;"),
-  "nested substitutions": megabyte("$("),
-  "open quotes": megabyte(`"'`),
-  pipes: `cat${megabyte("|cat")}`,
-  braces: `rm -rf ${megabyte("{a,b}")}`,
-  "open braces": `echo ${megabyte("{a,")}`,
-  substitutions: many((i) => `x$(echo ${i})`),
-  variables: many((i) => `x && v${i}=1`),
-  functions: many((i) => `f${i}(){ :; }`),
-  arguments: `rm -rf ${megabyte("a ")}`,
-  options: `curl ${megabyte("-d@a ")}`,
-  "nested shells": megabyte("bash -c 'ls';"),
-  wrappers: megabyte("sudo a;"),
-};
-for (const [name, text] of Object.entries(large)) {
-  const before = process.cpuUsage();
-  const start = performance.now();
-  const { verdict, rule } = judge(text, facts);
-  const wall = performance.now() - start;
-  const { user, system } = process.cpuUsage(before);
-  console.log(
-    `${name.padEnd(22)} ${ms(wall).padStart(10)} (cpu ${ms((user + system) / 1000).padStart(10)})  ${verdict} ${rule ?? ""}`,
+if (existsSync(corpus)) await score();
+else note("The corpus of labelled commands is not on this machine: no scores.");
+hostile();
+
+async function score() {
+  const entries = readFileSync(corpus, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const rows = [];
+  for (const [title, verdictOf] of judges) {
+    const verdicts = entries.map(({ command }) => verdictOf(command));
+    const stopped = (expect) => {
+      const of = entries
+        .map(({ expect: label }, i) => [label, verdicts[i]])
+        .filter(([label]) => label === expect);
+      return `${((of.filter(([, verdict]) => verdict !== "allow").length / of.length) * 100).toFixed(1)} %`;
+    };
+    const times = [];
+    for (let round = 0; round < 6; round++) {
+      for (const { command } of entries) {
+        const took = await timed(() => verdictOf(command));
+        // The first rounds warm up.
+        if (round >= 2) times.push(took);
+      }
+    }
+    rows.push({ title, times, cells: [stopped("deny"), stopped("ask"), stopped("allow")] });
+  }
+  table(
+    `${entries.length} labelled commands: the part that is stopped (denied or asked about)`,
+    [
+      "policy",
+      "of those to deny",
+      "of those to ask about",
+      "of the harmless",
+      "ms per command, median",
+      "p99",
+    ],
+    rows.map(({ title, times, cells }) => [
+      title,
+      ...cells,
+      median(times).toFixed(3),
+      quantile(times, 0.99).toFixed(3),
+    ]),
   );
+  note(
+    "cc-safety-net denies or allows, it never asks; what it denies of those to ask about counts as stopped.",
+  );
+  target("a verdict, median", median(rows[0].times), { atMost: 0.2 }, " ms");
+  target("a verdict, p99", quantile(rows[0].times, 0.99), { atMost: 5 }, " ms");
+}
+
+function hostile() {
+  const megabyte = (text) => text.repeat(Math.ceil(2 ** 20 / text.length));
+  const many = (line) => Array.from({ length: 80_000 }, (_, i) => line(i)).join("\n");
+  const large = {
+    "flat script": megabyte("echo one ordinary line of a script\n"),
+    "rm -rf /": megabyte("rm -rf /;"),
+    "one-letter commands": megabyte("a;"),
+    "nested substitutions": megabyte("$("),
+    "open quotes": megabyte(`"'`),
+    pipes: `cat${megabyte("|cat")}`,
+    braces: `rm -rf ${megabyte("{a,b}")}`,
+    "open braces": `echo ${megabyte("{a,")}`,
+    substitutions: many((i) => `x$(echo ${i})`),
+    variables: many((i) => `x && v${i}=1`),
+    functions: many((i) => `f${i}(){ :; }`),
+    arguments: `rm -rf ${megabyte("a ")}`,
+    options: `curl ${megabyte("-d@a ")}`,
+    "nested shells": megabyte("bash -c 'ls';"),
+    wrappers: megabyte("sudo a;"),
+  };
+  const rows = Object.entries(large).map(([name, text]) => {
+    const before = process.cpuUsage();
+    const { verdict, rule } = judge(text, facts);
+    const { user, system } = process.cpuUsage(before);
+    return [name, (user + system) / 1000, verdict, rule ?? ""];
+  });
+  table("A megabyte of hostile text", ["text", "ms of CPU", "verdict", "rule"], rows);
+  target("the slowest megabyte", Math.max(...rows.map(([, ms]) => ms)), { atMost: 1_000 }, " ms");
 }

@@ -1,16 +1,81 @@
-// npm run bench [-- NAME...]: every benchmark in a process of its own, one after the other.
+// npm run bench [-- --json] [--only NAME]...: every benchmark in a process of its own, one after the other. A whole
+// run writes bench/REPORT.md; with --json the findings go to stdout and everything else to stderr.
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { forgetFailures } from "../bench/shared/peers.mjs";
+import { reportOf, surroundings } from "./bench-report.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-ensureBuilt();
-const wanted = process.argv.slice(2);
-const names = readdirSync(join(root, "bench"))
+/** In the order of the report; others follow. */
+const ORDER = [
+  "latency",
+  "fresh-command",
+  "session",
+  "event-loop-block",
+  "cli",
+  "mcp",
+  "large-output",
+  "many-shells",
+];
+
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+  },
+  allowPositionals: true,
+});
+const all = readdirSync(join(root, "bench"))
   .filter((file) => file.endsWith(".mjs") && file !== "measure.mjs")
-  .map((file) => file.slice(0, -4));
-for (const name of wanted.length > 0 ? wanted : names) {
-  console.log(`\n== ${name}`);
-  const { status } = spawnSync(process.execPath, [join(root, "bench", `${name}.mjs`)], { stdio: "inherit" });
-  if (status !== 0) process.exitCode = 1;
+  .map((file) => file.slice(0, -4))
+  .sort((a, b) => (ORDER.indexOf(a) + 1 || 99) - (ORDER.indexOf(b) + 1 || 99));
+const wanted = [...values.only, ...positionals].flatMap((names) => names.split(","));
+const unknown = wanted.filter((name) => !all.includes(name));
+if (unknown.length > 0) {
+  console.error(`bench: there is no ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
+  process.exit(2);
+}
+
+ensureBuilt();
+forgetFailures();
+const names = wanted.length > 0 ? wanted : all;
+const began = performance.now();
+const benches = names.map(measure);
+const findings = { ...surroundings(), seconds: Math.round((performance.now() - began) / 1000), benches };
+if (values.json) console.log(JSON.stringify(findings, null, 2));
+// A part of it would replace figures by none.
+if (wanted.length === 0) writeFileSync(join(root, "bench/REPORT.md"), reportOf(findings));
+process.exitCode = benches.some(({ failed }) => failed) ? 1 : 0;
+
+function measure(name) {
+  process.stderr.write(`\n== ${name}\n`);
+  const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-result-"));
+  const file = join(scratch, "result.json");
+  const path = join(root, "bench", `${name}.mjs`);
+  const { status, stdout } = spawnSync(process.execPath, [path], {
+    stdio: ["ignore", "pipe", "inherit"],
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 ** 2,
+    env: { ...process.env, BENCH_RESULT: file },
+  });
+  process[values.json ? "stderr" : "stdout"].write(stdout);
+  const found = existsSync(file)
+    ? JSON.parse(readFileSync(file, "utf8"))
+    : // It only prints: that, then, as it is.
+      { tables: [], targets: [], notes: [], peers: [], text: stdout.trim() };
+  rmSync(scratch, { recursive: true, force: true });
+  return { name, about: aboutOf(path), failed: status !== 0, ...found };
+}
+
+/** What a benchmark says of itself: the comment it opens with. */
+function aboutOf(path) {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("//"));
+  return lines
+    .slice(0, end)
+    .map((line) => line.slice(3))
+    .join(" ");
 }

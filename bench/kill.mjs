@@ -1,0 +1,173 @@
+// What is still there after a kill: fourteen ways in which processes get away from their shell, beside the usual ways
+// to kill. What survives is found by a mark on its command line, none of ours, and ended afterwards.
+import { spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ShellManager } from "nacre";
+import { median, sleep } from "./measure.mjs";
+import { importPeer, peerTitle } from "./shared/peers.mjs";
+import { note, table, target } from "./shared/report.mjs";
+import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
+
+const escapes = fileURLToPath(new URL("../test/fixtures/bin/escape.sh", import.meta.url));
+const KINDS = [
+  "background",
+  "nohup",
+  "setsid",
+  "double-fork",
+  "daemon",
+  "bare-background",
+  "bare-nohup",
+  "bare-setsid",
+  "bare-double-fork",
+  "bare-daemon",
+  "term-ignorer",
+  "stopped",
+  "namespace",
+  "other-user",
+];
+const IMPOSSIBLE = {
+  namespace: spawnSync("unshare", ["--user", "--map-root-user", "--pid", "--fork", "true"]).status !== 0,
+  "other-user": process.getuid() !== 0,
+};
+const SETTLE_MAX_MS = 2_000;
+
+const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+const killers = [];
+try {
+  await openKillers();
+  const kinds = KINDS.filter((kind) => !IMPOSSIBLE[kind]);
+  const results = new Map(killers.map(({ title }) => [title, []]));
+  for (const kind of kinds) {
+    for (const killer of killers) results.get(killer.title).push({ kind, ...(await tryOne(killer, kind)) });
+  }
+  report(kinds, results);
+} finally {
+  for (const { close } of killers) await close?.();
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Each starts a command, and gives what kills it. */
+async function openKillers() {
+  const manager = new ShellManager({ stateRoot: join(scratch, "state") });
+  await manager.warmUp();
+  killers.push({
+    title: "nacre",
+    start: async (command) => {
+      const shell = await manager.createShell({ command, workingDir: scratch });
+      return () => shell.kill({ graceMs: 0 });
+    },
+    close: () => manager.dispose(),
+  });
+  killers.push({
+    title: "kill(-pgid)",
+    start: async (command) => {
+      const { pid } = spawn("bash", ["-c", command], { cwd: scratch, stdio: "ignore", detached: true });
+      return () => process.kill(-pid, "SIGKILL");
+    },
+  });
+  const treeKill = (await importPeer("tree-kill"))?.default;
+  if (treeKill) {
+    killers.push({
+      title: peerTitle("tree-kill"),
+      start: async (command) => {
+        const { pid } = spawn("bash", ["-c", command], { cwd: scratch, stdio: "ignore" });
+        return () => new Promise((resolve) => treeKill(pid, "SIGKILL", resolve));
+      },
+    });
+  }
+  const commander = SERVERS["desktop-commander"]();
+  if (commander) {
+    const { client, close } = await connect(commander, serverEnv(scratch, "desktop-commander"), scratch);
+    killers.push({
+      title: commander.title,
+      start: async (command) => {
+        // It answers while the command runs.
+        const call = { name: "start_process", arguments: { command, timeout_ms: 1_000, shell: "/bin/bash" } };
+        const result = await client.callTool(call, { timeout: 60_000 });
+        const pid = Number(/PID (\d+)/.exec(JSON.stringify(result.content))?.[1]);
+        return () => client.callTool({ name: "force_terminate", arguments: { pid } });
+      },
+      close,
+    });
+  }
+}
+
+async function tryOne(killer, kind) {
+  const fraction = String(randomInt(100_000_000, 1_000_000_000));
+  const mark = `91000.${fraction}`;
+  // In the shell itself: what stays its child can be found as such.
+  const child = `92000.${fraction}`;
+  const kill = await killer.start(`set -- ${kind} ${mark} ${scratch}; . ${escapes}; sleep ${child}`);
+  await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000);
+  const start = performance.now();
+  await kill();
+  const took = performance.now() - start;
+  // What is dying may take a moment to be gone.
+  await until(() => marked(fraction).length === 0, SETTLE_MAX_MS);
+  const survivors = programs(mark).length;
+  const children = programs(child).length;
+  for (const pid of marked(fraction)) process.kill(pid, "SIGKILL");
+  return { survivors, children, took };
+}
+
+/** Those that have become what they want to be; a fork that has not yet still looks like its shell. */
+function programs(mark) {
+  return marked(mark).filter((pid) => !commandLine(pid).includes("escape.sh"));
+}
+
+async function until(holds, maxMs) {
+  const end = performance.now() + maxMs;
+  while (!holds() && performance.now() < end) await sleep(10);
+}
+
+/** Live processes with this text on their command line. */
+function marked(text) {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(text) && !isZombie(name))
+    .map(Number);
+}
+
+function commandLine(pid) {
+  return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+function isZombie(pid) {
+  const stat = read(`/proc/${pid}/stat`);
+  return "ZX".includes(stat[stat.lastIndexOf(")") + 2] ?? "X");
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function report(kinds, results) {
+  const titles = [...results.keys()];
+  const escapedFrom = (title) => results.get(title).filter(({ survivors }) => survivors > 0);
+  table(
+    `Of ${kinds.length} escapes, those that survive the kill`,
+    ["killer", "survive", "which", "plain child survives", "ms per kill, median"],
+    titles.map((title) => [
+      title,
+      escapedFrom(title).length,
+      escapedFrom(title)
+        .map(({ kind }) => kind)
+        .join(", ") || "none",
+      results.get(title).filter(({ children }) => children > 0).length,
+      median(results.get(title).map(({ took }) => took)),
+    ]),
+  );
+  target("escapes that survive a kill by nacre", escapedFrom("nacre").length, { atMost: 0 });
+  for (const kind of KINDS.filter((one) => IMPOSSIBLE[one]))
+    note(`Not tried here, this user may not: ${kind}.`);
+  note(
+    "The time of a kill by nacre includes looking again whether anything is left, which the others do not do.",
+  );
+}

@@ -1,0 +1,155 @@
+// One command, call to output, in every way there is to run it. In the small hosts each way has a process of its own,
+// which holds nothing else; the large host of 2 GB holds them all. Interleaved, so that noise hits all alike.
+import { execFileSync, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { median, sleep, spread, timed } from "./measure.mjs";
+import { absent, note, table, target } from "./shared/report.mjs";
+import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 80);
+const COMMANDS = ["true", "echo hi", "ls", "git status"];
+const BALLAST_BLOCKS = Number(process.env.BENCH_BALLAST_BLOCKS ?? 16);
+const GAP_MS = 3;
+
+if (process.argv[2] === "host") await host(process.argv.slice(3));
+else await driver();
+
+/** Opens the ways it is told to, and runs what it is asked to. */
+async function host([dir, blocks, ...names]) {
+  const runners = {};
+  // Our own keepers start while the process is small, as they do in real hosts; then the memory it works with.
+  for (const name of names)
+    runners[name] = await RUNNERS[name](dir, join(dir, "..", `state-${process.pid}-${names.indexOf(name)}`));
+  const ballast = Array.from({ length: Number(blocks) }, () => Buffer.alloc(128 * 1024 ** 2, 1));
+  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024;
+  process.send({
+    names: names.filter((name) => runners[name]),
+    rss: Math.round(rss),
+    blocks: ballast.length,
+  });
+  process.on("message", async ({ name, command }) => {
+    let output = "";
+    const took = await timed(async () => {
+      output = await runners[name].run(command);
+    });
+    process.send({ took, output });
+  });
+  process.once("disconnect", async () => {
+    for (const runner of Object.values(runners)) await runner?.close();
+    process.exit(0);
+  });
+}
+
+async function driver() {
+  const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const dir = join(scratch, "repo");
+  execFileSync("git", ["init", "-q", dir]);
+  for (let i = 0; i < 20; i++) writeFileSync(join(dir, `file${i}`), "x");
+  try {
+    const names = Object.keys(RUNNERS);
+    const small = await Promise.all(names.map((name) => open(dir, 0, [name])));
+    const sizes = small.map(({ rss }) => rss).sort((a, b) => a - b);
+    const inSmall = await measure(small, ROUNDS, Math.min(20, ROUNDS));
+    await Promise.all(small.map(close));
+    const large = [await open(dir, BALLAST_BLOCKS, names)];
+    const inLarge = await measure(large, Math.ceil(ROUNDS / 5), 2);
+    const [{ rss }] = large;
+    await Promise.all(large.map(close));
+    show(`small hosts (${sizes[0]} to ${sizes.at(-1)} MB)`, inSmall);
+    show(`a host of ${(rss / 1024).toFixed(1)} GB`, inLarge);
+    aim(inSmall, inLarge);
+    note("just-bash simulates a shell and its commands in JavaScript: no program runs, and it has no git.");
+    note("The sentinel session is the least that can be done; it keeps none of the guarantees.");
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function open(dir, blocks, wanted) {
+  const child = fork(fileURLToPath(import.meta.url), ["host", dir, String(blocks), ...wanted], {
+    env: { ...process.env, BENCH_RESULT: "" },
+  });
+  const [{ names, rss }] = await once(child, "message");
+  for (const name of wanted.filter((one) => !names.includes(one)))
+    absent(runnerTitle(name), "it cannot be loaded here");
+  return { child, names, rss };
+}
+
+async function close({ child }) {
+  const exited = once(child, "exit");
+  child.disconnect();
+  await exited;
+}
+
+/** { [name]: { [command]: [ms...] } } */
+async function measure(hosts, rounds, warmUp) {
+  const all = {};
+  const ways = hosts.flatMap(({ child, names }) => names.map((name) => ({ child, name })));
+  for (let round = -warmUp; round < rounds; round++) {
+    for (const command of COMMANDS) {
+      for (const { child, name } of ways) {
+        if (name === "just-bash" && command === "git status") continue;
+        await sleep(GAP_MS);
+        const took = await ask(child, name, command);
+        if (round >= 0) keep(all, name, command, took);
+      }
+    }
+  }
+  return all;
+}
+
+async function ask(child, name, command) {
+  child.send({ name, command });
+  const [{ took, output }] = await once(child, "message");
+  if (command === "echo hi" && output.trim() !== "hi") throw new Error(`${name} answered ${output}`);
+  return took;
+}
+
+function keep(all, name, command, took) {
+  all[name] ??= {};
+  all[name][command] ??= [];
+  all[name][command].push(took);
+}
+
+function show(title, all) {
+  const names = Object.keys(all);
+  const ratio = (name, command) => {
+    const times = all[name][command];
+    return times === undefined ? "-" : `${(median(all.spawn[command]) / median(times)).toFixed(2)}x`;
+  };
+  table(
+    `Times as fast as spawn("bash", ["-c", …]), in ${title}`,
+    ["way", ...COMMANDS],
+    names.map((name) => [runnerTitle(name), ...COMMANDS.map((command) => ratio(name, command))]),
+  );
+  table(
+    `Milliseconds, median / p95, in ${title}`,
+    ["way", ...COMMANDS],
+    names.map((name) => [
+      runnerTitle(name),
+      ...COMMANDS.map((command) => (all[name][command] ? spread(all[name][command]) : "-")),
+    ]),
+  );
+}
+
+function aim(inSmall, inLarge) {
+  const faster = (all, command) => median(all.spawn[command]) / median(all["nacre session"][command]);
+  for (const [command, atLeast] of [
+    ["true", 5],
+    ["echo hi", 5],
+    ["ls", 1.8],
+    ["git status", 1.5],
+  ]) {
+    target(`${command} in a session, beside spawn`, faster(inSmall, command), { atLeast }, "x");
+  }
+  for (const command of ["true", "echo hi"]) {
+    const grown = median(inLarge["nacre session"][command]) / median(inSmall["nacre session"][command]);
+    target(`${command} in a session at 2 GB, beside the same in a small host`, grown, { atMost: 1.5 }, "x");
+  }
+  const fresh = median(inSmall["nacre fresh shell"].true) / median(inSmall.spawn.true);
+  target("true in a fresh shell, beside spawn", fresh, { atMost: 1.5 }, "x");
+}

@@ -1,0 +1,13 @@
+// The least an MCP server of the SDK can be: one tool that answers at once. What is measured beside it, is measured
+// beside the floor.
+import { McpServer } from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import * as z from "zod";
+
+const server = new McpServer({ name: "noop", version: "0" });
+server.registerTool(
+  "run",
+  { description: "Does nothing.", inputSchema: z.object({ command: z.string() }) },
+  async () => ({ content: [{ type: "text", text: "hi\n" }] }),
+);
+await server.connect(new StdioServerTransport());

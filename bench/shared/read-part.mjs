@@ -1,0 +1,11 @@
+// The text of a part of an output file, as a caller of a session reads it.
+import { closeSync, openSync, readSync } from "node:fs";
+
+export function readPart({ path, from, to }) {
+  if (to <= from) return "";
+  const fd = openSync(path, "r");
+  const bytes = Buffer.allocUnsafe(to - from);
+  readSync(fd, bytes, 0, bytes.length, from);
+  closeSync(fd);
+  return bytes.toString();
+}

@@ -1,0 +1,55 @@
+// What a benchmark has found: printed as it comes, and left as JSON for scripts/bench.mjs at the end of the process.
+// Ratios come first: a table of them, then the figures behind it.
+import { writeFileSync } from "node:fs";
+
+const found = { tables: [], targets: [], notes: [], peers: [] };
+
+/** Rows are arrays of words and numbers; numbers are rounded here, and nowhere else. */
+export function table(title, columns, rows) {
+  const cells = rows.map((row) => row.map(cell));
+  found.tables.push({ title, columns, rows: cells });
+  console.log(`\n${title}`);
+  console.log(asMarkdown(columns, cells));
+}
+
+/** A sentence that belongs to the figures: how they were taken, what they leave out. */
+export function note(text) {
+  found.notes.push(text);
+  console.log(text);
+}
+
+/** What was aimed at. `limit` is { atMost } or { atLeast }, in `unit`. */
+export function target(what, got, limit, unit = "") {
+  const { atMost, atLeast } = limit;
+  const met = Number.isFinite(got) && (atMost === undefined ? got >= atLeast : got <= atMost);
+  const wanted = atMost === undefined ? `at least ${atLeast}${unit}` : `at most ${atMost}${unit}`;
+  found.targets.push({ what, wanted, got: `${cell(got)}${unit}`, met });
+  console.log(`${met ? "met   " : "MISSED"} ${what}: ${cell(got)}${unit}, wanted ${wanted}`);
+}
+
+/** A peer that took no part, and why. */
+export function absent(name, reason) {
+  found.peers.push({ name, reason });
+  console.log(`${name} took no part: ${reason}`);
+}
+
+export function asMarkdown(columns, rows) {
+  const widths = columns.map((title, i) => Math.max(title.length, 3, ...rows.map((row) => row[i].length)));
+  const line = (words) => `| ${words.map((word, i) => word.padEnd(widths[i])).join(" | ")} |`;
+  return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+function cell(value) {
+  if (typeof value !== "number") return String(value ?? "-");
+  if (!Number.isFinite(value)) return "-";
+  if (Number.isInteger(value)) return String(value);
+  return Math.abs(value) >= 100
+    ? value.toFixed(0)
+    : Math.abs(value) >= 10
+      ? value.toFixed(1)
+      : value.toFixed(2);
+}
+
+process.on("exit", () => {
+  if (process.env.BENCH_RESULT) writeFileSync(process.env.BENCH_RESULT, JSON.stringify(found));
+});

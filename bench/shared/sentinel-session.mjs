@@ -1,0 +1,38 @@
+// The simplest session there is, written for comparison: one bash, commands on its stdin, a sentinel in its output
+// that says a command has ended. It has none of the guarantees: output that looks like the sentinel, a command that
+// reads stdin or ends the bash, and a background child that prints later all break it.
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+
+export class SentinelSession {
+  #child;
+  #sentinel = randomUUID();
+  #text = "";
+  #done;
+
+  constructor(workingDir) {
+    this.#child = spawn("bash", ["--noprofile", "--norc"], {
+      cwd: workingDir,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#child.stdout.setEncoding("utf8").on("data", (chunk) => {
+      this.#text += chunk;
+      const at = this.#text.indexOf(this.#sentinel);
+      if (at < 0 || !this.#text.endsWith("\n")) return;
+      const output = this.#text.slice(0, at);
+      this.#text = "";
+      this.#done(output);
+    });
+  }
+
+  run(command) {
+    return new Promise((resolve) => {
+      this.#done = resolve;
+      this.#child.stdin.write(`{ ${command}\n} 2>&1; echo "${this.#sentinel} $?"\n`);
+    });
+  }
+
+  close() {
+    this.#child.stdin.end();
+  }
+}

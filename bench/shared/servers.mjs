@@ -1,0 +1,79 @@
+// MCP servers that run commands: ours, those of the peers, and the floor. Each has a home of its own, so that none
+// reads or writes what belongs to the person, and says nothing to anybody over the network.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { peerFile, peerTitle } from "./peers.mjs";
+
+const ours = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const floor = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
+
+/** `words` start it, `call` names its tool for one command; undefined where it cannot be had. */
+export const SERVERS = {
+  "nacre mcp": () => ({
+    title: "nacre mcp",
+    words: [ours, "mcp"],
+    call: (command) => ({ name: "Bash", arguments: { command } }),
+  }),
+  "SDK no-op": () => ({
+    title: "a no-op server of the SDK (the floor)",
+    words: [floor],
+    call: (command) => ({ name: "run", arguments: { command } }),
+  }),
+  "mcp-server-commands": () =>
+    peer("mcp-server-commands", (command) => ({ name: "run_command", arguments: { command } })),
+  "desktop-commander": () =>
+    peer("desktop-commander", (command) => ({
+      name: "start_process",
+      arguments: { command, timeout_ms: 60_000 },
+    })),
+};
+
+function peer(name, call) {
+  const file = peerFile(name);
+  return file === undefined ? undefined : { title: peerTitle(name), words: [file], call };
+}
+
+/** The environment of a server whose home is a new directory in `scratch`. */
+export function serverEnv(scratch, name) {
+  const home = join(scratch, name.replaceAll(" ", "-"));
+  mkdirSync(home, { recursive: true });
+  return {
+    ...process.env,
+    HOME: home,
+    NACRE_HOME: join(home, "state"),
+    SHELL: "/bin/bash",
+    DESKTOP_COMMANDER_DISABLE_TELEMETRY: "1",
+    DC_FLAG_URL: "http://127.0.0.1:9/",
+  };
+}
+
+/** A client of the server; `close` ends both. */
+export async function connect(server, env, cwd) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: server.words,
+    env,
+    cwd,
+    stderr: "ignore",
+  });
+  const client = new Client({ name: "bench", version: "0" });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  const pid = transport.pid;
+  return {
+    client,
+    tools,
+    pid,
+    run: async (command) => textOf(await client.callTool(server.call(command), { timeout: 120_000 })),
+    /** The most memory it has had, in MiB. */
+    peakMib: () => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
+    close: () => client.close(),
+  };
+}
+
+export function textOf(result) {
+  return (result.content ?? []).map((part) => part.text ?? "").join("\n");
+}

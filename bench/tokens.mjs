@@ -1,0 +1,192 @@
+// What a model reads: the schemas of the shell tools, and the results of five recorded tasks, counted in tokens
+// (o200k_base), beside the tools of two peers. Every tool does each task the way its description says.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createToolkit } from "nacre";
+import { importPeer, peerTitle } from "./shared/peers.mjs";
+import { note, table, target } from "./shared/report.mjs";
+import { connect, SERVERS, serverEnv, textOf } from "./shared/servers.mjs";
+
+const TASKS = ["failing test run", "build with a progress bar", "start a server", "2 MB log", "kill"];
+const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+const dir = join(scratch, "work");
+mkdirSync(dir);
+writePrograms();
+
+const tokenizer = await importPeer("gpt-tokenizer");
+const tools = [];
+try {
+  if (tokenizer) {
+    tools.push(await ours());
+    for (const open of [desktopCommander, piTool]) {
+      const tool = await open();
+      if (tool) tools.push(tool);
+    }
+    for (const tool of tools) tool.results = await record(tool);
+    report();
+  }
+} finally {
+  for (const { close } of tools) await close();
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Programs that print what such programs print, the same each time. */
+function writePrograms() {
+  const passes = Array.from(
+    { length: 60 },
+    (_, i) => `echo "  ✓ test/unit/case-${i}.test.ts (3 tests) ${i + 12}ms"`,
+  );
+  const failures = [
+    "echo; echo ' FAIL  test/unit/parser.test.ts > reads an empty file'",
+    "echo 'AssertionError: expected undefined to deeply equal []' >&2",
+    ...Array.from({ length: 8 }, (_, i) => `echo "    at parse (src/parser.ts:${i + 40}:11)" >&2`),
+    "echo; echo ' Tests  1 failed | 180 passed (181)'; exit 1",
+  ];
+  writeFileSync(join(dir, "tests.sh"), [...passes, ...failures].join("\n"));
+  writeFileSync(
+    join(dir, "build.sh"),
+    `for ((i = 0; i <= 200; i++)); do
+  printf '\\r\\033[2K\\033[32m%-40s\\033[0m %3d%% building modules (%d/200)' "$(printf '#%.0s' $(seq $((i / 5 + 1))))" $((i / 2)) $i
+done
+printf '\\n\\033[1mdist/index.js\\033[0m  142.11 kB\\nbuilt in 3.21s\\n'`,
+  );
+  writeFileSync(
+    join(dir, "server.sh"),
+    "echo '> app@1.0.0 dev'; echo 'compiling...'; sleep 0.5; echo 'listening on 8080'; exec sleep 98766",
+  );
+  const log = Array.from(
+    { length: 32_000 },
+    (_, i) =>
+      `2026-01-01T00:00:${String(i % 60).padStart(2, "0")}Z INFO request ${i} GET /api/items/${i} 200 in ${i % 97} ms\n`,
+  );
+  writeFileSync(
+    join(dir, "app.log"),
+    `${log.join("")}2026-01-01T00:01:00Z ERROR out of memory\n`.slice(-2 * 1024 ** 2),
+  );
+}
+
+/** Runs the five tasks; each is a list of what the model was answered. */
+async function record({ run, serve, stop }) {
+  const test = [await run("bash tests.sh")];
+  const build = [await run("bash build.sh")];
+  const server = await serve();
+  const log = [await run("cat app.log")];
+  const killed = await stop();
+  return [test, build, server, log, killed];
+}
+
+async function ours() {
+  const kit = await createToolkit({ workingDir: dir, stateRoot: join(scratch, "state") });
+  const call = async (name, args) => {
+    const { output, error, metadata, notes } = await kit.call(name, args);
+    // As over MCP: the error, the output, the notes.
+    const text = [error, output, ...(notes ?? [])].filter(Boolean).join("\n");
+    return { text, metadata };
+  };
+  let id = "";
+  return {
+    title: "nacre",
+    schemas: kit.schemas("anthropic"),
+    run: async (command) => (await call("Bash", { command })).text,
+    serve: async () => {
+      const started = await call("Bash", { command: "bash server.sh", run_in_background: true });
+      id = started.metadata.bash_id;
+      return [started.text, (await call("BashOutput", { bash_id: id, wait_for: "listening on" })).text];
+    },
+    stop: async () => [(await call("KillShell", { shell_id: id })).text],
+    close: () => kit[Symbol.asyncDispose](),
+  };
+}
+
+async function desktopCommander() {
+  const server = SERVERS["desktop-commander"]();
+  if (!server) return undefined;
+  const { client, tools: all, close } = await connect(server, serverEnv(scratch, "commander"), dir);
+  const call = async (name, args) =>
+    textOf(await client.callTool({ name, arguments: args }, { timeout: 120_000 }));
+  const names = [
+    "start_process",
+    "read_process_output",
+    "interact_with_process",
+    "force_terminate",
+    "list_sessions",
+  ];
+  let pid = 0;
+  return {
+    title: server.title,
+    schemas: all
+      .filter(({ name }) => names.includes(name))
+      .map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+    run: (command) => call("start_process", { command: `cd ${dir} && ${command}`, timeout_ms: 60_000 }),
+    serve: async () => {
+      const started = await call("start_process", {
+        command: `cd ${dir} && bash server.sh`,
+        timeout_ms: 200,
+      });
+      pid = Number(/PID (\d+)/.exec(started)?.[1]);
+      return [started, await call("read_process_output", { pid, timeout_ms: 2_000 })];
+    },
+    stop: async () => [await call("force_terminate", { pid })],
+    close,
+  };
+}
+
+/** It has no background: what is to go on is started with `&`, as its users do. */
+async function piTool() {
+  const pi = await importPeer("pi");
+  if (!pi) return undefined;
+  const tool = pi.createBashTool(dir);
+  const call = async (command) => {
+    try {
+      return textOf(await tool.execute("bench", { command }));
+    } catch (error) {
+      return error.message;
+    }
+  };
+  let pid = "";
+  return {
+    title: peerTitle("pi").replace("pi", "pi bash tool"),
+    schemas: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }],
+    run: call,
+    serve: async () => {
+      const started = await call("bash server.sh > server.log 2>&1 & echo $!");
+      pid = started.trim();
+      return [started, await call("sleep 2; cat server.log")];
+    },
+    stop: async () => [await call(`kill ${pid} && echo stopped`)],
+    close: () => {},
+  };
+}
+
+function report() {
+  const count = (text) => tokenizer.encode(text).length;
+  const rows = tools.map(({ title, schemas, results }) => {
+    const parts = [count(JSON.stringify(schemas)), ...results.map((texts) => count(texts.join("\n")))];
+    return { title, parts, sum: parts.reduce((a, b) => a + b, 0) };
+  });
+  const [nacre, ...peers] = rows;
+  table(
+    "Tokens a model reads: the sum, as a part of nacre's",
+    ["tool", "times nacre's"],
+    rows.map(({ title, sum }) => [title, `${(sum / nacre.sum).toFixed(2)}x`]),
+  );
+  table(
+    "Tokens a model reads",
+    ["tool", "schemas", ...TASKS, "sum", "without the log"],
+    rows.map(({ title, parts, sum }) => [title, ...parts, sum, sum - parts[4]]),
+  );
+  if (peers.length > 0) {
+    const best = Math.min(...peers.map(({ sum }) => sum));
+    target("tokens in sum, as a part of the best peer's", (nacre.sum / best) * 100, { atMost: 60 }, " %");
+  }
+  note(
+    "Of desktop-commander only the five tools that run and read processes are counted; it lists many more.",
+  );
+  if (process.env.BENCH_TEXTS) {
+    for (const { title, results } of tools)
+      for (const [i, texts] of results.entries()) {
+        console.log(`\n=== ${title}, ${TASKS[i]}\n${texts.join("\n---\n").slice(0, 1500)}`);
+      }
+  }
+}
