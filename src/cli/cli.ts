@@ -18,9 +18,25 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     });
     return exitCode;
   } catch (error) {
-    // commander has said what is wrong by now, or has printed the help or the version.
+    const mistake = error instanceof CommanderError ? mistakeOf(error, words) : messageOf(error);
+    if (mistake !== undefined) io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${mistake}\n`);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${messageOf(error)}\n`);
     return EXIT.failed;
   }
+}
+
+/** undefined where the help or the version was printed. */
+function mistakeOf(
+  { code, exitCode, message }: CommanderError,
+  words: readonly string[],
+): string | undefined {
+  if (exitCode === 0 || code === "commander.help") return undefined;
+  // commander says `error: …` and puts what it suggests on a line of its own.
+  const [first = "", ...rest] = message.trim().split("\n");
+  const said = first.replace(/^error: /, "");
+  const more = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  if (more.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(words[0] ?? "")) {
+    more.push("Options of the command itself go behind a --, or into one quoted line.");
+  }
+  return more.length === 0 ? said : `${said.replace(/[.]?$/, ".")} ${more.join(" ")}`;
 }

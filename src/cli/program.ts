@@ -1,7 +1,6 @@
 // The words of the command line: one program, its commands in words/, and how mistakes are told.
 import { Command } from "commander";
 import { packageVersion } from "./package-version.ts";
-import { paintFor } from "./paint.ts";
 import type { ProgramOptions } from "./program-options.ts";
 import { addAuditWords } from "./words/audit.ts";
 import { addPolicyWords } from "./words/policy.ts";
@@ -12,7 +11,6 @@ import { addToolsWords } from "./words/tools.ts";
 
 export function createProgram(options: ProgramOptions): Command {
   const { io } = options;
-  const paint = paintFor(io, "stderr");
   const program = new Command("nacre")
     .description(
       "The shell that AI agents should have had: every call returns, nothing is lost, nothing escapes.",
@@ -24,7 +22,8 @@ export function createProgram(options: ProgramOptions): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, put) => put(`${paint.red("nacre:")} ${oneLineOf(text)}\n`),
+      // Told by whoever runs it, who knows what kind of mistake it is.
+      outputError: () => {},
     })
     .addHelpText(
       "after",
@@ -44,12 +43,4 @@ Examples:
   addAuditWords(program, options);
   addSetupWords(program, options);
   return program;
-}
-
-/** commander says `error: …` and puts what it suggests on a line of its own. */
-function oneLineOf(text: string): string {
-  const [first = "", ...rest] = text.trim().split("\n");
-  const said = first.replace(/^error: /, "");
-  const more = rest.map((line) => line.replace(/^\((.*)\)$/, "$1")).join(" ");
-  return more === "" ? said : `${said.replace(/[.]?$/, ".")} ${more}`;
 }

@@ -25,6 +25,7 @@ export interface SandboxWords {
 
 export function addSandboxWords(command: Command): Command {
   return command
+    .optionsGroup("Sandbox and limits:")
     .addOption(
       new Option(
         "--sandbox <profile>",

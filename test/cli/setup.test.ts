@@ -215,6 +215,9 @@ test("mistakes are one line that says what was meant", async () => {
   expect(await said("run", "--timout", "3", "x")).toBe(
     "nacre: unknown option '--timout'. Did you mean --timeout?\n",
   );
+  expect(await said("run", "ls", "-la")).toBe(
+    "nacre: unknown option '-la'. Options of the command itself go behind a --, or into one quoted line.\n",
+  );
   expect(await said("ouptut", "x")).toContain("Did you mean output?");
 });
 

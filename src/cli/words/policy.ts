@@ -1,5 +1,5 @@
 // The words of `nacre check`.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CheckOptions } from "../commands/check.ts";
 import { policyFileOption, policyOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
@@ -11,7 +11,7 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
     .description("say what the policy thinks of a command; nothing is run")
     .argument("[command...]", "one quoted line of bash; or several words, each taken as it is")
     .option("--explain", "print the whole way to the verdict")
-    .option("--cwd <dir>", "where it would run", io.cwd)
+    .addOption(new Option("--cwd <dir>", "where it would run").default(io.cwd, "here"))
     .option("--home <dir>", "whose home it would run for, as an ordinary user")
     .addOption(policyOption())
     .addOption(policyFileOption())

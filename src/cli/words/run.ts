@@ -13,7 +13,8 @@ import type { ProgramOptions } from "../program-options.ts";
 import { addSandboxWords } from "../sandbox-words.ts";
 
 export function addRunWords(program: Command, { io, done, words }: ProgramOptions): void {
-  addSandboxWords(program.command("run"))
+  const run = program
+    .command("run")
     .description("run a command; its output and exit code pass through")
     .argument("<command...>", "one quoted line of bash; or several words, each passed on as it is")
     .option("-b, --background", "start it, print its id and let it run on; it outlives this program")
@@ -23,8 +24,12 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       readMs,
     )
     .addOption(modeOption())
-    .option("--cwd <dir>", "where to run it", io.cwd)
-    .option("--env <name=value>", "set a variable for it; may be given again", collectVariable, {})
+    .addOption(new Option("--cwd <dir>", "where to run it").default(io.cwd, "here"))
+    .addOption(
+      new Option("--env <name=value>", "set a variable for it; may be given again")
+        .argParser(collectVariable)
+        .default({}, "none"),
+    )
     .addOption(envModeOption())
     .addOption(
       new Option("--stdin", "let it read the stdin of nacre (without: nothing to read)").conflicts([
@@ -45,6 +50,7 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       const { runCommand } = await import("../commands/run.ts");
       done(await runCommand(io, { ...options, words: given, areArguments: words.includes("--") }));
     });
+  addSandboxWords(run);
 }
 
 const RUN_HELP = `

@@ -31,7 +31,8 @@ Examples:
       const { printTools } = await import("../commands/tools.ts");
       done(printTools(io, options));
     });
-  addSandboxWords(program.command("mcp"))
+  const mcp = program
+    .command("mcp")
     .description("serve the tools over MCP on stdin and stdout, or over HTTP")
     .addOption(dialectOption())
     .addOption(policyOption())
@@ -60,4 +61,5 @@ Examples:
       const { serve } = await import("../commands/mcp.ts");
       done(await serve(io, options));
     });
+  addSandboxWords(mcp);
 }
