@@ -8,8 +8,10 @@ import type { Placeholder } from "./placeholders.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
 export interface GitGuard {
-  /** Arguments of bwrap, in their order. */
-  readonly args: readonly string[];
+  /** What is to be writable although it lies elsewhere: the main repository of a linked worktree. */
+  readonly writable: readonly string[];
+  /** What in there is read-only. */
+  readonly readOnly: readonly string[];
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
 }
@@ -33,26 +35,22 @@ export function guardGit(directory: string, options: GuardOptions): GitGuard {
   }
 }
 
-const NOTHING: GitGuard = { args: [], placeholders: [], notEnforced: [] };
+const NOTHING: GitGuard = { writable: [], readOnly: [], placeholders: [], notEnforced: [] };
 
-/**
- * The directory is bound on itself first: only a mount cannot be renamed, and `mv .git away; mkdir -p .git/hooks`
- * would leave the guarded hooks behind.
- */
 function guardGitDir(git: string, { gitConfig, exists }: GuardOptions): GitGuard {
   const guarded = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
   // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
-  if (guarded.some(({ path }) => isSymlink(path))) return { ...NOTHING, args: ["--ro-bind", git, git] };
-  const args = ["--bind", git, git];
+  if (guarded.some(({ path }) => isSymlink(path))) return { ...NOTHING, readOnly: [git] };
+  const readOnly: string[] = [];
   const placeholders: Placeholder[] = [];
   for (const part of guarded) {
     if (!exists(part.path)) {
       if (!part.missing) continue;
       placeholders.push({ path: part.path, ...part.missing });
     }
-    args.push("--ro-bind", part.path, part.path);
+    readOnly.push(part.path);
   }
-  return { args, placeholders, notEnforced: [] };
+  return { ...NOTHING, readOnly, placeholders };
 }
 
 interface Guarded {
@@ -93,24 +91,21 @@ function moduleParts(git: string, gitConfig: boolean): Guarded[] {
  * but not what is outside.
  */
 function guardLinked(git: string, options: GuardOptions): GitGuard {
-  const args = ["--ro-bind", git, git];
+  const itself = { ...NOTHING, readOnly: [git] };
   const named = /^gitdir: (.+)\n?$/.exec(readQuietly(git))?.[1];
-  if (named === undefined) return { ...NOTHING, args };
+  if (named === undefined) return itself;
   const own = realPath(resolve(dirname(git), named));
   const back = readQuietly(join(own, "gitdir")).trim();
   const common = readQuietly(join(own, "commondir")).trim();
-  if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return { ...NOTHING, args };
+  if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return itself;
   const main = realPath(resolve(own, common));
-  if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return { ...NOTHING, args };
+  if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return itself;
   const guard = guardGitDir(main, options);
   const ownParts = ["commondir", "gitdir", "config.worktree"].map((name) => join(own, name));
   return {
     ...guard,
-    args: [
-      ...args,
-      ...guard.args,
-      ...ownParts.filter((path) => kindOf(path) === "file").flatMap((path) => ["--ro-bind", path, path]),
-    ],
+    writable: [main],
+    readOnly: [git, ...guard.readOnly, ...ownParts.filter((path) => kindOf(path) === "file")],
   };
 }
 

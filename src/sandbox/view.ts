@@ -22,13 +22,7 @@ export interface View {
 export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): View {
   const { workspace, profile } = spec;
   const writable = outermostFirst([...new Set(spec.writable)]);
-  for (const path of writable) {
-    if (kindOf(path) !== undefined) continue;
-    throw new NacreError(
-      "invalid_input",
-      `The writable path ${path} does not exist. Create it, or leave it out.`,
-    );
-  }
+  for (const path of writable) checkWritable(path);
   const isPrivate = (path: string) => PRIVATE.some((place) => isWithin(path, place));
   const shownInPrivate = profile === "read-only" && isPrivate(workspace) ? [workspace] : [];
   const isVisible = (path: string) =>
@@ -37,24 +31,61 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
   const exists = (path: string) => kindOf(path) !== undefined && !isPlaceholder(path);
   const guards = writable.map((path) => guardGit(path, { gitConfig: spec.gitConfig, exists }));
   const masks = masksOf(spec, { isVisible, isWritable, exists }, realPath(shown.stateRoot));
+  const startup = startupFilesOf(spec.homes)
+    .map(realPath)
+    .filter((path) => isWritable(path) && kindOf(path) === "file");
+  const roots = [...new Set([...writable, ...guards.flatMap((guard) => guard.writable)])];
+  const readOnly = [...guards.flatMap((guard) => guard.readOnly), ...startup];
+  const binds = outermostFirst([...roots, ...pinsFor([...readOnly, ...masks.places, ...roots], roots)]);
   return {
     args: [
-      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+      // The settings of the kernel are files that belong to root, and root needs no capability to write its own: where
+      // nacre runs as root, a writable /proc/sys would be the way out.
+      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
       ...PRIVATE.flatMap((path) => ["--perms", "1777", "--tmpfs", path]),
-      ...neededOfRun(spec).flatMap((path) => ["--ro-bind", path, path]),
-      ...shownInPrivate.flatMap((path) => ["--ro-bind", path, path]),
-      ...writable.flatMap((path) => ["--bind", path, path]),
-      ...guards.flatMap(({ args }) => args),
-      ...startupFilesOf(spec.homes)
-        .map(realPath)
-        .filter((path) => isWritable(path) && kindOf(path) === "file")
-        .flatMap((path) => ["--ro-bind", path, path]),
+      ...[...neededOfRun(spec), ...shownInPrivate].flatMap((path) => ["--ro-bind", path, path]),
+      ...binds.flatMap((path) => ["--bind", path, path]),
+      ...readOnly.flatMap((path) => ["--ro-bind", path, path]),
       ...masks.args,
       ...stateRootArgs(shown),
     ],
     placeholders: [...guards.flatMap(({ placeholders }) => placeholders), ...masks.placeholders],
     notEnforced: guards.flatMap(({ notEnforced }) => notEnforced),
   };
+}
+
+/**
+ * The directories between what is writable and what is guarded or hidden in there, to be bound on themselves: only a
+ * mount cannot be renamed. `mv .git away; mkdir -p .git/hooks` would leave the guarded hooks behind, and a hidden file
+ * could be read under another name by the next command.
+ */
+function pinsFor(targets: readonly string[], roots: readonly string[]): string[] {
+  const pins = new Set<string>();
+  for (const target of targets) {
+    for (
+      let at = dirname(target);
+      roots.some((root) => at !== root && isWithin(at, root));
+      at = dirname(at)
+    ) {
+      if (kindOf(at) === "directory" && !roots.includes(at)) pins.add(at);
+    }
+  }
+  return [...pins];
+}
+
+/** Paths were made real when they were first looked at: a command may have put a link there since. */
+function checkWritable(path: string): void {
+  if (kindOf(path) === undefined) {
+    throw new NacreError(
+      "invalid_input",
+      `The writable path ${path} does not exist. Create it, or leave it out.`,
+    );
+  }
+  if (realPath(path) === path) return;
+  throw new NacreError(
+    "spawn_failed",
+    `The writable path ${path} leads elsewhere since it was first used, to ${realPath(path)}. Nothing was run.`,
+  );
 }
 
 /** Empty inside, and gone with the sandbox: temporary files of others, and the sockets of every daemon. */
@@ -70,12 +101,12 @@ function masksOf(
   spec: SandboxSpec,
   { isVisible, isWritable, exists }: Record<"isVisible" | "isWritable" | "exists", (path: string) => boolean>,
   ownRoot: string,
-): Pick<View, "args" | "placeholders"> {
+): Pick<View, "args" | "placeholders"> & { readonly places: readonly string[] } {
   const args: string[] = [];
   const placeholders = new Map<string, Placeholder>();
   const hidden: string[] = [];
   const wanted = [
-    ...spec.hide.map((path) => ({ path, kind: "file" as const })),
+    ...spec.hide.map(realPath).map((path) => ({ path, kind: "file" as const })),
     ...spec.stateRoots.map((path) => ({ path, kind: "directory" as const })),
     ...secretsOf(spec.homes).map(({ path, kind }) => ({ path: realPath(path), kind })),
   ].sort((a, b) => a.path.length - b.path.length);
@@ -94,7 +125,7 @@ function masksOf(
     hidden.push(place);
     args.push(...maskArgs(place, placeholders.get(place)?.kind ?? kindOf(place)));
   }
-  return { args, placeholders: [...placeholders.values()] };
+  return { args, placeholders: [...placeholders.values()], places: hidden };
 }
 
 /** Without any right, so that whoever looks is told "Permission denied" and not that there is nothing. */

@@ -85,6 +85,11 @@ const ATTACKS: readonly Attack[] = [
       `mkdir -p '${outside}/m' "/tmp/m$$" 2>/dev/null; for d in '${outside}/m' "/tmp/m$$"; do mount -t tmpfs none "$d" && umount "$d" && echo REACHED; done; rmdir "/tmp/m$$"`,
     needs: "root",
   },
+  {
+    name: "opens the kernel's settings for writing",
+    command: () => "(exec 3>>/proc/sys/kernel/core_pattern) && echo REACHED",
+    needs: "root",
+  },
   { name: "makes a user namespace", command: () => "unshare --user true && echo REACHED" },
   { name: "reads an ssh key", command: () => "cat ~/.ssh/id_ed25519 && echo REACHED" },
   { name: "reads cloud credentials", command: () => "cat ~/.aws/credentials && echo REACHED" },

@@ -87,6 +87,44 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
   });
 
+  test("a hidden file is not had by renaming the directory it is in", async () => {
+    mkdirSync(join(workspace, "a/b"), { recursive: true });
+    writeFileSync(join(workspace, "a/b/secret"), "PRIVATE");
+    const manager = world.manager({ sandbox: "workspace-write", hide: ["a/b/secret"] });
+    const first = await runIn(manager, "mv a c; mv a/b a/d; echo x >a/b/other && cat a/b/other", workspace);
+    expect(first.getAllOutput()).toMatch(/^x\n/);
+    const second = await runIn(manager, "cat c/b/secret a/d/secret a/b/secret", workspace);
+    expect(second.getAllOutput()).not.toContain("PRIVATE");
+    expect(second.getAllOutput()).toContain("a/b/secret: Permission denied");
+  });
+
+  test("a writable path that a command could turn into a link is held, and one that has become a link is refused", async () => {
+    mkdirSync(join(workspace, "x/cache"), { recursive: true });
+    const manager = world.manager({ sandbox: "workspace-write", writable: ["x/cache"] });
+    const command = `mv x y; rm -rf x/cache; mv x/cache z; ln -s '${outside}' x/cache; ls -d x/cache`;
+    expect((await runIn(manager, command, workspace)).getAllOutput()).toMatch(/^x\/cache\n/);
+    rmSync(join(workspace, "x/cache"), { recursive: true });
+    symlinkSync(outside, join(workspace, "x/cache"));
+    await expect(runIn(manager, "true", workspace)).rejects.toThrow(
+      "leads elsewhere since it was first used",
+    );
+  });
+
+  test("the hooks of a submodule cannot be written", async () => {
+    const sub = join(outside, "sub");
+    rmSync(sub, { recursive: true, force: true });
+    const config = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
+    execFileSync("git", ["init", "-q", sub]);
+    execFileSync("git", ["-C", sub, ...config, "commit", "-q", "--allow-empty", "-m", "x"]);
+    git("init", "-q");
+    git(...config, "submodule", "--quiet", "add", sub, "mod");
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const command = `echo x >.git/modules/mod/hooks/y; mv .git/modules/mod .git/modules/n; cd mod && git ${config.join(" ")} commit -q --allow-empty -m inside && git log --format=%s`;
+    const shell = await runIn(manager, command, workspace);
+    expect(shell.getAllOutput()).toMatch(/^inside\nx\n\[stderr\]\n.*Read-only file system/);
+    expect(existsSync(join(workspace, ".git/modules/n"))).toBe(false);
+  });
+
   test("the hooks of a repository without any stay that way, and git works", async () => {
     git("init", "-q", "--template=");
     rmSync(join(workspace, ".git/hooks"), { recursive: true, force: true });
