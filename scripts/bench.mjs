@@ -1,11 +1,12 @@
 // npm run bench [-- --json] [--only NAME]...: every benchmark in a process of its own, one after the other. A whole
-// run writes bench/REPORT.md; with --json the findings go to stdout and everything else to stderr.
+// run writes bench/REPORT.md and the figures in README.md; with --json the findings go to stdout and everything else to stderr.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { forgetFailures } from "../bench/shared/peers.mjs";
+import { withFigures } from "./bench-figures.mjs";
 import { reportOf, surroundings } from "./bench-report.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
@@ -47,7 +48,11 @@ const benches = names.map(measure);
 const findings = { ...surroundings(), seconds: Math.round((performance.now() - began) / 1000), benches };
 if (values.json) console.log(JSON.stringify(findings, null, 2));
 // A part of it would replace figures by none.
-if (wanted.length === 0) writeFileSync(join(root, "bench/REPORT.md"), reportOf(findings));
+if (wanted.length === 0) {
+  writeFileSync(join(root, "bench/REPORT.md"), reportOf(findings));
+  const readme = join(root, "README.md");
+  writeFileSync(readme, withFigures(readFileSync(readme, "utf8"), findings));
+}
 process.exitCode = benches.some(({ failed }) => failed) ? 1 : 0;
 
 function measure(name) {

@@ -1,0 +1,252 @@
+// One host over a long life of mixed work: of a hundred commands ten time out, ten are killed, five print 10 MB, and
+// for one another host is killed, whose durable shell this one takes over. After it nothing has grown and nothing is
+// left. `npm run soak -- --commands N` says how many; npm test runs a few.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, onTestFinished, test } from "vitest";
+import { lockLimit } from "../../src/hosts/process-table.ts";
+import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import { useDurables } from "../fixtures/durable.ts";
+import { keeperPid, stateOf } from "../fixtures/marked.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+import { SpecialHost } from "../fixtures/special-host.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+
+const COMMANDS = Number(process.env["NACRE_SOAK_COMMANDS"] ?? 200);
+const IN_FLIGHT = 8;
+const PRINTED_BYTES = 10 * 1024 ** 2;
+const QUOTA_BYTES = 256 * 1024 ** 2;
+/** What a garbage collector's noise may look like over the second half of a run. */
+const HEAP_GROWTH_MAX_BYTES = 2 * 1024 ** 2;
+
+const collectGarbage = (() => {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
+})();
+
+type Kind = "ordinary" | "session" | "timeout" | "kill" | "print" | "host";
+
+/** What command number i is; the kinds are spread over every hundred. */
+function kindOf(i: number): Kind {
+  const place = (i * 37) % 100;
+  if (place < 10) return "timeout";
+  if (place < 20) return "kill";
+  if (place < 25) return "print";
+  if (place < 26) return "host";
+  return place < 50 ? "session" : "ordinary";
+}
+
+test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, nothing is left`, {
+  timeout: 3_600_000,
+}, async () => {
+  const root = durables.root();
+  const manager = durables.manager(root, {
+    maxLiveShells: 100,
+    killGraceMs: 100,
+    quotaBytes: QUOTA_BYTES,
+  });
+  const run = new MixedRun(manager, root);
+  onTestFinished(() => run.rest());
+  await run.commands(0, COMMANDS / 4);
+  await run.rest();
+  const before = { fds: openFiles(), tag: hostTag(keeperPid(root)) };
+  await run.commands(COMMANDS / 4, COMMANDS / 2);
+  // So far nobody has cleaned up: the next host does, when it starts its first shell.
+  const spool = await sweptByNextHost(root);
+  const heap: number[] = [];
+  for (let part = 0; part < 10; part++) {
+    await run.commands(COMMANDS / 2 + (part * COMMANDS) / 20, COMMANDS / 2 + ((part + 1) * COMMANDS) / 20);
+    manager.cleanupCompleted({ maxAgeSeconds: 0 });
+    collectGarbage();
+    heap.push(process.memoryUsage().heapUsed);
+  }
+  await run.rest();
+  expect(run.wrong).toEqual([]);
+  await eventually(() => expect(openFiles()).toBeLessThanOrEqual(before.fds));
+  const fds = openFiles() - before.fds;
+  expect(growth(heap)).toBeLessThanOrEqual(HEAP_GROWTH_MAX_BYTES);
+  await manager.dispose();
+  await eventually(() => expect(bearers(before.tag)).toEqual({ alive: [], zombies: [] }));
+  console.log(
+    `${COMMANDS} commands: fds +${Math.max(0, fds)}, heap ${(growth(heap) / 1024).toFixed(0)} KiB over the second half, ` +
+      `0 processes, 0 zombies, spool at most ${(spool / 1024 ** 2).toFixed(0)} of ${QUOTA_BYTES / 1024 ** 2} MiB`,
+  );
+});
+
+/** The size of what is on disk after another host has looked after it. */
+async function sweptByNextHost(root: string): Promise<number> {
+  const next = durables.manager(root, { quotaBytes: QUOTA_BYTES });
+  await shells.run(next, "true");
+  // Now and then: looking through thousands of directories keeps the sweep itself from its work.
+  let size = sizeOf(root);
+  for (let look = 0; size > QUOTA_BYTES && look < 240; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    size = sizeOf(root);
+  }
+  expect(size).toBeLessThanOrEqual(QUOTA_BYTES);
+  await next.dispose();
+  return size;
+}
+
+class MixedRun {
+  readonly wrong: unknown[] = [];
+  readonly #manager: ShellManager;
+  readonly #root: string;
+  /** A host that waits to be killed: starting one takes longer than all else. */
+  #victim: Promise<SpecialHost> | undefined;
+
+  constructor(manager: ShellManager, root: string) {
+    this.#manager = manager;
+    this.#root = root;
+  }
+
+  async commands(from: number, to: number): Promise<void> {
+    let next = Math.ceil(from);
+    const work = async () => {
+      while (next < to) {
+        const i = next++;
+        try {
+          await this.#one(i);
+        } catch (error) {
+          this.wrong.push({ i, kind: kindOf(i), error: String(error) });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: IN_FLIGHT }, work));
+  }
+
+  /** Ends what is only kept for the next command: a host, sessions. */
+  async rest(): Promise<void> {
+    const victim = await this.#victim;
+    this.#victim = undefined;
+    await victim?.leave();
+    await Promise.all(this.#manager.listSessions().map((session) => session.close()));
+  }
+
+  async #one(i: number): Promise<void> {
+    const kind = kindOf(i);
+    if (kind === "session") return await this.#inSession(i);
+    if (kind === "host") return await this.#killHost(i);
+    const start = async (command: string, timeoutMs?: number) =>
+      await this.#manager.createShell({
+        command,
+        workingDir: "/",
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      });
+    if (kind === "timeout") {
+      // Every other one does not listen.
+      const command = i % 2 === 0 ? "sleep 300" : "trap '' TERM; sleep 300";
+      await this.#expect(i, await start(command, 50), "timeout", null);
+    } else if (kind === "kill") {
+      const shell = await start("setsid sleep 300 & echo up; sleep 300");
+      await shell.waitFor({ pattern: /up/ }, 20_000);
+      const { survivors } = await shell.kill();
+      if (survivors.length > 0) this.wrong.push({ i, survivors });
+      await this.#expect(i, shell, "killed", null);
+    } else if (kind === "print") {
+      const shell = await start(`head -c ${PRINTED_BYTES} /dev/zero | tr '\\0' x`);
+      await this.#expect(i, shell, "completed", 0);
+      const { size } = statSync(shell.started.files.stdout);
+      if (size !== PRINTED_BYTES) this.wrong.push({ i, size });
+    } else {
+      const shell = await start(`echo ${i}; exit ${i % 3}`);
+      await this.#expect(i, shell, i % 3 === 0 ? "completed" : "failed", i % 3);
+      if (shell.getAllOutput() !== `${i}\n`) this.wrong.push({ i, output: shell.getAllOutput() });
+      this.#manager.forget(shell);
+    }
+  }
+
+  async #inSession(i: number): Promise<void> {
+    const session = this.#manager.session(`session-${i % 4}`, { workingDir: "/" });
+    const code = i % 50 === 7 ? 5 : 0;
+    const { exitCode } = await session.run(`x=${i}; echo "$x"${code === 0 ? "" : "; exit 5"}`);
+    if (exitCode !== code) this.wrong.push({ i, exitCode });
+  }
+
+  /** Another host starts a durable shell and is killed: the shell ends by itself, and its end is found here. */
+  async #killHost(i: number): Promise<void> {
+    const victim = await (this.#victim ?? this.#newVictim());
+    this.#victim = undefined;
+    const { id } = await victim.start({ command: `sleep 0.3; echo ${i}; exit 7`, durable: true });
+    const plain = await victim.start({ command: "sleep 300" });
+    await victim.kill();
+    this.#victim = this.#newVictim();
+    await eventually(async () => {
+      await this.#manager.adopt();
+      expect(this.#manager.listShells().map((shell) => shell.id)).toContain(id);
+    }, 20_000);
+    const shell = this.#manager.getShell(id);
+    if (!shell) throw new Error("the durable shell is gone");
+    await this.#expect(i, shell, "failed", 7);
+    if (shell.getAllOutput() !== `${i}\n`) this.wrong.push({ i, output: shell.getAllOutput() });
+    const ended = this.#manager.getShell(plain.id);
+    await eventually(() => expect(ended?.status).toBe("killed"), 20_000);
+  }
+
+  async #newVictim(): Promise<SpecialHost> {
+    const victim = new SpecialHost();
+    await victim.manager({ stateRoot: this.#root });
+    return victim;
+  }
+
+  async #expect(i: number, shell: ShellProcess, status: string, exitCode: number | null): Promise<void> {
+    await shell.wait(60_000);
+    const code = status === "timeout" || status === "killed" ? null : shell.exitCode;
+    if (shell.status !== status || code !== exitCode)
+      this.wrong.push({ i, status: shell.status, exitCode: shell.exitCode });
+  }
+}
+
+function openFiles(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+/** Growth over all values, as the slope of the line between them says. */
+function growth(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const slope =
+    values.reduce((sum, value, i) => sum + (i - middle) * (value - mean), 0) /
+    values.reduce((sum, _, i) => sum + (i - middle) ** 2, 0);
+  return slope * values.length;
+}
+
+function sizeOf(dir: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile())
+      bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
+}
+
+/** What all that a keeper starts bears, whichever shell it is of. */
+function hostTag(pid: number): string {
+  const limit = lockLimit(pid) ?? "";
+  return /^\d+$/.test(limit) ? String(BigInt(limit) >> 52n) : "none";
+}
+
+function bearers(tag: string): { alive: string[]; zombies: string[] } {
+  const found = { alive: [] as string[], zombies: [] as string[] };
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name) || tag === "none" || Number(name) === process.pid) continue;
+    if (hostTag(Number(name)) !== tag) continue;
+    const state = stateOf(Number(name));
+    if (state === "gone") continue;
+    found[state === "Z" ? "zombies" : "alive"].push(`${name} ${commOf(name)}`);
+  }
+  return found;
+}
+
+function commOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "latin1").trim();
+  } catch {
+    return "";
+  }
+}
