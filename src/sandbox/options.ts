@@ -67,11 +67,23 @@ export function sandboxSpec(
     workspace,
     writable: profile === "workspace-write" ? [workspace, ...writable] : writable,
     hide: (options.hide ?? []).map(own),
-    homes: unique([homedir(), userInfo().homedir].map(realPath)).filter((home) => home !== "/"),
+    homes: homes(),
     stateRoots: unique(place.stateRoots.map(realPath)),
     gitConfig: options.gitConfig ?? false,
     debuggers: options.debuggers ?? false,
   };
+}
+
+/** Where HOME says and where the system says. A user that the system does not know has none. */
+function homes(): string[] {
+  const found = [homedir, () => userInfo().homedir].flatMap((get) => {
+    try {
+      return [realPath(get())];
+    } catch {
+      return [];
+    }
+  });
+  return unique(found).filter((home) => home !== "/");
 }
 
 function absolute(path: string, workspace: string): string {

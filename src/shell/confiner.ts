@@ -27,7 +27,7 @@ export class Confiner {
   constructor(options: ConfineOptions, root: SpoolRoot) {
     this.#options = options;
     this.#sandbox = new Sandbox(options, {
-      stateRoots: [root.path, defaultStateRoot()],
+      stateRoots: [root.path, ...usualRoot()],
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
     });
   }
@@ -104,5 +104,14 @@ export class Confiner {
       meta: () => (confinement ? { confinement } : {}),
       look: () => look(),
     };
+  }
+}
+
+/** Others keep their shells there. Nobody does where there is no home. */
+function usualRoot(): string[] {
+  try {
+    return [defaultStateRoot()];
+  } catch {
+    return [];
   }
 }
