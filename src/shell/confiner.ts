@@ -36,9 +36,14 @@ export class Confiner {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
+  /** Removes what shells needed that have ended with nobody there to hear of it. */
+  tidy(): void {
+    this.#sandbox.tidy();
+  }
+
   /** Tries the sandbox of a workspace that is known, so that a refusal comes early. */
   async warmUp(): Promise<void> {
-    this.#sandbox.tidy();
+    this.tidy();
     const { workspace } = this.#options;
     if (workspace !== undefined && this.#sandbox.isNeeded) await this.#sandbox.prepare(workspace);
   }

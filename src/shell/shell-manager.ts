@@ -258,6 +258,7 @@ export class ShellManager {
     const by = "the end of its host";
     await Promise.all([this.#endAll(shells, by), this.#sessions.closeAll(by)]);
     await this.#host.dispose();
+    this.#confiner.tidy();
     // This process may live on without us; whoever comes next may have them.
     for (const { started, durable } of this.listRunning()) {
       if (durable) giveUp(started.files, started.meta, this.#host.identity);
