@@ -44,7 +44,7 @@ export async function* followOutput(
 }
 
 export async function* followBytes(
-  files: ShellFiles,
+  files: Pick<ShellFiles, "dir" | StreamName>,
   { hasEnded, ended, from, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));

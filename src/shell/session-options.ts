@@ -17,6 +17,19 @@ export interface SessionOptions {
   readonly scope?: string;
   /** A file that is sourced once, when the session is born; "login": those of a login shell. @default none */
   readonly profile?: string;
+  /** Goes on from what a session left that is over. @default begins anew */
+  readonly saved?: SavedSession;
+}
+
+/** All that a session leaves to one of its name in another process. */
+export interface SavedSession {
+  readonly cwd: string;
+  /** Bound into the state. */
+  readonly nonce: string;
+  /** Bytes, as latin1: what makes a new bash what the one before was. */
+  readonly state: string;
+  /** Options and traps, which are set anew for each command. */
+  readonly prefix: string;
 }
 
 export interface RunOptions {

@@ -10,7 +10,7 @@ import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
 import { nearestDirectory } from "./session-directory.ts";
 import { goneDirectoryNote } from "./session-notes.ts";
-import type { SessionHouse, SessionOptions } from "./session-options.ts";
+import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
 import { readState } from "./session-state.ts";
 import { SessionWorld } from "./session-world.ts";
@@ -18,7 +18,7 @@ import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
 export class Succession {
-  readonly nonce = randomBytes(3).toString("hex");
+  readonly nonce: string;
   readonly #house: SessionHouse;
   readonly #id: string;
   readonly #options: SessionOptions;
@@ -49,7 +49,10 @@ export class Succession {
     this.#house = house;
     this.#id = id;
     this.#options = options;
-    this.cwd = options.workingDir;
+    const { saved } = options;
+    this.nonce = saved?.nonce ?? randomBytes(3).toString("hex");
+    this.cwd = saved?.cwd ?? options.workingDir;
+    if (saved) this.#heritage = { state: saved.state, prefix: saved.prefix };
   }
 
   /** What a sandbox lets its commands write to, where the manager names nothing else. */
@@ -121,9 +124,18 @@ export class Succession {
     return readState(bash.scratch, this.doneNumber, this.nonce) ?? this.#heritage.state;
   }
 
+  /** For a session of another process; undefined before the first command. */
+  async save(): Promise<SavedSession | undefined> {
+    const state = await this.savedState();
+    if (state === undefined) return undefined;
+    const { cwd, nonce, bash } = this;
+    const prefix = bash?.isBorn ? this.prefixFor(bash) : this.#heritage.prefix;
+    return { cwd, nonce, state, prefix };
+  }
+
   /** Its profile is yet to be sourced. */
   get awaitsProfile(): boolean {
-    return this.#generation === 0 && this.#options.profile !== undefined;
+    return this.#generation === 0 && this.#options.profile !== undefined && !this.#options.saved;
   }
 
   get hasHeritage(): boolean {

@@ -13,6 +13,7 @@ import { LOGIN_PROFILE } from "./session-harness.ts";
 import { asBashEnv, Inheritances } from "./session-inheritance.ts";
 import type {
   RunOptions,
+  SavedSession,
   SessionHouse,
   SessionOptions,
   SessionResult,
@@ -38,7 +39,7 @@ export class Session {
   readonly #onClose: (session: Session) => void;
   #running: SessionCommand | undefined;
   /** The directory named last, by whoever created the session or by a call. */
-  #named: string;
+  #named: string | undefined;
   #closed = false;
   readonly #inheritances = new Inheritances();
 
@@ -59,7 +60,8 @@ export class Session {
     this.#house = house;
     this.#onUse = options.onUse;
     this.#onClose = options.onClose;
-    this.#named = options.workingDir;
+    // One that goes on elsewhere was told of no directory here yet.
+    this.#named = options.saved ? undefined : options.workingDir;
     this.#succession = new Succession(house, id, { ...options, scope: this.scope });
   }
 
@@ -146,6 +148,16 @@ export class Session {
       if (file !== undefined) this.#inheritances.give(file, shell);
       if (!durable) this.#succession.track(shell);
       return shell;
+    } finally {
+      release();
+    }
+  }
+
+  /** What it leaves to a session of its name in another process; undefined while there is nothing yet. */
+  async save(): Promise<SavedSession | undefined> {
+    const release = this.#house.host.hold();
+    try {
+      return await this.#succession.save();
     } finally {
       release();
     }

@@ -109,6 +109,8 @@ export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 /** spool/: how long a shell of another pid namespace, which may run, is kept after it was last touched. */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
+/** cli/: how often it is looked whether a named session is free. */
+export const SESSION_TURN_POLL_MS = 50;
 /** shell/: how often a running manager sweeps finished shells. */
 export const SWEEP_INTERVAL_MS = 60_000;
 /** shell/: and how long after the start that brought it up. */

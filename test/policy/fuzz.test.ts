@@ -64,8 +64,9 @@ describe("fuzzed commands", () => {
   });
 
   it("quotes that bash removes never let a refused command pass", () => {
+    // A word after these two that is quoted is no option and no keyword any more.
     const words = plain.filter(
-      (command) => /^[a-z][\w./ -]*$/.test(command) && !command.startsWith("coproc"),
+      (command) => /^[a-z][\w./ -]*$/.test(command) && !/^(coproc|time)\b/.test(command),
     );
     fc.assert(
       fc.property(

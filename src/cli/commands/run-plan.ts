@@ -9,6 +9,8 @@ export interface RunPlan {
   readonly argv: readonly string[] | undefined;
   /** Absolute. */
   readonly workingDir: string;
+  /** Nobody named that directory: it is where the caller is. */
+  readonly isHere: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
   readonly policy: Policy;

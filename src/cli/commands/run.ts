@@ -18,6 +18,8 @@ export interface RunOptions extends SandboxWords {
   /** Whether the words are arguments, each one of its own, even if there is only one. */
   readonly areArguments: boolean;
   readonly cwd: string;
+  readonly isHere: boolean;
+  readonly session?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
   readonly policy: Policy;
@@ -38,6 +40,10 @@ export async function runCommand(io: CliIo, options: RunOptions): Promise<number
   if (plan.json && (!background || plan.dryRun || plan.mode !== undefined)) {
     const { runForJson } = await import("./run-json.ts");
     return await runForJson(io, plan);
+  }
+  if (options.session !== undefined && !plan.dryRun) {
+    const { runInNamedSession } = await import("./run-in-session.ts");
+    return await runInNamedSession(io, plan, options.session);
   }
   const refused = await refusal(io, plan);
   if (refused !== undefined) return refused;
@@ -62,6 +68,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
     command: argv ? quoteWords(argv) : only,
     argv,
     workingDir: resolve(io.cwd, options.cwd),
+    isHere: options.isHere,
     env,
     envMode,
     policy,

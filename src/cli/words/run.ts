@@ -30,6 +30,12 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
         .argParser(collectVariable)
         .default({}, "none"),
     )
+    .addOption(
+      new Option(
+        "--session <name>",
+        "go on where the last command of this session left: directory, variables, functions",
+      ).conflicts(["background", "durable", "json", "mode", "stdin"]),
+    )
     .addOption(envModeOption())
     .addOption(
       new Option("--stdin", "let it read the stdin of nacre (without: nothing to read)").conflicts([
@@ -46,10 +52,18 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       "print the result as one JSON object (time is over after 120 s if --timeout says nothing)",
     )
     .addHelpText("after", RUN_HELP)
-    .action(async (given: string[], options: Omit<RunOptions, "words" | "areArguments">) => {
-      const { runCommand } = await import("../commands/run.ts");
-      done(await runCommand(io, { ...options, words: given, areArguments: words.includes("--") }));
-    });
+    .action(
+      async (
+        given: string[],
+        options: Omit<RunOptions, "words" | "areArguments" | "isHere">,
+        run: Command,
+      ) => {
+        const { runCommand } = await import("../commands/run.ts");
+        const isHere = run.getOptionValueSource("cwd") === "default";
+        const areArguments = words.includes("--");
+        done(await runCommand(io, { ...options, words: given, areArguments, isHere }));
+      },
+    );
   addSandboxWords(run);
 }
 
@@ -64,6 +78,7 @@ Examples:
   nacre run 'make test && echo passed'
   nacre run -- grep -rn "two words" src     every word is one argument, whatever it holds
   nacre run --timeout 5m --cwd packages/api 'npm test'
+  nacre run --session build 'cd api && export CI=1'   the next command of session build finds both
   nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
   git diff | nacre run --stdin 'wc -l'
   nacre run --sandbox workspace-write --max-memory 2G 'npm test'

@@ -1,0 +1,82 @@
+// A named session on disk, between two processes that use it: what the one left to the other, and whose turn it is.
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NacreError } from "../support/errors.ts";
+import { systemCode } from "../support/system-error.ts";
+
+export interface SessionHolder {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+export class SessionFile {
+  readonly #path: string;
+  readonly #lock: string;
+
+  constructor(stateRoot: string, name: string) {
+    // It becomes a path.
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
+      throw new NacreError(
+        "invalid_input",
+        `"${name}" cannot be the name of a session: letters, digits, dots, dashes and underscores, at most 64.`,
+      );
+    }
+    const dir = join(stateRoot, "sessions");
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#path = join(dir, `${name}.json`);
+    this.#lock = join(dir, `${name}.lock`);
+  }
+
+  /** undefined where there is none, or it cannot be read: then the session begins anew. */
+  read(): unknown {
+    try {
+      return JSON.parse(readFileSync(this.#path, "utf8"));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** At once: whoever reads finds the one before, or this one. */
+  write(saved: unknown): void {
+    const fresh = `${this.#path}.${process.pid}`;
+    writeFileSync(fresh, JSON.stringify(saved), { mode: 0o600 });
+    renameSync(fresh, this.#path);
+  }
+
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+
+  /** Returns who has it, or undefined where it is ours now. A holder that is dead has it no more. */
+  take(holder: SessionHolder, isAlive: (holder: SessionHolder) => boolean): SessionHolder | undefined {
+    for (;;) {
+      // Linked in place, so that nobody finds one without a name in it.
+      const fresh = `${this.#lock}.${holder.pid}`;
+      writeFileSync(fresh, `${holder.pid} ${holder.startTime}`, { mode: 0o600 });
+      try {
+        linkSync(fresh, this.#lock);
+        return undefined;
+      } catch (error) {
+        if (systemCode(error) !== "EEXIST") throw error;
+      } finally {
+        rmSync(fresh, { force: true });
+      }
+      const other = this.#holder();
+      if (other && isAlive(other)) return other;
+      rmSync(this.#lock, { force: true });
+    }
+  }
+
+  release(): void {
+    rmSync(this.#lock, { force: true });
+  }
+
+  #holder(): SessionHolder | undefined {
+    try {
+      const [pid = "", startTime = ""] = readFileSync(this.#lock, "utf8").split(" ");
+      return { pid: Number(pid), startTime };
+    } catch {
+      return undefined;
+    }
+  }
+}
