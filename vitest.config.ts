@@ -6,6 +6,8 @@ export default defineConfig({
     setupFiles: ["test/fixtures/clean-environment.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Real processes on a machine that does other work, too. What had to be tried again is marked in the report.
+    retry: process.env["CI"] ? 1 : 0,
     pool: "forks",
     // Most tests wait for processes rather than compute.
     maxWorkers: 3,
