@@ -1,14 +1,14 @@
 // What the sandbox costs: a fresh command in workspace-write beside plain bwrap with the same mounts and bash without
 // either, and a command in a sandboxed session beside one without. Interleaved, so that noise hits all alike.
-// BENCH_SRT=DIR, a folder with @anthropic-ai/sandbox-runtime installed, measures that beside them.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { ShellManager } from "nacre";
-import { ms, quantile, sleep, spawnBash, timed } from "./measure.mjs";
+import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
+import { importPeer, peerTitle } from "./shared/peers.mjs";
+import { absent, table, target } from "./shared/report.mjs";
 
+const SRT = peerTitle("sandbox-runtime");
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 100);
 const base = mkdtempSync("/var/tmp/nacre-bench-");
 const workspace = join(base, "work");
@@ -17,12 +17,14 @@ const open = (name, options) => new ShellManager({ stateRoot: join(base, name), 
 const off = open("off", {});
 const boxed = open("boxed", { sandbox: "workspace-write" });
 
+// The proxies of the peer would keep this process alive.
+const endings = [];
 try {
   await Promise.all([off.warmUp(), boxed.warmUp()]);
   await fresh();
   await sessions();
 } finally {
-  await Promise.all([off.dispose(), boxed.dispose()]);
+  await Promise.all([off.dispose(), boxed.dispose(), ...endings.map((end) => end())]);
   rmSync(base, { recursive: true, force: true });
 }
 
@@ -35,7 +37,7 @@ async function fresh() {
     bwrap: () => spawned("bwrap", [...args, "--", "bash", "-c", "true"]),
     nacre: async () => forget(off, await run(off, "true")),
     "nacre sandboxed": async () => forget(boxed, await run(boxed, "true")),
-    ...(srt ? { srt: async () => spawnBash(await srt("true")) } : {}),
+    ...(srt ? { [SRT]: async () => spawnBash(await srt("true")) } : {}),
   };
   const times = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round++) {
@@ -44,25 +46,28 @@ async function fresh() {
       times[name].push(await timed(work));
     }
   }
-  console.log("a fresh `true`, 10 ms between commands");
-  for (const [name, all] of Object.entries(times)) {
-    console.log(`  ${name.padEnd(16)} ${ms(quantile(all, 0.5))} (p95 ${ms(quantile(all, 0.95))})`);
-  }
-  const middle = (name) => quantile(times[name], 0.5);
+  const middle = (name) => median(times[name]);
+  table(
+    "A fresh `true`, 10 ms between commands",
+    ["way", "times plain bwrap", "ms, median / p95"],
+    Object.keys(times).map((name) => [
+      name,
+      `${(middle(name) / middle("bwrap")).toFixed(2)}x`,
+      spread(times[name]),
+    ]),
+  );
   const added = middle("nacre sandboxed") - middle("nacre");
   const plain = middle("bwrap") - middle("bash");
-  console.log(
-    `  added by the sandbox ${ms(added)}, by plain bwrap ${ms(plain)}: ratio ${(added / plain).toFixed(2)}x`,
-  );
-  console.log(`  in all, beside plain bwrap: ${(middle("nacre sandboxed") / middle("bwrap")).toFixed(2)}x`);
+  target("what the sandbox adds, beside what plain bwrap adds", added / plain, { atMost: 1.3 }, "x");
   if (srt) {
-    const theirs = middle("srt") - middle("bash");
-    console.log(`  added by sandbox-runtime ${ms(theirs)}: ${(theirs / added).toFixed(1)}x as much`);
+    const theirs = middle(SRT) - middle("bash");
+    target("what sandbox-runtime adds, beside ours", theirs / added, { atLeast: 3 }, "x");
   }
 }
 
 async function sessions() {
   const pair = [off, boxed].map((manager) => manager.session("bench", { workingDir: workspace }));
+  const rows = [];
   for (const command of ["true", "echo hi", "ls /"]) {
     const times = [[], []];
     for (let round = 0; round < ROUNDS * 2; round++) {
@@ -71,11 +76,15 @@ async function sessions() {
         times[index].push(await timed(() => session.run(command)));
       }
     }
-    const [plain, sandboxed] = times.map((all) => quantile(all, 0.5));
-    console.log(
-      `in a session, ${command.padEnd(8)} ${ms(plain)}  sandboxed ${ms(sandboxed)}  ratio ${(sandboxed / plain).toFixed(2)}x`,
-    );
+    const ratio = median(times[1]) / median(times[0]);
+    rows.push([command, `${ratio.toFixed(2)}x`, spread(times[1]), spread(times[0])]);
+    target(`${command} in a sandboxed session, beside one without`, ratio, { atMost: 1.2 }, "x");
   }
+  table(
+    "In a session, milliseconds as median / p95",
+    ["command", "times one without", "sandboxed", "without"],
+    rows,
+  );
 }
 
 async function run(manager, command) {
@@ -112,14 +121,20 @@ function spawned(program, args) {
 }
 
 async function loadSrt() {
-  const dir = process.env.BENCH_SRT;
-  if (dir === undefined) return undefined;
-  const path = createRequire(join(dir, "package.json")).resolve("@anthropic-ai/sandbox-runtime");
-  const { SandboxManager } = await import(pathToFileURL(path).href);
-  await SandboxManager.initialize({
-    network: { allowedDomains: [], deniedDomains: [] },
-    filesystem: { denyRead: ["~/.ssh"], allowWrite: [workspace], denyWrite: [] },
-  });
-  process.on("exit", () => void SandboxManager.reset());
+  const runtime = await importPeer("sandbox-runtime");
+  if (!runtime) return undefined;
+  const { SandboxManager } = runtime;
+  try {
+    await SandboxManager.initialize({
+      network: { allowedDomains: [], deniedDomains: [] },
+      filesystem: { denyRead: ["~/.ssh"], allowWrite: [workspace], denyWrite: [] },
+    });
+    const { code } = await spawnBash(await SandboxManager.wrapWithSandbox("true"));
+    if (code !== 0) throw new Error(`\`true\` ends with ${code} in its sandbox`);
+  } catch (error) {
+    absent(SRT, `it cannot work here: ${error.message.split("\n")[0]}`);
+    return undefined;
+  }
+  endings.push(() => SandboxManager.reset());
   return (command) => SandboxManager.wrapWithSandbox(command);
 }

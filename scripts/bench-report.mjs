@@ -1,13 +1,13 @@
 // The findings of the benchmarks as a page: what was missed first, then the machine, then the figures.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { arch, availableParallelism, cpus, release, totalmem } from "node:os";
+import { arch, availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { asMarkdown } from "../bench/shared/report.mjs";
 import { root } from "./setup.mjs";
 
 /** The machine and the versions; no names and no paths of it. */
-export function surroundings() {
+export function surroundings(busyBefore) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const bash = execFileSync("bash", ["-c", "printf %s $BASH_VERSION"], { encoding: "utf8" });
   return {
@@ -16,10 +16,16 @@ export function surroundings() {
       cpu: cpus()[0]?.model ?? "unknown",
       cores: availableParallelism(),
       memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
+      busyBefore,
       kernel: `Linux ${release().split("-")[0]} ${arch()}`,
     },
     versions: { nacre: version, node: process.version, bash },
   };
+}
+
+/** How much else went on in the minute before, per core: what is measured on a busy machine is slower, and unsteady. */
+export function busyness() {
+  return Number((loadavg()[0] / availableParallelism()).toFixed(1));
 }
 
 export function reportOf({ date, machine, versions, seconds, benches }) {
@@ -41,6 +47,7 @@ export function reportOf({ date, machine, versions, seconds, benches }) {
     ...(missed.length + failed.length > 0 ? [""] : []),
     `One run of \`npm run bench\` on ${date}, ${Math.ceil(seconds / 60)} minutes long, written by the run itself. ${machine.cpu},`,
     `${machine.cores} cores, ${machine.memory}, ${machine.kernel}; nacre ${versions.nacre}, Node ${versions.node.slice(1)}, bash ${versions.bash}.`,
+    `Before the run ${machine.busyBefore} processes per core wanted to run${machine.busyBefore > 0.5 ? ": the machine was busy with other work" : ""}.`,
     "What is compared is measured in turns, in the same minute: the ratios say more than the milliseconds.",
     "",
     absent.length === 0 ? "Every peer took part." : "Peers that took no part:",

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { forgetFailures } from "../bench/shared/peers.mjs";
 import { withFigures } from "./bench-figures.mjs";
-import { reportOf, surroundings } from "./bench-report.mjs";
+import { busyness, reportOf, surroundings } from "./bench-report.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 /** In the order of the report; others follow. */
@@ -43,9 +43,14 @@ if (unknown.length > 0) {
 ensureBuilt();
 forgetFailures();
 const names = wanted.length > 0 ? wanted : all;
+const busyBefore = busyness();
 const began = performance.now();
 const benches = names.map(measure);
-const findings = { ...surroundings(), seconds: Math.round((performance.now() - began) / 1000), benches };
+const findings = {
+  ...surroundings(busyBefore),
+  seconds: Math.round((performance.now() - began) / 1000),
+  benches,
+};
 if (values.json) console.log(JSON.stringify(findings, null, 2));
 // A part of it would replace figures by none.
 if (wanted.length === 0) {
@@ -64,7 +69,8 @@ function measure(name) {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",
     maxBuffer: 64 * 1024 ** 2,
-    env: { ...process.env, BENCH_RESULT: file },
+    // A bash of the first level whose stdin is a socket, as that of a child of Node is, reads the person's .bashrc.
+    env: { ...process.env, SHLVL: "2", BENCH_RESULT: file },
   });
   process[values.json ? "stderr" : "stdout"].write(stdout);
   const found = existsSync(file)

@@ -195,11 +195,31 @@ class MixedRun {
   }
 
   async #expect(i: number, shell: ShellProcess, status: string, exitCode: number | null): Promise<void> {
-    await shell.wait(60_000);
+    try {
+      await shell.wait(60_000);
+    } catch {
+      this.wrong.push({ i, hangs: describe(shell) });
+      return;
+    }
     const code = status === "timeout" || status === "killed" ? null : shell.exitCode;
     if (shell.status !== status || code !== exitCode)
       this.wrong.push({ i, status: shell.status, exitCode: shell.exitCode });
   }
+}
+
+/** What is to be known of a shell that should have ended, for whoever has to find out why. */
+function describe({ started, status, command }: ShellProcess): unknown {
+  const { shimPid, commandPid, tag, files } = started;
+  return {
+    command,
+    status,
+    shim: stateOf(shimPid),
+    bash: stateOf(commandPid),
+    bearers: bearersOf((limit) => limit === String(tag)).map(
+      ({ pid, state }) => `${pid} ${commOf(pid)} ${state}`,
+    ),
+    record: readFileSync(files.record, "latin1").replace(/ +/g, " "),
+  };
 }
 
 function openFiles(): number {
@@ -227,20 +247,26 @@ function sizeOf(dir: string): number {
 
 /** What all that a keeper starts bears, whichever shell it is of. */
 function hostTag(pid: number): string {
-  const limit = lockLimit(pid) ?? "";
+  return hostPart(lockLimit(pid) ?? "");
+}
+
+function hostPart(limit: string): string {
   return /^\d+$/.test(limit) ? String(BigInt(limit) >> 52n) : "none";
 }
 
 function bearers(tag: string): { alive: string[]; zombies: string[] } {
-  const found = { alive: [] as string[], zombies: [] as string[] };
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name) || tag === "none" || Number(name) === process.pid) continue;
-    if (hostTag(Number(name)) !== tag) continue;
-    const state = stateOf(Number(name));
-    if (state === "gone") continue;
-    found[state === "Z" ? "zombies" : "alive"].push(`${name} ${commOf(name)}`);
-  }
-  return found;
+  const found = bearersOf((limit) => tag !== "none" && hostPart(limit) === tag);
+  const named = (isZombie: boolean) =>
+    found.filter(({ state }) => (state === "Z") === isZombie).map(({ pid }) => `${pid} ${commOf(pid)}`);
+  return { alive: named(false), zombies: named(true) };
+}
+
+function bearersOf(matches: (limit: string) => boolean): { pid: string; state: string }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => matches(lockLimit(Number(pid)) ?? ""))
+    .map((pid) => ({ pid, state: stateOf(Number(pid)) }))
+    .filter(({ state }) => state !== "gone");
 }
 
 function commOf(pid: string): string {
