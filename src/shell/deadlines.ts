@@ -2,6 +2,8 @@
 import { TIMER_MAX_MS } from "../support/limits.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
+const RETRY_MS = 1_000;
+
 export class Deadlines {
   readonly #timers = new Map<string, NodeJS.Timeout>();
 
@@ -10,14 +12,20 @@ export class Deadlines {
     const wait = Math.min(Math.max(0, leftMs), TIMER_MAX_MS);
     const timer = setTimeout(() => {
       if (wait < leftMs) this.set(shell, timeoutMs, leftMs - wait);
-      // What cannot be ended now (no file descriptor left, say) is tried again: its time is over for good.
-      else
-        shell
-          .end({ kind: "timeout", detail: String(timeoutMs) })
-          .catch(() => this.set(shell, timeoutMs, 1_000));
+      else void this.#end(shell, timeoutMs);
     }, wait);
     timer.unref();
     this.#timers.set(shell.id, timer);
+  }
+
+  /** What cannot be ended now (no file descriptor left, say) is tried again: its time is over for good. */
+  async #end(shell: ShellProcess, timeoutMs: number): Promise<void> {
+    try {
+      await shell.end({ kind: "timeout", detail: String(timeoutMs) });
+    } catch {
+      // Told by its still running.
+    }
+    if (shell.isRunning && this.#timers.has(shell.id)) this.set(shell, timeoutMs, RETRY_MS);
   }
 
   clear({ id }: ShellProcess): void {

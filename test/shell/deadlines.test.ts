@@ -62,18 +62,23 @@ test("a deadline beyond the longest timer is kept to the millisecond", async () 
   }
 });
 
-test("a shell that cannot be ended now is tried again", async () => {
+test("a shell that cannot be ended now, or has not ended of it, is tried again until it has", async () => {
   const shell = await sleeper();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const end = vi.spyOn(shell, "end").mockRejectedValueOnce(new Error("out of file descriptors"));
-    end.mockResolvedValue({ signalled: [], survivors: [] });
+    end.mockResolvedValueOnce({ signalled: [], survivors: [] });
     new Deadlines().set(shell, 10, 10);
     await vi.advanceTimersByTimeAsync(10);
     expect(end).toHaveBeenCalledTimes(1);
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(end).toHaveBeenCalledTimes(2);
+    // The third is a real one.
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(end).toHaveBeenCalledTimes(3);
   } finally {
     vi.useRealTimers();
   }
+  await shell.wait(20_000);
+  expect(shell.status).toBe("timeout");
 });
