@@ -103,9 +103,13 @@ describe("hostile patterns answer quickly", () => {
     (source) => {
       const pattern = compilePattern(source);
       pattern.matches("warm up");
-      const started = performance.now();
-      expect(pattern.matches(line)).toBe(false);
-      expect(performance.now() - started).toBeLessThan(5_000);
+      // The fastest of five: what another process takes of the machine is not the pattern's.
+      const times = Array.from({ length: 5 }, () => {
+        const started = performance.now();
+        expect(pattern.matches(line)).toBe(false);
+        return performance.now() - started;
+      });
+      expect(Math.min(...times)).toBeLessThan(200);
     },
   );
 });
