@@ -180,6 +180,13 @@ test("connections of the older era have a bash each, unless all are to share one
   expect(textOf(await other.callTool(look))).toBe("[ours]\n");
 });
 
+test.each(ERAS)("a client of the %s era with nobody to ask reads which flag would allow it", async (era) => {
+  const { call } = await mcp.overHttp([], { era });
+  expect(textOf(await call("Bash", { command: "find . -delete" }))).toMatch(
+    /nacre mcp --policy (trusting|off)/,
+  );
+});
+
 test("an approval given by one token's person does not count for another's call", async () => {
   const { another } = await mcp.overHttp([]);
   const forged = {

@@ -1,5 +1,6 @@
 // Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
-// After every test: the clients are closed, the servers have ended, no process and no file is left.
+// After every test, or every group of tests: the clients are closed, the servers have ended, no process and no file is
+// left.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
@@ -72,12 +73,12 @@ export interface McpTests {
   directory(): string;
 }
 
-/** Call once per test file. */
-export function useMcp(): McpTests {
+/** Call once per test file, or once per group of tests that share a server (then with `afterAll`). */
+export function useMcp(after: (end: () => Promise<void>) => void = afterEach): McpTests {
   let endings: (() => Promise<unknown>)[] = [];
   let directories: string[] = [];
 
-  afterEach(async () => {
+  after(async () => {
     const ending = endings;
     const removing = directories;
     endings = [];

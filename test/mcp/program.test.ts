@@ -2,11 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
-import { isAlive } from "../fixtures/processes.ts";
 import { eventually } from "../fixtures/shells.ts";
-import { dataOf, ERAS, program, textOf, useMcp } from "./mcp-clients.ts";
+import { program, textOf, useMcp } from "./mcp-clients.ts";
 
 const mcp = useMcp();
 
@@ -51,31 +50,6 @@ const bash = (id: number, command: string) => ({
   id,
   method: "tools/call",
   params: { name: "Bash", arguments: { command } },
-});
-
-describe.each(ERAS)("a client of the %s era", (era) => {
-  test("runs, starts, waits for a line and kills through nacre mcp", async () => {
-    const mark = new Mark();
-    const { call, client, dir, pid } = await mcp.overStdio([], { era });
-    expect(textOf(await call("Bash", { command: "pwd" }))).toBe(`${dir}\n`);
-    const command = `echo ready; sleep ${mark.next()}`;
-    const id = dataOf(await call("Bash", { command, run_in_background: true }))["bash_id"];
-    expect(textOf(await call("BashOutput", { bash_id: id, wait_for: "ready" }))).toContain("ready");
-    expect(textOf(await call("KillShell", { shell_id: id }))).toBe(`Shell ${id} terminated`);
-    expect(mark.processes()).toEqual([]);
-    await client.close();
-    await eventually(() => expect(isAlive(pid)).toBe(false));
-  });
-
-  test("gets the other dialect with --dialect modes", async () => {
-    const { call, client } = await mcp.overStdio(["--dialect", "modes"], { era });
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["bash"]);
-    expect(textOf(await call("bash", { command: "echo a; echo b >&2" }))).toBe("a\nb\n");
-    const background = dataOf(await call("bash", { command: "sleep 1000", mode: "background" }));
-    expect(isAlive(Number(background["pid"]))).toBe(true);
-    process.kill(-Number(background["pid"]), "SIGKILL");
-    await eventually(() => expect(isAlive(Number(background["pid"]))).toBe(false));
-  });
 });
 
 test("end-of-file on stdin ends it with exit code 0 and nothing left behind", async () => {
