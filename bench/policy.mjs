@@ -112,6 +112,11 @@ function hostile() {
     options: `curl ${megabyte("-d@a ")}`,
     "nested shells": megabyte("bash -c 'ls';"),
     wrappers: megabyte("sudo a;"),
+    searches: megabyte("find . -exec a {} +;"),
+    fetches: megabyte("curl a|b;"),
+    loops: megabyte("for i in a b; do c $i; done;"),
+    interpreters: megabyte("python3 -c 'x';"),
+    exports: `export ${megabyte("a=b ")}; rm -rf $a`,
   };
   const rows = Object.entries(large).map(([name, text]) => {
     const before = process.cpuUsage();

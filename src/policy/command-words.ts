@@ -52,11 +52,10 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
   context.budget.spend(2 * (1 + redirections.length));
-  const assignments = assigned.flatMap((assignment) => assignedValues(assignment, frame, watched));
   const argvs = evaluateArgvs(words, frame, watched);
   const { redirects, stdin } = evaluateRedirections(redirections, frame, watched);
-  if (argvs.every((argv) => argv.length === 0))
-    for (const node of assigned) assignTo(frame.scope, node, watched);
+  const stays = argvs.every((argv) => argv.length === 0);
+  const assignments = assigned.flatMap((one) => assignedValues(one, stays, frame, watched));
   const around = {
     scope: frame.scope,
     stdin,
@@ -171,12 +170,19 @@ function readFrom(target: Word): RedirectionNode {
 }
 
 function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, context: WordContext) {
-  const [first, ...rest] = words;
+  const [first] = words;
   if (!first) return [];
   const names = fieldsOf(first, frame, context);
   const args: Field[] = [];
   let previous: Word | Assignment = first;
-  for (const word of rest) {
+  for (const word of words) {
+    if (word === first) continue;
+    if (word.pos !== previous.end && word.type === "Word" && isPlain(word.text)) {
+      context.budget.spend(PLAIN_STEPS);
+      args.push({ text: word.text, span: spanOf(word, frame) });
+      previous = word;
+      continue;
+    }
     const fields = fieldsOf(word, frame, context).flat();
     // unbash splits `--file=<(x)` into two words that touch.
     const joins = word.pos === previous.end && word.pos !== word.end;
@@ -196,7 +202,8 @@ function fieldsOf(
 ): readonly (readonly Field[])[] {
   const span = spanOf(word, frame);
   if (word.type === "Assignment") {
-    assignTo(frame.scope.fork(), word, context);
+    // Evaluated for what a subscript runs.
+    if (word.index) evaluateText(word.index, context);
     const name = word.name + (word.append ? "+=" : "=");
     return valuesOf(word, context).map((value) => [{ text: name + value, span }]);
   }
@@ -204,9 +211,17 @@ function fieldsOf(
   return alternatives.map((fields) => fields.map((text) => (flow ? { text, span, flow } : { text, span })));
 }
 
-function assignedValues(node: Assignment, frame: Frame, context: WordContext): readonly AssignedValue[] {
+/** What an assignment in front of a command gives to it; without a command it stays in the shell. */
+function assignedValues(
+  node: Assignment,
+  stays: boolean,
+  frame: Frame,
+  context: WordContext,
+): readonly AssignedValue[] {
   const span = spanOf(node, frame);
-  return valuesOf(node, context).map((value) => ({ name: node.name, value, span }));
+  const values = valuesOf(node, context);
+  if (stays) assignTo(frame.scope, node, values, context);
+  return values.map((value) => ({ name: node.name, value, span }));
 }
 
 function valuesOf(node: Assignment, context: WordContext): readonly string[] {
@@ -214,10 +229,9 @@ function valuesOf(node: Assignment, context: WordContext): readonly string[] {
   return node.value.elements.flatMap((word) => evaluateWord(word, context).alternatives.flat());
 }
 
-function assignTo(scope: Scope, node: Assignment, context: WordContext): void {
+function assignTo(scope: Scope, node: Assignment, values: readonly string[], context: WordContext): void {
   // Evaluated for what a subscript runs.
   if (node.index) evaluateText(node.index, context);
-  const values = valuesOf(node, context);
   const before = scope.variable(node.name);
   if (node.value.type === "ArrayValue") {
     scope.assign(node.name, values, node.append ? [...(before?.elements ?? []), ...values] : values);

@@ -27,12 +27,18 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
   const raw: RawEffect[] = [];
   if (command.redirects.length > 0) raw.push(...redirected(command));
   for (const effectsOf of sourcesOf(command.program)) raw.push(...effectsOf(command));
-  if (raw.length === 0) return { ...command, effects: NONE };
+  if (raw.length === 0) return withEffects(command, NONE);
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
   const effects = meant.flatMap((effect) => command.cwds.map((cwd) => resolved(effect, cwd, where)));
-  return { ...command, effects };
+  return withEffects(command, effects);
+}
+
+/** Field by field: a spread that grows an object is the slowest part of judging a plain command. */
+function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
+  const { program, called, args, assignments, redirects, cwds, via, stdin, substituted, span } = command;
+  return { program, called, args, assignments, redirects, cwds, via, stdin, substituted, span, effects };
 }
 
 const NONE: readonly Effect[] = [];

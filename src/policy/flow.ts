@@ -22,14 +22,19 @@ export interface Flow {
   readonly connected: boolean;
 }
 
-export const NO_FLOW: Flow = { text: "", origins: [], connected: false };
+const NO_ORIGINS: readonly Origin[] = [];
 
-export function flowOf(text: string | null, origins: readonly Origin[] = []): Flow {
+export const NO_FLOW: Flow = { text: "", origins: NO_ORIGINS, connected: false };
+
+export function flowOf(text: string | null, origins: readonly Origin[] = NO_ORIGINS): Flow {
   return { text, origins, connected: true };
 }
 
 export function joinOrigins(...all: readonly (readonly Origin[])[]): readonly Origin[] {
-  const filled = all.filter((origins) => origins.length > 0);
-  if (filled.length <= 1) return filled[0] ?? [];
-  return [...new Set(filled.flat())];
+  let joined: readonly Origin[] = NO_ORIGINS;
+  for (const origins of all) {
+    if (origins.length === 0 || origins === joined) continue;
+    joined = joined.length === 0 ? origins : [...new Set([...joined, ...origins])];
+  }
+  return joined;
 }

@@ -3,11 +3,12 @@
 
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand } from "./command.ts";
+import type { EffectiveCommand, Field } from "./command.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
+import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
 
 export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where): Flow {
@@ -162,17 +163,18 @@ function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] 
   if (listsProcesses(command)) return ["processes"];
   if (printsSettings(command)) return ["settings"];
   const origins: Origin[] = DECODERS.test(command.program) ? ["decoded"] : [];
-  const files = [
-    ...command.args,
-    ...command.redirects.filter(({ operator }) => operator === "<").map(({ target }) => target),
-  ];
-  for (const { text } of files) {
-    if (text.startsWith("-") || !/[./]/.test(text)) continue;
-    if (command.cwds.some((cwd) => locate(text, cwd, where).class === "secret")) origins.push("secret");
-  }
-  return command.program === "gpg" && command.args.some(({ text }) => text.includes("secret"))
-    ? [...origins, "secret"]
-    : origins;
+  if (readsSecret(command, where)) origins.push("secret");
+  return origins;
+}
+
+function readsSecret({ program, args, redirects, cwds }: EffectiveCommand, where: Where): boolean {
+  const isSecret = ({ text }: Field): boolean =>
+    /[./]/.test(text) &&
+    !text.startsWith("-") &&
+    cwds.some((cwd) => locate(text, cwd, where).class === "secret");
+  if (args.some(isSecret)) return true;
+  if (redirects.some(({ operator, target }) => operator === "<" && isSecret(target))) return true;
+  return program === "gpg" && args.some(({ text }) => text.includes("secret"));
 }
 
 const SETTINGS: readonly (readonly [RegExp, RegExp])[] = [
@@ -189,9 +191,15 @@ const SETTINGS: readonly (readonly [RegExp, RegExp])[] = [
 
 /** `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`: what everybody has in a start-up file. */
 function printsSettings({ program, args }: EffectiveCommand): boolean {
+  const asked = settingsOf(program);
+  if (asked.length === 0) return false;
   const line = args.map(({ text }) => text).join(" ");
-  return SETTINGS.some(([name, fits]) => name.test(program) && fits.test(line));
+  return asked.some((fits) => fits.test(line));
 }
+
+const settingsOf = remembered((program) =>
+  SETTINGS.filter(([name]) => name.test(program)).map(([, fits]) => fits),
+);
 
 /** So many numbers in a row are no choice of processes. */
 const SOME_PROCESSES_COUNT = 1_000;

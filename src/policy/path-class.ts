@@ -165,7 +165,11 @@ const STARTUP = [
   "Library/LaunchAgents",
 ].map((path) => path.split("/"));
 
+const SENSITIVE_NAMES: ReadonlySet<string> = new Set([...SECRETS, ...STARTUP].map(([first = ""]) => first));
+
 function sensitiveClass(below: readonly string[]): PathClass | null {
+  const [first = ""] = below;
+  if (!SENSITIVE_NAMES.has(first) && !hasGlob(first)) return null;
   if (SECRETS.some((path) => couldStartWith(below, path))) {
     // Public by design, and read all the time.
     return /(\.pub|known_hosts|^config)$/.test(below[1] ?? "") && below[0] === ".ssh" ? null : "secret";
@@ -221,7 +225,8 @@ function couldStartWith(parts: readonly string[], head: readonly string[]): bool
   if (head.length > parts.length) return false;
   return head.every((name, i) => {
     const part = parts[i] ?? "";
-    if (!hasGlob(part) || isUnresolved(part)) return part === name;
+    if (part === name) return true;
+    if (!hasGlob(part) || isUnresolved(part)) return false;
     return !(name.startsWith(".") && hasGlob(part.slice(0, 1))) && couldMatch(part, name);
   });
 }

@@ -24,7 +24,7 @@ import { peel, quoted } from "./wrappers.ts";
 export interface CommandRunner extends Runner {
   readonly where: Where;
   emit(command: EffectiveCommand): void;
-  callFunction(name: string, args: readonly string[], around: Surroundings): Flow | null;
+  callFunction(name: string, args: readonly Field[], around: Surroundings): Flow | null;
 }
 
 export function runCommand(argv: readonly Field[], around: Surroundings, runner: CommandRunner): Flow {
@@ -40,11 +40,7 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
     const text = [alias, ...command.args.map((arg) => quoted(arg.text))].join(" ");
     runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
   }
-  const called = runner.callFunction(
-    command.called,
-    argv.slice(1).map(({ text }) => text),
-    around,
-  );
+  const called = runner.callFunction(command.called, command.args, around);
   if (called) return called;
   const ran = runInside(command, around, runner);
   const printed = foldOutput(command, around.scope, runner.where);

@@ -30,7 +30,8 @@ export class Scope {
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  #owned = true;
+  /** Which of the tables are this scope's own: the others are shared, and copied before the first write. */
+  #owns: Owned = ALL;
 
   constructor(cwds: readonly string[], files: Files, budget: Budget) {
     this.#cwds = cwds;
@@ -62,7 +63,7 @@ export class Scope {
   }
 
   assign(name: string, values: readonly string[], elements: readonly string[] | null = null): void {
-    this.#own();
+    this.#ownVariables();
     if (this.#variables.size >= POLICY_VARIABLES_MAX_COUNT && !this.#variables.has(name)) return;
     this.#budget.spend(lengthOf(values) / CHARS_PER_STEP);
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements) });
@@ -77,7 +78,7 @@ export class Scope {
   }
 
   define(name: string, body: FunctionNode): void {
-    this.#own();
+    this.#ownNames();
     this.#functions.set(name, body);
   }
 
@@ -86,7 +87,7 @@ export class Scope {
   }
 
   setAlias(name: string, text: string): void {
-    this.#own();
+    this.#ownNames();
     this.#aliases.set(name, text);
   }
 
@@ -98,8 +99,8 @@ export class Scope {
     copy.#variables = this.#variables;
     copy.#functions = this.#functions;
     copy.#aliases = this.#aliases;
-    copy.#owned = false;
-    this.#owned = false;
+    copy.#owns = NONE;
+    this.#owns = NONE;
     return copy;
   }
 
@@ -109,6 +110,8 @@ export class Scope {
     if (this.#cwds !== other.#cwds) this.#mergeDirectories(other);
     if (this.positional !== other.positional) this.positional = null;
     if (other.#variables !== this.#variables) this.#mergeVariables(other);
+    if (other.#functions === this.#functions && other.#aliases === this.#aliases) return;
+    this.#budget.spend((other.#functions.size + other.#aliases.size) / NAMES_PER_STEP);
     for (const [name, body] of other.#functions) if (!this.#functions.has(name)) this.define(name, body);
     for (const [name, text] of other.#aliases) if (!this.#aliases.has(name)) this.setAlias(name, text);
   }
@@ -128,7 +131,7 @@ export class Scope {
   }
 
   #mergeVariables(other: Scope): void {
-    this.#own();
+    this.#ownVariables();
     this.#budget.spend(other.#variables.size / NAMES_PER_STEP);
     for (const [name, theirs] of other.#variables) {
       const ours = this.#variables.get(name);
@@ -141,21 +144,37 @@ export class Scope {
     }
   }
 
-  #own(): void {
-    if (this.#owned) return;
-    const names = this.#variables.size + 2 * (this.#functions.size + this.#aliases.size);
-    this.#budget.spend(names / NAMES_PER_STEP);
+  #ownVariables(): void {
+    if (this.#owns.variables) return;
+    this.#budget.spend(this.#variables.size / NAMES_PER_STEP);
     this.#variables = new Map(this.#variables);
+    this.#owns = { ...this.#owns, variables: true };
+  }
+
+  /** Functions and aliases: few, and kept for long by whoever calls a function later. */
+  #ownNames(): void {
+    if (this.#owns.names) return;
+    this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);
     this.#functions = new Map(this.#functions);
     this.#aliases = new Map(this.#aliases);
-    this.#owned = true;
+    this.#owns = { ...this.#owns, names: true };
   }
 }
+
+interface Owned {
+  readonly variables: boolean;
+  readonly names: boolean;
+}
+
+const ALL: Owned = { variables: true, names: true };
+const NONE: Owned = { variables: false, names: false };
 
 /** How much text is copied or compared in the time of one step. */
 const CHARS_PER_STEP = 128;
 /** And how many names. */
 const NAMES_PER_STEP = 16;
+/** What a name costs whose copies stay in memory. */
+const KEPT_NAME_STEPS = 0.5;
 const PATH_MAX_CHARS = 4_096;
 
 function lengthOf(texts: readonly string[]): number {

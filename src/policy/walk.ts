@@ -79,13 +79,13 @@ export class Walk implements Runner {
     );
   }
 
-  callFunction(name: string, args: readonly string[], around: Surroundings): Flow | null {
+  callFunction(name: string, args: readonly Field[], around: Surroundings): Flow | null {
     const node = around.scope.functionNamed(name);
     if (!node || this.#active.has(name)) return null;
     this.#calls.add(name);
     const { scope } = around;
     const before = scope.positional;
-    scope.positional = args;
+    scope.positional = args.map(({ text }) => text);
     const fixed = this.#functions.get(name)?.frame.fixed ?? null;
     const flow = this.#callBody(name, node, { scope, stdin: around.stdin, via: around.via, fixed });
     scope.positional = before;
@@ -292,7 +292,7 @@ export class Walk implements Runner {
 }
 
 /** The least that a text inside a text costs, however short it is. */
-const TEXT_STEPS = 12;
+const TEXT_STEPS = 20;
 const ARGV_STEPS = 2;
 
 const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;

@@ -157,8 +157,8 @@ export const WATCHDOG_EXIT_MS = 300;
 /** shell/: the longest timer there is. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** policy/: steps of one judgement, half a microsecond each. A flat script of 1 MiB with ordinary lines stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 520_000;
+/** policy/: steps of one judgement, one or two microseconds each. A flat script of 1 MiB with ordinary lines stays below it. */
+export const POLICY_STEPS_MAX_COUNT = 380_000;
 /** policy/: levels of nesting over the text and the texts inside it. */
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */
