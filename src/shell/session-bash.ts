@@ -63,6 +63,8 @@ export class SessionBash {
   readonly look: () => string[];
   /** It takes commands: whatever it was given to restore is restored. */
   isBorn = false;
+  /** Its profile took too long, which has ended it. */
+  isOverdue = false;
   readonly inheritedPrefix: string;
   readonly profile: string | undefined;
   /** `$-` after the last command. */

@@ -30,6 +30,7 @@ export interface BirthOptions {
   readonly state: string | undefined;
   readonly inheritedPrefix: string;
   readonly profile: string | undefined;
+  readonly profileTimeoutMs: number | undefined;
   /** The directory that limits count for where nobody named one. */
   readonly workspace: string;
   /** The sandbox it is born in. */
@@ -84,10 +85,10 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     }),
   );
   if (options.profile === undefined) return born;
-  const late = setTimeout(
-    () => void born.shell.end({ kind: "killed", detail: "the session" }, 0),
-    PROFILE_MAX_MS,
-  );
+  const late = setTimeout(() => {
+    born.isOverdue = true;
+    void born.shell.end({ kind: "killed", detail: "the session" }, 0);
+  }, options.profileTimeoutMs ?? PROFILE_MAX_MS);
   await born.birth();
   clearTimeout(late);
   // One that its profile has ended is told of by whoever finds it dead.

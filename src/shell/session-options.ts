@@ -17,6 +17,8 @@ export interface SessionOptions {
   readonly scope?: string;
   /** A file that is sourced once, when the session is born; "login": those of a login shell. @default none */
   readonly profile?: string;
+  /** How long the profile may take; the session goes on without one that takes longer. @default 10,000 */
+  readonly profileTimeoutMs?: number;
   /** Goes on from what a session left that is over. @default begins anew */
   readonly saved?: SavedSession;
 }

@@ -126,7 +126,8 @@ export class SessionOutput {
       if (end === "unsure")
         notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
       if (end === "gone") notes.push(this.#whyGone(stream));
-      if (end === "gone") this.exchange();
+      // What it writes later is nobody else's output.
+      if (end !== "idle") this.exchange();
     }
     return notes;
   }

@@ -166,7 +166,7 @@ export class Run {
     const { succession } = this.#place;
     const bash = this.#bash;
     succession.end(bash, this.#number - 1);
-    if (!taken && isByItself(outcome) && !interrupted) {
+    if (!taken && !interrupted && (isByItself(outcome) || bash.isOverdue)) {
       await bash.close();
       return undefined;
     }

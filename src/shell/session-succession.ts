@@ -160,6 +160,8 @@ export class Succession {
 
   /** Ends every bash there was, and everything they and their commands started. One look for all. */
   async endAll(cause: Cause, graceMs: number): Promise<KillReport> {
+    // One that is about its profile is not waited for.
+    for (const bash of this.#listening) if (!bash.isBorn) void bash.shell.end(cause, 0);
     await this.#birth?.catch(() => {});
     this.#world?.end();
     this.#world = undefined;
@@ -214,6 +216,7 @@ export class Succession {
       state,
       inheritedPrefix: prefix,
       profile: isFirst ? this.#options.profile : undefined,
+      profileTimeoutMs: this.#options.profileTimeoutMs,
       workspace: this.workspace,
       world,
       onBirth: (newborn) => this.#listening.add(newborn),

@@ -58,6 +58,23 @@ test("a logger that is stopped is woken, and nothing is missing", async () => {
   expect(await place.run("seq 5000 | tail -1")).toMatchObject({ out: "5000\n", notes: [] });
 });
 
+test("a logger that somebody keeps stopped costs time once, and nothing of it lands in the next result", async () => {
+  const place = openSession(shells);
+  const { stdout } = await place.run("echo a");
+  const logger = writerOf(stdout.path);
+  // Whoever wakes it finds it stopped again at once.
+  const stopping = await place.session.start(`while kill -STOP ${logger}; do :; done 2>/dev/null`);
+  await eventually(() => expect(stat(logger)[0]).toBe("T"));
+  const hit = await place.run("seq 3; echo code $? >&2");
+  expect(hit).toMatchObject({ exitCode: 0, err: "code 0\n" });
+  expect(hit.notes).toEqual(["stdout may be incomplete: its logger did not come to rest in time"]);
+  const next = await place.run("echo c");
+  expect(next).toMatchObject({ exitCode: 0, out: "c\n", notes: [] });
+  await stopping.kill({ graceMs: 0 });
+  process.kill(logger, "SIGCONT");
+  expect(await place.run("echo d")).toMatchObject({ exitCode: 0, out: "d\n", notes: [] });
+});
+
 test("a shim that is killed ends its bash; the session goes on", async () => {
   const place = openSession(shells);
   await place.run("x=kept");

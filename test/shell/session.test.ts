@@ -1,8 +1,17 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { isAlive } from "../fixtures/processes.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
-import { useShells } from "../fixtures/shells.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
@@ -274,6 +283,33 @@ describe("a profile", () => {
     expect(first).toMatchObject({ exitCode: 0, out: "usable\n", restarted: true });
     expect(first.notes).toEqual([expect.stringContaining(`profile (${profile}) ended its bash`)]);
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
+  });
+
+  test("that takes too long costs only its time, with a note, and leaves nothing running", async () => {
+    const dir = shells.directory();
+    const profile = join(dir, "profile");
+    writeFileSync(profile, "export HALF=1\necho $$ >pid\nsleep 300\n");
+    const options = { workingDir: dir, profile, profileTimeoutMs: 300 };
+    const { run } = openSession(shells, {}, options);
+    const first = await run(`echo \${HALF-none}`);
+    expect(first).toMatchObject({ exitCode: 0, out: "none\n", restarted: true });
+    expect(first.notes).toEqual([
+      expect.stringContaining(`profile (${profile}) ended its bash, or took too long`),
+    ]);
+    expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
+    expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
+  });
+
+  test("is not waited for by whoever closes the session", async () => {
+    const dir = shells.directory();
+    const profile = join(dir, "profile");
+    writeFileSync(profile, "echo $$ >pid\nsleep 300\n");
+    const { session } = openSession(shells, {}, { workingDir: dir, profile, profileTimeoutMs: 600_000 });
+    const running = session.run("echo unreached");
+    await eventually(() => expect(readFileSync(join(dir, "pid"), "utf8")).toMatch(/\n/));
+    await session.close();
+    expect((await running).outcome?.kind).toBe("killed");
+    expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
   });
 
   test("is there for a shell that is started before the first command", async () => {

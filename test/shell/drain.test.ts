@@ -1,0 +1,108 @@
+// A session's logger, looked at from outside: when is everything on disk that was printed?
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { Logger } from "../../src/hosts/logger.ts";
+import { drain } from "../../src/shell/drain.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { directory } = useShells();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Place {
+  readonly logger: Logger;
+  readonly child: ChildProcess;
+  print(text: string): void;
+}
+
+/** A logger as the shim starts them, that writes to `file`; the file is a pipe of 64 KiB where it `isSlow`. */
+async function place({
+  program = "/bin/cat",
+  isSlow = false,
+} = {}): Promise<Place & { readonly disk: number }> {
+  const dir = directory();
+  const [input, file] = [join(dir, "in"), join(dir, "out")];
+  execFileSync("mkfifo", isSlow ? [input, file] : [input]);
+  const disk = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+  const pipe = openSync(input, constants.O_RDWR | constants.O_NONBLOCK);
+  const child = spawn(program, [], { stdio: [openSync(input, "r"), openSync(file, "a"), "ignore"] });
+  const exited = once(child, "exit");
+  await once(child, "spawn");
+  const logger = new Logger(child.pid ?? -1, file);
+  ends.push(async () => {
+    child.kill("SIGKILL");
+    await exited;
+    logger.close();
+    closeSync(pipe);
+    closeSync(disk);
+  });
+  return { logger, child, disk, print: (text) => writeSync(pipe, text) };
+}
+
+test("one that waits for more has written everything", async () => {
+  const { logger, print } = await place();
+  for (let round = 1; round <= 200; round++) {
+    print("0123456789");
+    expect(await drain(logger)).toBe("idle");
+    expect(logger.size).toBe(round * 10);
+  }
+});
+
+test("one that sleeps in a write has not: a slow disk is waited for", async () => {
+  const { logger, print, disk } = await place({ isSlow: true });
+  const bytes = Buffer.alloc(64 * 1024, "x");
+  print(bytes.toString());
+  await eventually(() => expect(logger.state).toBe("idle"));
+  // The disk takes no more; what comes now sleeps between the two.
+  print("late");
+  await eventually(() => expect(logger.state).toBe("busy"));
+  let isDrained = false;
+  const drained = drain(logger).then((end) => {
+    isDrained = true;
+    return end;
+  });
+  for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve));
+  expect(isDrained).toBe(false);
+  expect(readSync(disk, bytes)).toBe(bytes.length);
+  expect(await drained).toBe("idle");
+  expect(bytes.toString("latin1", 0, readSync(disk, bytes))).toBe("late");
+});
+
+test("one that was stopped is woken", async () => {
+  const { logger, child, print } = await place();
+  child.kill("SIGSTOP");
+  await eventually(() => expect(logger.state).toBe("stopped"));
+  print("0123456789");
+  expect(await drain(logger)).toBe("idle");
+  expect(logger.size).toBe(10);
+});
+
+test("one that has ended is told of", async () => {
+  const { logger, child, print } = await place();
+  child.kill("SIGKILL");
+  await eventually(() => expect(logger.state).toBe("gone"));
+  print("lost");
+  expect(await drain(logger)).toBe("gone");
+});
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(isRoot)(
+  isRoot ? "one that cannot be looked at (skipped as root, who may look)" : "one that cannot be looked at",
+  async () => {
+    // A program that its user may not read is nobody's to look into.
+    const program = join(directory(), "cat");
+    copyFileSync("/bin/cat", program);
+    chmodSync(program, 0o111);
+    const { logger, print } = await place({ program });
+    await eventually(() => expect(logger.state).toBe("hidden"));
+    print("0123456789");
+    // When nothing has come for a while, as far as that can be told.
+    expect(await drain(logger)).toBe("unsure");
+    expect(logger.size).toBe(10);
+  },
+);
