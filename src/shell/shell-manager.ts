@@ -1,32 +1,27 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
-import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
-import { environmentTooLarge } from "../environment/environment-size.ts";
-import type { Containment, Host, StartedShell } from "../hosts/host.ts";
+import type { Containment, Host } from "../hosts/host.ts";
 import { LocalHost } from "../hosts/local.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { giveUp } from "../spool/lease.ts";
-import { removeShell, sweep } from "../spool/sweep.ts";
-import { monotonicMs, wallMs } from "../support/clock.ts";
+import { removeShell } from "../spool/sweep.ts";
+import { wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { Events } from "../support/events.ts";
 import {
-  DURABLE_DEADLINE_MS,
   FINISHED_MAX_AGE_SECONDS,
   KILL_GRACE_MS,
   LIVE_SHELLS_PER_SCOPE_MAX_COUNT,
   SPOOL_QUOTA_BYTES,
   STREAM_CAP_BYTES,
-  SWEEP_DELAY_MS,
-  SWEEP_INTERVAL_MS,
 } from "../support/limits.ts";
 import { adoptShells } from "./adopt.ts";
-import { checkCommand, checkSettable } from "./check-start.ts";
 import { Confiner } from "./confiner.ts";
 import { Deadlines } from "./deadlines.ts";
 import { endShells, type KillReport } from "./kill.ts";
+import { KnownShells } from "./known-shells.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
 import { Places } from "./places.ts";
 import { goesOn, recordOf, remainsOf } from "./published.ts";
@@ -34,9 +29,11 @@ import type { Session } from "./session.ts";
 import type { CommandRemains, PublishedBash, SessionOptions } from "./session-options.ts";
 import { SessionRegistry } from "./session-registry.ts";
 import { endOf, killOf, startOf } from "./shell-events.ts";
-import { ShellProcess, type ShellProcessOptions } from "./shell-process.ts";
+import type { ShellProcess } from "./shell-process.ts";
+import { StartKeys } from "./start-keys.ts";
+import { deadlineOf, planStart } from "./start-plan.ts";
+import { Sweeper } from "./sweeper.ts";
 import { Watchlist } from "./watchlist.ts";
-import { checkWorkingDir } from "./working-dir.ts";
 
 const DEFAULT_SCOPE = "default";
 
@@ -48,18 +45,14 @@ export class ShellManager {
   readonly #options: ShellManagerOptions;
   readonly #events: Events;
   readonly #host: Host;
-  readonly #shells = new Map<string, ShellProcess>();
-  /** Started or taken over here; the others belong to hosts that live, or have ended. */
-  readonly #own = new Set<ShellProcess>();
+  readonly #shells: KnownShells;
   readonly #running = new Watchlist();
   readonly #places: Places;
-  readonly #byKey = new Map<string, Promise<ShellProcess>>();
-  /** The key a shell was started with, by its id. */
-  readonly #keys = new Map<string, string>();
+  readonly #keys = new StartKeys();
   readonly #deadlines: Deadlines;
   readonly #sessions: SessionRegistry;
   readonly #confiner: Confiner;
-  #sweptMs = Number.NEGATIVE_INFINITY;
+  readonly #sweeper: Sweeper;
 
   constructor(options: ShellManagerOptions = {}) {
     this.#options = options;
@@ -79,6 +72,21 @@ export class ShellManager {
       capBytes: options.capBytes,
       containment: options.containment,
     });
+    this.#shells = new KnownShells({
+      host: this.#host,
+      root: this.root,
+      graceMs: this.#graceMs,
+      events: this.#events,
+      onKnown: (shell) => this.#running.add(shell),
+      onEnd: (shell) => this.#onEnd(shell),
+    });
+    this.#sweeper = new Sweeper({
+      root: this.root,
+      host: this.#host,
+      maxAgeSeconds: options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS,
+      quotaBytes: options.quotaBytes ?? SPOOL_QUOTA_BYTES,
+      onSwept: (ids) => this.#onSwept(ids),
+    });
     this.#sessions = new SessionRegistry(
       {
         host: this.#host,
@@ -86,7 +94,7 @@ export class ShellManager {
         environment: this.environment,
         confiner: this.#confiner,
         capBytes: options.capBytes ?? STREAM_CAP_BYTES,
-        killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,
+        killGraceMs: this.#graceMs,
         allowedRoots: options.allowedRoots,
         sanitise: (inherited) => buildEnvironment({ ...options.environment, inherited }),
         createShell: (shell) => this.createShell(shell),
@@ -132,64 +140,40 @@ export class ShellManager {
   async adopt(): Promise<ShellProcess[]> {
     const { adopted } = await adoptShells(this.#host, this.root);
     return adopted.map((started) => {
-      const shell = this.#shells.get(started.id) ?? this.#remember(started, readCommand(started), () => {});
+      const shell = this.#shells.takeOver(started);
       const { deadlineMs, startedUptimeMs } = started.meta;
       if (deadlineMs !== null && shell.isRunning) {
         this.#deadlines.set(shell, deadlineMs, startedUptimeMs + deadlineMs - uptime() * 1000);
       }
-      this.#own.add(shell);
       return shell;
     });
   }
 
   /** Any shell on disk by its id or an unambiguous beginning of it, whichever host and scope it is of. */
   find(idOrPrefix: string): ShellProcess | undefined {
-    const known = this.#shells.get(idOrPrefix) ?? this.#attach(idOrPrefix);
-    if (known || idOrPrefix === "") return known;
-    const ids = this.root
-      .list()
-      .filter((id) => id.startsWith(idOrPrefix) || id.startsWith(`shell_${idOrPrefix}`));
-    const shells = ids.flatMap((id) => this.#shells.get(id) ?? this.#attach(id) ?? []);
-    if (shells.length <= 1) return shells[0];
-    const names = shells.map(({ id }) => id).join(", ");
-    throw new NacreError(
-      "invalid_input",
-      `${idOrPrefix} is the beginning of several shells: ${names}. Write more of it.`,
-    );
+    return this.#shells.find(idOrPrefix);
   }
 
   /** Every shell on disk, also those of other hosts, oldest first. */
   findAll(): ShellProcess[] {
-    const shells = this.root.list().flatMap((id) => this.#shells.get(id) ?? this.#attach(id) ?? []);
-    return shells.sort((a, b) => a.createdAt - b.createdAt);
+    return this.#shells.all();
   }
 
   async createShell(options: CreateShellOptions): Promise<ShellProcess> {
     const { idempotencyKey: key, scope = DEFAULT_SCOPE } = options;
-    if (key === undefined) return await this.#create(options, scope);
-    const full = `${scope}\0${key}`;
-    const known = this.#byKey.get(full);
-    if (known) return await known;
-    const created = this.#create(options, scope);
-    this.#byKey.set(full, created);
-    // A start that failed is no run: the key may be used again.
-    created.then(
-      (shell) => this.#keys.set(shell.id, full),
-      () => this.#byKey.delete(full),
-    );
-    return await created;
+    const create = () => this.#create(options, scope);
+    return await (key === undefined ? create() : this.#keys.run(scope, key, create));
   }
 
   /** Also one that another host has started. undefined also for a shell of another scope. */
   getShell(id: string, { scope }: { readonly scope?: string } = {}): ShellProcess | undefined {
-    const shell = this.#shells.get(id) ?? this.#attach(id);
+    const shell = this.#shells.get(id);
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
   /** Those this manager has started or taken over. */
   listShells({ scope }: { readonly scope?: string } = {}): ShellProcess[] {
-    const all = [...this.#own];
-    return scope === undefined ? all : all.filter((shell) => shell.scope === scope);
+    return this.#shells.ownOf(scope);
   }
 
   listRunning(filter: { readonly scope?: string } = {}): ShellProcess[] {
@@ -249,7 +233,7 @@ export class ShellManager {
 
   /** Ends everything this manager has started but durable shells, leftovers included. Records and output stay. */
   async dispose(): Promise<void> {
-    const ending = this.#running.list().filter((shell) => this.#own.has(shell) && !shell.durable);
+    const ending = this.#running.list().filter((shell) => this.#shells.isOwn(shell) && !shell.durable);
     const waiting = ending.map((shell) => shell.look({ exit: true }, KILL_GRACE_MS));
     this.#deadlines.clearAll();
     this.#running.stop();
@@ -271,107 +255,52 @@ export class ShellManager {
   }
 
   async #create(options: CreateShellOptions, scope: string): Promise<ShellProcess> {
-    const { command, workingDir, env = {}, durable = false } = options;
-    const timeoutMs = options.timeoutMs ?? (durable ? DURABLE_DEADLINE_MS : undefined);
-    checkCommand(command);
-    checkWorkingDir(workingDir, this.#options.allowedRoots);
-    checkSettable(env);
-    const { env: variables } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env });
-    const tooLarge = environmentTooLarge({ ...this.environment.env, ...variables });
-    if (tooLarge) throw tooLarge;
-    const confined = await this.#confiner.forScript({ ...options, workspace: options.workspace });
-    this.#sweepNowAndThen();
+    const plan = await planStart(
+      { ...options, scope },
+      {
+        host: this.#host,
+        confiner: this.#confiner,
+        allowedRoots: this.#options.allowedRoots,
+        environment: this.environment.env,
+        capBytes: this.#options.capBytes ?? STREAM_CAP_BYTES,
+      },
+    );
+    this.#sweeper.nowAndThen();
     const leave = options.background === false ? () => {} : this.#places.take(scope);
-
     let shell: ShellProcess | undefined;
     try {
-      const started = await this.#host.start({
-        command,
-        workingDir,
-        variables,
-        stdin: options.stdin,
-        capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
-        streams: options.streams ?? "split",
-        trailer: options.trailer ?? false,
-        begin: confined.begin,
-        meta: (id) => ({
-          version: 1,
-          id,
-          workingDir,
-          scope,
-          session: options.session ?? null,
-          createdAt: wallMs(),
-          startedUptimeMs: Math.round(uptime() * 1000),
-          deadlineMs: timeoutMs ?? null,
-          durable,
-          host: this.#host.identity,
-          streams: options.streams ?? "split",
-          capBytes: options.capBytes ?? this.#options.capBytes ?? STREAM_CAP_BYTES,
-          ...confined.meta(),
-        }),
-        onExit: (record) => shell?.conclude(record),
-      });
-      shell = this.#remember(started, command, leave);
+      const started = await this.#host.start({ ...plan, onExit: (record) => shell?.conclude(record) });
+      shell = this.#shells.addOwn({ host: this.#host, started, command: options.command }, leave);
     } catch (error) {
       leave();
       throw error;
     }
-    this.#own.add(shell);
     this.#events.emit("start", startOf(shell));
-    if (timeoutMs !== undefined) this.#deadlines.set(shell, timeoutMs, timeoutMs);
+    const deadlineMs = deadlineOf(options);
+    if (deadlineMs !== undefined) this.#deadlines.set(shell, deadlineMs, deadlineMs);
     return shell;
   }
 
   #publish(part: PublishedBash): ShellProcess {
-    const shell = this.#know(goesOn(this.#host, part));
-    this.#own.add(shell);
+    const shell = this.#shells.addOwn(goesOn(this.#host, part));
     this.#events.emit("start", startOf(shell));
     return shell;
   }
 
   #publishRemains(remains: CommandRemains): ShellProcess {
-    const shell = this.#know(remainsOf(this.#host, remains));
+    const shell = this.#shells.add(remainsOf(this.#host, remains));
+    // Before it is one of ours: that its command has ended was told as the session's.
     shell.conclude(recordOf(remains));
-    this.#own.add(shell);
-    return shell;
-  }
-
-  #remember(started: StartedShell, command: string, onEnd: () => void): ShellProcess {
-    return this.#know({ host: this.#host, started, command }, onEnd);
-  }
-
-  #know(options: Omit<ShellProcessOptions, "graceMs" | "onEnd">, onEnd = () => {}): ShellProcess {
-    const shell = new ShellProcess({
-      ...options,
-      graceMs: this.#options.killGraceMs ?? KILL_GRACE_MS,
-      onEnd: (ended) => {
-        onEnd();
-        this.#onEnd(ended);
-      },
-      onKill: (killed, by, report) => this.#events.emit("kill", killOf(killed, by, report)),
-    });
-    this.#shells.set(shell.id, shell);
-    this.#running.add(shell);
-    return shell;
-  }
-
-  /** A shell that is on disk and not known here yet. */
-  #attach(id: string): ShellProcess | undefined {
-    // An id comes from outside and becomes a path.
-    if (!/^shell_[0-9a-f]{8}$/.test(id)) return undefined;
-    const started = this.#host.attach(id);
-    if (!started) return undefined;
-    const shell = this.#remember(started, readCommand(started), () => {});
-    shell.refresh();
+    this.#shells.own(shell);
     return shell;
   }
 
   #onEnd(shell: ShellProcess): void {
     this.#running.delete(shell);
     this.#deadlines.clear(shell);
-    if (this.#own.has(shell)) this.#events.emit("end", endOf(shell));
+    if (this.#shells.isOwn(shell)) this.#events.emit("end", endOf(shell));
     // Its shim is gone, so nobody watches the command any more.
-    if (shell.outcome?.kind === "lost" && this.#own.has(shell))
+    if (shell.outcome?.kind === "lost" && this.#shells.isOwn(shell))
       void this.#endAll([shell], "the loss of its shim").catch(() => {});
   }
 
@@ -380,7 +309,7 @@ export class ShellManager {
     const release = this.#host.hold();
     try {
       const targets = shells.map((shell) => shell.toKill({ kind: "killed", detail: by }));
-      const reports = await endShells(this.#host, targets, this.#options.killGraceMs ?? KILL_GRACE_MS);
+      const reports = await endShells(this.#host, targets, this.#graceMs);
       for (const shell of shells) {
         const report = reports.get(shell.started);
         if (report) this.#events.emit("kill", killOf(shell, by, report));
@@ -391,39 +320,21 @@ export class ShellManager {
     }
   }
 
-  /** Off the path of the call that happens to be the one. */
-  #sweepNowAndThen(): void {
-    if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
-    this.#sweptMs = monotonicMs();
-    setTimeout(() => void this.#sweep(), SWEEP_DELAY_MS).unref();
-  }
-
-  async #sweep(): Promise<void> {
-    const { finishedMaxAgeSeconds = FINISHED_MAX_AGE_SECONDS, quotaBytes = SPOOL_QUOTA_BYTES } =
-      this.#options;
-    const limits = { nowMs: wallMs(), maxAgeMs: finishedMaxAgeSeconds * 1000, quotaBytes };
-    const swept = await sweep(this.root, limits, (identity) => this.#host.presence(identity));
-    for (const id of swept) this.#drop(id);
+  #onSwept(ids: readonly string[]): void {
+    for (const id of ids) this.#drop(id);
     // What commands of sessions left running is not on disk under its own id.
-    this.cleanupCompleted({ maxAgeSeconds: finishedMaxAgeSeconds });
+    const { finishedMaxAgeSeconds } = this.#options;
+    this.cleanupCompleted(
+      finishedMaxAgeSeconds === undefined ? {} : { maxAgeSeconds: finishedMaxAgeSeconds },
+    );
   }
 
   #drop(id: string): void {
-    const shell = this.#shells.get(id);
-    if (!shell) return;
-    this.#shells.delete(id);
-    this.#own.delete(shell);
-    this.#host.release(shell.started);
-    const key = this.#keys.get(id);
-    if (key !== undefined) this.#byKey.delete(key);
-    this.#keys.delete(id);
+    this.#shells.drop(id);
+    this.#keys.forget(id);
   }
-}
 
-function readCommand({ files }: StartedShell): string {
-  try {
-    return readFileSync(files.command, "utf8");
-  } catch {
-    return "";
+  get #graceMs(): number {
+    return this.#options.killGraceMs ?? KILL_GRACE_MS;
   }
 }

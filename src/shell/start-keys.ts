@@ -1,0 +1,30 @@
+// Two starts with one key are one run.
+import type { ShellProcess } from "./shell-process.ts";
+
+export class StartKeys {
+  readonly #runs = new Map<string, Promise<ShellProcess>>();
+  /** The key a shell was started with, by its id. */
+  readonly #keys = new Map<string, string>();
+
+  /** The run of this key, which may have begun already. A key is one of its scope. */
+  async run(scope: string, key: string, start: () => Promise<ShellProcess>): Promise<ShellProcess> {
+    const full = `${scope}\0${key}`;
+    const known = this.#runs.get(full);
+    if (known) return await known;
+    const started = start();
+    this.#runs.set(full, started);
+    // A start that failed is no run: the key may be used again.
+    started.then(
+      (shell) => this.#keys.set(shell.id, full),
+      () => this.#runs.delete(full),
+    );
+    return await started;
+  }
+
+  /** Its key may be used again. */
+  forget(id: string): void {
+    const key = this.#keys.get(id);
+    if (key !== undefined) this.#runs.delete(key);
+    this.#keys.delete(id);
+  }
+}

@@ -1,0 +1,72 @@
+// What a host is told to start, of what the caller asked for. Everything that can be wrong with it is said here.
+import { uptime } from "node:os";
+import { buildEnvironment } from "../environment/environment.ts";
+import { environmentTooLarge } from "../environment/environment-size.ts";
+import type { Host, StartPlan } from "../hosts/host.ts";
+import { wallMs } from "../support/clock.ts";
+import { DURABLE_DEADLINE_MS } from "../support/limits.ts";
+import { checkCommand, checkSettable } from "./check-start.ts";
+import type { Confiner } from "./confiner.ts";
+import type { CreateShellOptions } from "./manager-options.ts";
+import { checkWorkingDir } from "./working-dir.ts";
+
+export interface StartSurroundings {
+  readonly host: Pick<Host, "identity">;
+  readonly confiner: Confiner;
+  readonly allowedRoots: readonly string[] | undefined;
+  /** What it has on top of this must fit beside it. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly capBytes: number;
+}
+
+export async function planStart(
+  options: CreateShellOptions & { readonly scope: string },
+  { host, confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartSurroundings,
+): Promise<Omit<StartPlan, "onExit">> {
+  const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
+  checkCommand(command);
+  checkWorkingDir(workingDir, allowedRoots);
+  const variables = checkedVariables(options.env ?? {}, environment);
+  const confined = await confiner.forScript({ ...options, workspace: options.workspace });
+  return {
+    command,
+    workingDir,
+    variables,
+    stdin: options.stdin,
+    capBytes,
+    streams,
+    trailer: options.trailer ?? false,
+    begin: confined.begin,
+    meta: (id) => ({
+      version: 1,
+      id,
+      workingDir,
+      scope,
+      session: options.session ?? null,
+      createdAt: wallMs(),
+      startedUptimeMs: Math.round(uptime() * 1000),
+      deadlineMs: deadlineOf(options) ?? null,
+      durable: options.durable ?? false,
+      host: host.identity,
+      streams,
+      capBytes,
+      ...confined.meta(),
+    }),
+  };
+}
+
+/** Milliseconds from its start; one that nobody may be left to end has an end all the same. */
+export function deadlineOf({ timeoutMs, durable }: CreateShellOptions): number | undefined {
+  return timeoutMs ?? (durable ? DURABLE_DEADLINE_MS : undefined);
+}
+
+function checkedVariables(
+  set: Readonly<Record<string, string>>,
+  beside: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  checkSettable(set);
+  const { env } = buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set });
+  const tooLarge = environmentTooLarge({ ...beside, ...env });
+  if (tooLarge) throw tooLarge;
+  return env;
+}

@@ -1,0 +1,37 @@
+// Clears the spool of what has ended long ago, or is too much, now and then.
+import type { Host } from "../hosts/host.ts";
+import type { SpoolRoot } from "../spool/layout.ts";
+import { sweep } from "../spool/sweep.ts";
+import { monotonicMs, wallMs } from "../support/clock.ts";
+import { SWEEP_DELAY_MS, SWEEP_INTERVAL_MS } from "../support/limits.ts";
+
+export interface SweeperOptions {
+  readonly root: SpoolRoot;
+  readonly host: Host;
+  readonly maxAgeSeconds: number;
+  readonly quotaBytes: number;
+  /** Called with the ids of what is gone. */
+  readonly onSwept: (ids: readonly string[]) => void;
+}
+
+export class Sweeper {
+  readonly #options: SweeperOptions;
+  #sweptMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+  }
+
+  /** Off the path of the call that happens to be the one. */
+  nowAndThen(): void {
+    if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
+    this.#sweptMs = monotonicMs();
+    setTimeout(() => void this.#sweep(), SWEEP_DELAY_MS).unref();
+  }
+
+  async #sweep(): Promise<void> {
+    const { root, host, maxAgeSeconds, quotaBytes, onSwept } = this.#options;
+    const limits = { nowMs: wallMs(), maxAgeMs: maxAgeSeconds * 1000, quotaBytes };
+    onSwept(await sweep(root, limits, (identity) => host.presence(identity)));
+  }
+}
