@@ -21,6 +21,8 @@ export interface SessionOptions {
   readonly profileTimeoutMs?: number;
   /** Goes on from what a session left that is over. @default begins anew */
   readonly saved?: SavedSession;
+  /** Counts as named by a call before: one that names it stays where the session is. @default workingDir, or none with `saved` */
+  readonly named?: string;
 }
 
 /** All that a session leaves to one of its name in another process. */
@@ -86,6 +88,8 @@ export interface SessionResult {
 }
 
 export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
+  /** Ends it with status `timeout` this long after its start. @default never; 24 h if it is durable */
+  readonly timeoutMs?: number;
   /** Outlives the host, and the session with it. @default false */
   readonly durable?: boolean;
 }

@@ -158,8 +158,16 @@ export class Succession {
     if (this.#shells.size > SESSION_SHELLS_MAX_COUNT) void this.#prune();
   }
 
-  /** Ends every bash there was, and everything they and their commands started. One look for all. */
-  async endAll(cause: Cause, graceMs: number): Promise<KillReport> {
+  /** No bash comes after the one there is. */
+  seal(): void {
+    this.#closed = true;
+  }
+
+  /**
+   * Ends every bash there was, and everything they and their commands started. One look for all. Whoever reads what
+   * its command has printed is waited for: `reading` is what that comes to.
+   */
+  async endAll(cause: Cause, graceMs: number, reading?: Promise<unknown>): Promise<KillReport> {
     // One that is about its profile is not waited for.
     for (const bash of this.#listening) if (!bash.isBorn) void bash.shell.end(cause, 0);
     await this.#birth?.catch(() => {});
@@ -170,6 +178,9 @@ export class Succession {
     const reports = await endShells(this.#house.host, targets, graceMs);
     for (const shell of shells) this.#shells.delete(shell);
     const bash = this.#bash;
+    // Every call returns, also one whose bash the kernel does not let go.
+    if (bash?.isAlive) bash.abandon({ kind: "lost", reason: "it did not end after SIGKILL" });
+    await reading?.catch(() => {});
     this.#bash = undefined;
     await bash?.close();
     return {
@@ -179,7 +190,7 @@ export class Succession {
   }
 
   close(): void {
-    this.#closed = true;
+    this.seal();
     this.#reports?.close();
     this.#reports = undefined;
   }

@@ -38,6 +38,8 @@ export class Session {
   readonly #onUse: (session: Session) => Promise<void>;
   readonly #onClose: (session: Session) => void;
   #running: SessionCommand | undefined;
+  /** What the call that has its turn comes to. */
+  #result: Promise<unknown> | undefined;
   /** The directory named last, by whoever created the session or by a call. */
   #named: string | undefined;
   #closed = false;
@@ -61,7 +63,7 @@ export class Session {
     this.#onUse = options.onUse;
     this.#onClose = options.onClose;
     // One that goes on elsewhere was told of no directory here yet.
-    this.#named = options.saved ? undefined : options.workingDir;
+    this.#named = options.named ?? (options.saved ? undefined : options.workingDir);
     this.#succession = new Succession(house, id, { ...options, scope: this.scope });
   }
 
@@ -121,7 +123,7 @@ export class Session {
   /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
   async start(
     command: string,
-    { env: given, workingDir, durable = false }: StartOptions = {},
+    { env: given, workingDir, durable = false, timeoutMs }: StartOptions = {},
   ): Promise<ShellProcess> {
     this.#checkOpen();
     const env = this.#checkedEnv(given);
@@ -132,6 +134,7 @@ export class Session {
       scope: this.scope,
       session: this.id,
       durable,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     };
     // Nothing else may keep this process up while the bash tells its state.
     const release = this.#house.host.hold();
@@ -228,7 +231,9 @@ export class Session {
     this.#onClose(this);
     const release = this.#house.host.hold();
     try {
-      const report = await this.#succession.endAll({ kind: "killed", detail: by }, graceMs);
+      this.#succession.seal();
+      const cause = { kind: "killed", detail: by } as const;
+      const report = await this.#succession.endAll(cause, graceMs, this.#result);
       this.#succession.close();
       this.#inheritances.removeAll();
       return report;
@@ -259,9 +264,12 @@ export class Session {
         this.#running = running;
       },
     };
+    const result = runInSession(place, command, options);
+    this.#result = result;
     try {
-      return await runInSession(place, command, options);
+      return await result;
     } finally {
+      this.#result = undefined;
       this.usedMs = monotonicMs();
     }
   }

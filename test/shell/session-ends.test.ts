@@ -141,6 +141,20 @@ test("jobs of an ended bash live on, and end with the session", async () => {
   await expect(run("true")).rejects.toThrow("closed");
 });
 
+test("closing it while a command runs gives that command its end, with what it printed", async () => {
+  for (const interrupted of [false, true]) {
+    const { run, session, dir } = openSession(shells);
+    const running = run("trap '' TERM INT; echo begun; touch here; while :; do sleep 0.02; done");
+    await eventually(() => expect(existsSync(join(dir, "here"))).toBe(true));
+    if (interrupted) void session.interrupt();
+    const { survivors } = await session.close({ graceMs: 0 });
+    expect(survivors).toEqual([]);
+    const { out, outcome } = await running;
+    expect({ out, kind: outcome?.kind }).toEqual({ out: "begun\n", kind: interrupted ? "aborted" : "killed" });
+    await expect(run("true")).rejects.toThrow("closed");
+  }
+});
+
 test("a substitution without its end does not leave a damaged bash behind", async () => {
   const { run } = openSession(shells);
   await run("x=kept");
