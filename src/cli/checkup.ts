@@ -1,11 +1,13 @@
 // What nacre needs of this machine, looked at one by one: what works, what does not, and what to do about it.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { sandboxSpec } from "../sandbox/options.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
+import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { messageOf } from "../support/errors.ts";
 import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES } from "../support/limits.ts";
 import { humanizeBytes } from "../text/snip.ts";
@@ -24,14 +26,11 @@ type Result = Omit<Finding, "name">;
 export async function* checkup(workingDir: string): AsyncGenerator<Finding, void, void> {
   yield named("Node", nodeVersion());
   yield named("system", system());
-  let manager: ShellManager;
-  try {
-    manager = new ShellManager({ poolSize: 0 });
-  } catch (error) {
-    yield named("bash", failed(messageOf(error)));
-    return;
-  }
-  yield named("state root", stateRoot(manager));
+  const state = stateRoot();
+  yield named("state root", state);
+  // The rest of the machine can be looked at all the same, from a place that is removed again.
+  const spare = state.status === "failed" ? mkdtempSync(join(tmpdir(), "nacre-doctor-")) : undefined;
+  const manager = new ShellManager({ poolSize: 0, ...(spare === undefined ? {} : { stateRoot: spare }) });
   try {
     yield named("bash", await orFailed(() => trial(manager, workingDir)));
     yield named("tag", tag(manager));
@@ -40,6 +39,7 @@ export async function* checkup(workingDir: string): AsyncGenerator<Finding, void
     yield named("inotify", await orFailed(() => inotify(manager)));
   } finally {
     await manager.dispose();
+    if (spare !== undefined) rmSync(spare, { recursive: true, force: true });
   }
 }
 
@@ -60,15 +60,17 @@ function system(platform: string = process.platform): Result {
   );
 }
 
-function stateRoot({ root }: ShellManager): Result {
+function stateRoot(): Result {
+  let path: string;
   try {
-    root.ensure();
+    path = defaultStateRoot();
+    new SpoolRoot(path).ensure();
   } catch (error) {
     return failed(messageOf(error));
   }
-  const { bavail, bsize } = statfsSync(root.path);
+  const { bavail, bsize } = statfsSync(path);
   const free = bavail * bsize;
-  const detail = `${root.path}, ${humanizeBytes(free)} free`;
+  const detail = `${path}, ${humanizeBytes(free)} free`;
   return free >= LOW_SPACE_BYTES
     ? ok(detail)
     : limited(detail, "Output goes there: free some space (nacre clean), or set NACRE_HOME to another disk.");

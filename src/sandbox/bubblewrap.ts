@@ -1,10 +1,11 @@
 // The driver over bubblewrap: namespaces of its own for everything, no capability, and a filter on system calls.
 // As root it is no sandbox without --unshare-user and --cap-drop: a remount would undo every read-only bind.
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOnce } from "../keeper/run-once.ts";
 import { NacreError } from "../support/errors.ts";
+import { makeDirs } from "../support/make-dirs.ts";
 import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { explainFailure, explainMissing } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
@@ -31,7 +32,7 @@ export class Bubblewrap implements SandboxDriver {
 
   async probe(spec: SandboxSpec): Promise<ProbeResult> {
     if (findBwrap(spec.writable) === undefined) return explainMissing();
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
       // Everything but placeholders: a question must not put things on the disk.
@@ -116,7 +117,7 @@ export class Bubblewrap implements SandboxDriver {
     const name = `seccomp-${createHash("sha256").update(program).digest("hex").slice(0, 16)}`;
     const path = join(this.#dir, name);
     if (readQuietly(path)?.equals(program)) return path;
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    makeDirs(this.#dir);
     const temporary = `${path}.${process.pid}`;
     writeFileSync(temporary, program, { mode: 0o600 });
     renameSync(temporary, path);

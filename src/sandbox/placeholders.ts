@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { kindOf } from "./real-path.ts";
 
@@ -38,7 +39,7 @@ export class Placeholders {
     for (const placeholder of placeholders) {
       const key = keyOf(placeholder.path);
       // First the note, then the thing: whatever happens in between, somebody knows about it.
-      mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+      makeDirs(this.#dir);
       writeFileSync(join(this.#dir, noteOf(key, holder)), JSON.stringify(placeholder), { mode: 0o600 });
       create(placeholder);
     }

@@ -22,10 +22,12 @@ const UNCONFINED: ConfinedPlan = { begin: undefined, meta: () => ({}), look: () 
 
 export class Confiner {
   readonly #options: ConfineOptions;
+  readonly #root: SpoolRoot;
   readonly #sandbox: Sandbox;
 
   constructor(options: ConfineOptions, root: SpoolRoot) {
     this.#options = options;
+    this.#root = root;
     this.#sandbox = new Sandbox(options, {
       stateRoots: [root.path, ...usualRoot()],
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
@@ -45,7 +47,7 @@ export class Confiner {
   async warmUp(): Promise<void> {
     this.tidy();
     const { workspace } = this.#options;
-    if (workspace !== undefined && this.#sandbox.isNeeded) await this.#sandbox.prepare(workspace);
+    if (workspace !== undefined && this.#sandbox.isNeeded) await this.#prepare(workspace);
   }
 
   /** For a shell that runs its command as a script; `inherits` is a file it reads first. */
@@ -77,12 +79,18 @@ export class Confiner {
   async isEnforced(workspace: string): Promise<boolean> {
     if (!this.#isSandboxed) return false;
     const root = this.#options.workspace ?? workspace;
-    return (await this.#sandbox.prepare(root)) !== "none";
+    return (await this.#prepare(root)) !== "none";
   }
 
   /** Whether a sandboxed command can stand in this directory. */
   isSeen(directory: string, workspace: string): boolean {
     return this.#sandbox.isSeen(directory, this.#options.workspace ?? workspace);
+  }
+
+  /** A state directory that cannot be used says so itself, better than a sandbox that finds no place in it. */
+  async #prepare(workspace: string): ReturnType<Sandbox["prepare"]> {
+    this.#root.ensure();
+    return await this.#sandbox.prepare(workspace);
   }
 
   async #plan(
@@ -91,7 +99,7 @@ export class Confiner {
   ): Promise<ConfinedPlan> {
     if (!this.#sandbox.isNeeded) return UNCONFINED;
     const root = this.#options.workspace ?? workspace ?? workingDir;
-    await this.#sandbox.prepare(root);
+    await this.#prepare(root);
     let confinement: Confinement | undefined;
     let look: () => string[] = () => [];
     return {

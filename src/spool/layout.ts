@@ -1,14 +1,18 @@
 // Where shells are kept on disk: the state root and the files of one shell. Memory is only a cache of this.
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { systemCode } from "../support/system-error.ts";
+import { makeDirs } from "../support/make-dirs.ts";
 
 /** NACRE_HOME, else $XDG_STATE_HOME/nacre, else ~/.local/state/nacre. */
 export function defaultStateRoot(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const chosen = env["NACRE_HOME"];
-  if (chosen) return chosen;
+  if (chosen) {
+    // Another one in every directory would lose shells.
+    if (isAbsolute(chosen)) return chosen;
+    throw new NacreError("spawn_failed", `NACRE_HOME must be an absolute path; it is ${chosen}.`);
+  }
   const xdg = env["XDG_STATE_HOME"];
   // The XDG specification says that a relative path is to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, "nacre");
@@ -118,17 +122,5 @@ export class SpoolRoot {
     } catch {
       return [];
     }
-  }
-}
-
-/** Node's own recursive mkdir never returns where a directory cannot be made although its parent exists (/proc). */
-function makeDirs(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") return;
-    if (systemCode(error) !== "ENOENT" || existsSync(dirname(path))) throw error;
-    makeDirs(dirname(path));
-    mkdirSync(path, { mode: 0o700 });
   }
 }

@@ -1,8 +1,10 @@
 // A named session on disk, between two processes that use it: what the one left to the other, and whose turn it is.
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NacreError } from "../support/errors.ts";
+import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
+import type { SpoolRoot } from "./layout.ts";
 
 export interface SessionHolder {
   readonly pid: number;
@@ -13,7 +15,7 @@ export class SessionFile {
   readonly #path: string;
   readonly #lock: string;
 
-  constructor(stateRoot: string, name: string) {
+  constructor(root: SpoolRoot, name: string) {
     // It becomes a path.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
@@ -21,8 +23,9 @@ export class SessionFile {
         `"${name}" cannot be the name of a session: letters, digits, dots, dashes and underscores, at most 64.`,
       );
     }
-    const dir = join(stateRoot, "sessions");
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    root.ensure();
+    const dir = join(root.path, "sessions");
+    makeDirs(dir);
     this.#path = join(dir, `${name}.json`);
     this.#lock = join(dir, `${name}.lock`);
   }
