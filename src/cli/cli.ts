@@ -1,9 +1,9 @@
 // Runs one command line; the result is the exit code. Data goes to stdout, everything else to stderr. Takes its
 // surroundings as an argument, so that tests run it without a process of its own.
 import { CommanderError } from "commander";
-import { messageOf } from "../support/errors.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
-import { EXIT } from "./exit-code.ts";
+import { EXIT, failureExitCode } from "./exit-code.ts";
 import { paintFor } from "./paint.ts";
 import { createProgram } from "./program.ts";
 
@@ -21,8 +21,19 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     const mistake = error instanceof CommanderError ? mistakeOf(error, words) : messageOf(error);
     if (mistake !== undefined) io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${mistake}\n`);
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return EXIT.failed;
+    const code = error instanceof NacreError ? error.code : "internal";
+    if (wantsJson(words)) {
+      const { ToolResult } = await import("../tool/result.ts");
+      io.stdout.write(`${JSON.stringify(ToolResult.fail(messageOf(error), { code }).toWire())}\n`);
+    }
+    return failureExitCode(code);
   }
+}
+
+/** Whoever reads one object gets one, whatever happens. */
+function wantsJson(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return (end < 0 ? words : words.slice(0, end)).includes("--json");
 }
 
 /** undefined where the help or the version was printed. */

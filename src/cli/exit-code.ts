@@ -1,5 +1,6 @@
 // What the exit codes of the CLI mean, besides those of commands that pass through.
 import { constants } from "node:os";
+import type { ErrorCode } from "../support/errors.ts";
 
 export const EXIT = {
   ok: 0,
@@ -16,6 +17,12 @@ export const EXIT = {
   /** Whoever was to read the output has gone away. */
   brokenPipe: 141,
 } as const;
+
+/** Of something that could not be done, or was not allowed. */
+export function failureExitCode(code: ErrorCode | undefined): number {
+  if (code === "policy_denied") return EXIT.deny;
+  return code === "approval_refused" ? EXIT.ask : EXIT.failed;
+}
 
 /** As a shell tells the death by a signal. */
 export function signalExitCode(signal: NodeJS.Signals): number {

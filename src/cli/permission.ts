@@ -2,12 +2,10 @@
 
 import { resolveExecutionOptions } from "../execution/options.ts";
 import { requirePermission } from "../execution/permission.ts";
-import { type ErrorCode, NacreError } from "../support/errors.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { createContext } from "../tool/context.ts";
 import { askPerson } from "./ask-person.ts";
 import type { CliIo } from "./cli-io.ts";
-import { EXIT } from "./exit-code.ts";
 import type { Policy } from "./option.ts";
 
 export interface Asked {
@@ -17,19 +15,11 @@ export interface Asked {
   readonly policyFile: string | undefined;
 }
 
-/** undefined if it may run; otherwise the exit code, and stderr has been told why. */
-export async function refusal(io: CliIo, asked: Asked): Promise<number | undefined> {
+/** Throws why it may not run, if it may not. */
+export async function askPermission(io: CliIo, asked: Asked): Promise<void> {
   const { command, workingDir } = asked;
   const context = createContext({ workingDir, ...approverFor(io) });
-  try {
-    await requirePermission(command, context, resolveExecutionOptions(policyOf(asked)));
-    return undefined;
-  } catch (error) {
-    const code = error instanceof NacreError ? refusalExitCode(error.code) : undefined;
-    if (!(error instanceof NacreError) || code === undefined) throw error;
-    io.stderr.write(`nacre: ${error.message}\n`);
-    return code;
-  }
+  await requirePermission(command, context, resolveExecutionOptions(policyOf(asked)));
 }
 
 /** What decides about a command that comes from the command line. */
@@ -40,9 +30,4 @@ export function policyOf({ policy, policyFile }: Pick<Asked, "policy" | "policyF
 /** Only where somebody can answer. */
 export function approverFor(io: CliIo): Pick<ExecutionContext, "approve"> {
   return io.interactive ? { approve: (request) => askPerson(io, request) } : {};
-}
-
-export function refusalExitCode(code: ErrorCode | undefined): number | undefined {
-  if (code === "policy_denied") return EXIT.deny;
-  return code === "approval_refused" ? EXIT.ask : undefined;
 }

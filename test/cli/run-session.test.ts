@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, dir } = useCli();
@@ -63,10 +65,98 @@ test("the policy is asked about the place it would run in", async () => {
   expect(await inSession("rm -rf etc")).toMatchObject({ code: 4, stdout: "" });
 });
 
+test("--json prints the flat result of a command in the session, and keeps what it leaves", async () => {
+  await inSession("cd /; export PORT=80");
+  const { code, stdout, stderr } = await inSession("pwd; echo $PORT; cd usr; kept=yes; false", "--json");
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({
+    output: "/\n80\n",
+    exit_code: 1,
+    cwd: "/usr",
+    error_code: "exit_nonzero",
+  });
+  expect((await inSession("pwd; echo $kept")).stdout).toBe("/usr\nyes\n");
+  const moved = await inSession("pwd", "--json", "--cwd", dir());
+  expect(JSON.parse(moved.stdout).output).toBe(`${dir()}\n`);
+  expect((await inSession("pwd")).stdout).toBe(`${dir()}\n`);
+  await inSession("cd /");
+  const refused = await inSession("rm -rf etc", "--json");
+  expect(refused.code).toBe(4);
+  expect(JSON.parse(refused.stdout)).toMatchObject({ error_code: "policy_denied" });
+});
+
+test("-b starts from the session's directory, exports and functions, and nothing flows back", async () => {
+  await inSession(`mkdir api; cd api; export PORT=80; plain=no; greet() { echo "hi $1"; }`);
+  const command = 'pwd; echo "$PORT [$plain]"; greet you; cd /; export PORT=81; sleep 300';
+  const { code, stdout } = await inSession(command, "-b", "--timeout", "5m");
+  expect(code).toBe(0);
+  const id = stdout.trim();
+  expect((await nacre("wait", id, "--for", "^hi you", "--timeout", "20s")).code).toBe(0);
+  expect((await nacre("output", id)).stdout).toBe(`${dir()}/api\n80 []\nhi you\n`);
+  expect((await inSession("pwd; echo $PORT")).stdout).toBe(`${dir()}/api\n80\n`);
+  expect(JSON.parse((await nacre("ps", "--json")).stdout).shells).toContainEqual(
+    expect.objectContaining({ id, session: "work", status: "running", cwd: `${dir()}/api` }),
+  );
+  const json = JSON.parse((await inSession("greet json", "-b", "--json")).stdout);
+  expect((await nacre("wait", json.bash_id)).code).toBe(0);
+  expect((await nacre("output", json.bash_id)).stdout).toBe("hi json\n");
+  const elsewhere = (await inSession("pwd", "-b", "--cwd", "/")).stdout.trim();
+  await nacre("wait", elsewhere);
+  expect((await nacre("output", elsewhere)).stdout).toBe("/\n");
+  await inSession("cd /");
+  expect((await inSession("rm -rf etc", "-b")).code).toBe(4);
+  expect((await nacre("kill", id)).code).toBe(0);
+});
+
+test("-b does not wait for the command that runs in the session", async () => {
+  await inSession("export PORT=80");
+  const running = inSession("touch here; while [ -e here ]; do sleep 0.02; done; echo done");
+  await eventually(() => expect(existsSync(join(dir(), "here"))).toBe(true));
+  const id = (await inSession("echo $PORT", "-b")).stdout.trim();
+  await nacre("wait", id);
+  expect((await nacre("output", id)).stdout).toBe("80\n");
+  rmSync(join(dir(), "here"));
+  expect(await running).toMatchObject({ code: 0, stdout: "done\n" });
+});
+
+test("--mode is one word for the time of a command in a session, too", async () => {
+  await inSession("export PORT=80");
+  expect(await inSession("echo $PORT", "--mode", "slow")).toMatchObject({ code: 0, stdout: "80\n" });
+  expect(JSON.parse((await inSession("echo $PORT", "--mode", "slow", "--json")).stdout)).toMatchObject({
+    output: "80\n",
+    exit_code: 0,
+  });
+  const id = (await inSession("echo $PORT", "--mode", "background")).stdout.trim();
+  await nacre("wait", id);
+  expect((await nacre("output", id)).stdout).toBe("80\n");
+});
+
+test("--dry-run asks about the place it would run in, and changes nothing", async () => {
+  await inSession("cd /; kept=yes");
+  expect((await inSession("rm -rf etc", "--dry-run")).code).toBe(4);
+  expect((await inSession("rm -rf etc", "--dry-run", "--json")).code).toBe(4);
+  const { stdout } = await inSession("cd /usr; kept=no", "--dry-run");
+  expect(stdout).toBe("[Dry Run] Would execute: cd /usr; kept=no\n");
+  expect((await inSession("pwd; echo $kept")).stdout).toBe("/\nyes\n");
+});
+
+test("what a command left running in the background is named and ended", async () => {
+  const { code, stdout, stderr } = await inSession("sleep 1000 & echo $!");
+  expect(code).toBe(0);
+  expect(stderr).toContain(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
+  await eventually(() => expect(isAlive(Number(stdout))).toBe(false));
+});
+
 test("a name that is none, and words that do not go together, are explained", async () => {
   expect((await nacre("run", "--session", "../x", "true")).stderr).toContain(
     "cannot be the name of a session",
   );
-  const both = await nacre("run", "--session", "work", "-b", "true");
-  expect(both.code).toBe(2);
+  const stdin = await inSession("cat", "--stdin");
+  expect(stdin).toMatchObject({ code: 2, stdout: "" });
+  expect(stdin.stderr).toMatch(/^nacre: --stdin cannot go with --session: .+ Write it to a file .+\n$/);
+  const durable = await inSession("true", "--durable");
+  expect(durable).toMatchObject({ code: 2, stdout: "" });
+  expect(durable.stderr).toMatch(/^nacre: --durable cannot go with --session: .+ Use -b: .+\n$/);
+  const json = await nacre("run", "--json", "--durable", "true");
+  expect(json.stderr).toMatch(/^nacre: --durable cannot go with --json: .+ Use -b: .+\n$/);
 });

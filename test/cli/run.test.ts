@@ -97,6 +97,9 @@ test("a denied command is refused with exit code 4 in every form, and nothing ru
   expect(json.code).toBe(4);
   expect(JSON.parse(json.stdout)).toMatchObject({ error_code: "policy_denied" });
   expect((await nacre("run", "-b", "touch here; rm -rf /")).code).toBe(4);
+  const both = await nacre("run", "-b", "--json", "touch here; rm -rf /");
+  expect(both.code).toBe(4);
+  expect(JSON.parse(both.stdout)).toMatchObject({ error_code: "policy_denied", output: "" });
   expect(existsSync(join(dir(), "here"))).toBe(false);
 });
 
@@ -173,7 +176,9 @@ test("--stdin makes no sense with a command that outlives us, nor with --json", 
   for (const other of ["-b", "--json"]) {
     const { code, stderr } = await nacre("run", "--stdin", other, "cat");
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^nacre: option '--stdin' cannot be used with option '.*'\n$/);
+    expect(stderr).toMatch(
+      new RegExp(`^nacre: --stdin cannot go with ${other}: .+ Write it to a file .+\\n$`),
+    );
   }
 });
 

@@ -23,6 +23,29 @@ test("Ctrl-C interrupts the command, and its own exit code comes back", async ()
   expect(terminal.screen()).toContain("caught");
 });
 
+test("Ctrl-C interrupts the command of a session, and its own exit code comes back", async () => {
+  const terminal = open(
+    `run --session work 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.02; done'`,
+  );
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(9);
+  expect(terminal.screen()).toContain("caught");
+});
+
+test("a second Ctrl-C ends the command of a session that ignores the first", async () => {
+  const mark = new Mark();
+  const terminal = open(
+    `run --session work 'trap "echo not yet" INT; trap "" TERM; sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
+  );
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  await terminal.shows("not yet");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(130);
+  expect(mark.processes()).toEqual([]);
+});
+
 test("Ctrl-C ends a command that does not mind it, with 130", async () => {
   const mark = new Mark();
   const terminal = open(`run 'echo ready; sleep ${mark.next()}'`);

@@ -1,6 +1,6 @@
 // `nacre audit verify FILE`: whether an audit log is as it was written; names the first record that is not.
 import { verifyAudit } from "../../audit/verify-audit.ts";
-import { messageOf } from "../../support/errors.ts";
+import { messageOf, NacreError } from "../../support/errors.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,8 +14,9 @@ export async function verifyLog(
   try {
     check = await verifyAudit(file);
   } catch (error) {
-    io.stderr.write(`nacre: the audit log cannot be read: ${messageOf(error)}\n`);
-    return EXIT.failed;
+    throw new NacreError("invalid_input", `The audit log cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   if (json) io.stdout.write(`${JSON.stringify({ file, ...check })}\n`);
   else if (check.ok) {

@@ -30,8 +30,10 @@ export async function killShells(io: CliIo, options: KillOptions): Promise<numbe
   for (const words of missing) io.stderr.write(`nacre: ${words}\n`);
   // At once: each may take its time to end.
   const all = await Promise.all(shells.map((shell) => end(shell, signal)));
-  if (json) io.stdout.write(`${JSON.stringify({ shells: all })}\n`);
-  else for (const ended of all) tell(io, ended, signal);
+  if (json) {
+    const failure = missing.length === 0 ? {} : { error: missing.join("\n"), error_code: "shell_not_found" };
+    io.stdout.write(`${JSON.stringify({ shells: all, ...failure })}\n`);
+  } else for (const ended of all) tell(io, ended, signal);
   if (shells.length === 0 && missing.length === 0 && !json) io.stderr.write("No shell is running.\n");
   const survived = all.some(({ survivors }) => survivors.length > 0);
   return survived || missing.length > 0 ? EXIT.failed : EXIT.ok;

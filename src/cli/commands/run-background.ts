@@ -1,22 +1,19 @@
 // `nacre run -b`: starts a shell that outlives this program, and prints its id.
 import { sandboxOf } from "../../execution/confinement.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
+import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ToolResult } from "../../tool/result.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
+import { askPermission } from "../permission.ts";
 import { oneLine } from "../printable.ts";
+import { namedSessionAsLeft } from "./named-session.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number> {
-  const { command, workingDir, env, timeoutMs, json } = plan;
+  const { command, json } = plan;
   await using manager = new ShellManager(managerOptionsOf(plan));
-  const shell = await manager.createShell({
-    command,
-    workingDir,
-    env,
-    durable: true,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const shell = await start(io, manager, plan);
   const words = [
     `Started background shell: ${shell.id}`,
     `Command: ${json ? command : oneLine(command, 200)}`,
@@ -36,4 +33,17 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
     io.stderr.write(`${words}\n`);
   }
   return EXIT.ok;
+}
+
+/** From where it was called, or from where a session is: with its directory, exports and functions. */
+async function start(io: CliIo, manager: ShellManager, plan: RunPlan): Promise<ShellProcess> {
+  const { command, workingDir, env, timeoutMs, session: name } = plan;
+  const options = { workingDir, env, durable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  if (name === undefined) {
+    await askPermission(io, plan);
+    return await manager.createShell({ command, ...options });
+  }
+  const session = namedSessionAsLeft(manager, { ...plan, name });
+  await askPermission(io, { ...plan, workingDir: session.directoryFor(workingDir) });
+  return await session.start(command, options);
 }

@@ -11,6 +11,8 @@ export interface RunPlan {
   readonly workingDir: string;
   /** Nobody named that directory: it is where the caller is. */
   readonly isHere: boolean;
+  /** A name: goes on where the last command of that session left. */
+  readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
   readonly policy: Policy;
@@ -18,6 +20,7 @@ export interface RunPlan {
   readonly timeoutMs: number | undefined;
   readonly mode: Mode | undefined;
   readonly json: boolean;
+  readonly background: boolean;
   readonly durable: boolean;
   readonly stdin: boolean;
   readonly dryRun: boolean;

@@ -8,10 +8,10 @@ import {
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
-import { refusal } from "../permission.ts";
+import { askPermission } from "../permission.ts";
 import { quoteWords } from "../quote.ts";
 import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
-import type { RunPlan } from "./run-plan.ts";
+import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export interface RunOptions extends SandboxWords {
   readonly words: readonly string[];
@@ -35,28 +35,39 @@ export interface RunOptions extends SandboxWords {
 
 export async function runCommand(io: CliIo, options: RunOptions): Promise<number> {
   const plan = planOf(io, options);
-  const background = options.background === true || plan.mode === "background";
-  // The tool behind it asks for itself, and puts a refusal into its result.
-  if (plan.json && (!background || plan.dryRun || plan.mode !== undefined)) {
+  const { json, background, session, dryRun } = plan;
+  // A tool of the modes starts its background itself, and tells of it in its own words.
+  if (json && (!background || dryRun || (plan.mode !== undefined && session === undefined))) {
     const { runForJson } = await import("./run-json.ts");
     return await runForJson(io, plan);
   }
-  if (options.session !== undefined && !plan.dryRun) {
-    const { runInNamedSession } = await import("./run-in-session.ts");
-    return await runInNamedSession(io, plan, options.session);
-  }
-  const refused = await refusal(io, plan);
-  if (refused !== undefined) return refused;
-  if (plan.dryRun) {
-    io.stdout.write(`[Dry Run] Would execute: ${plan.command}\n`);
-    return EXIT.ok;
-  }
+  if (dryRun) return await sayWhatWouldRun(io, plan);
   if (background) {
     const { runInBackground } = await import("./run-background.ts");
     return await runInBackground(io, plan);
   }
+  if (session !== undefined) {
+    const { runInNamedSession } = await import("./run-in-session.ts");
+    return await runInNamedSession(io, plan, session);
+  }
+  await askPermission(io, plan);
   const { runThrough } = await import("./run-through.ts");
   return await runThrough(io, plan);
+}
+
+/** The policy is asked about the place it would run in. */
+async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
+  const { session: name, workingDir } = plan;
+  let place = workingDir;
+  if (name !== undefined) {
+    const { ShellManager } = await import("../../shell/shell-manager.ts");
+    const { namedSessionAsLeft } = await import("./named-session.ts");
+    await using manager = new ShellManager(managerOptionsOf(plan));
+    place = namedSessionAsLeft(manager, { ...plan, name }).directoryFor(workingDir);
+  }
+  await askPermission(io, { ...plan, workingDir: place });
+  io.stdout.write(`[Dry Run] Would execute: ${plan.command}\n`);
+  return EXIT.ok;
 }
 
 function planOf(io: CliIo, options: RunOptions): RunPlan {
@@ -69,6 +80,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
     argv,
     workingDir: resolve(io.cwd, options.cwd),
     isHere: options.isHere,
+    session: options.session,
     env,
     envMode,
     policy,
@@ -76,6 +88,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
     timeoutMs: options.timeout ?? (mode && MODE_TIMEOUTS_MS[mode]),
     mode,
     json: options.json ?? false,
+    background: options.background === true || mode === "background",
     durable: options.durable ?? false,
     stdin: options.stdin ?? false,
     dryRun: options.dryRun ?? false,

@@ -34,15 +34,10 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       new Option(
         "--session <name>",
         "go on where the last command of this session left: directory, variables, functions",
-      ).conflicts(["background", "durable", "json", "mode", "stdin"]),
+      ),
     )
     .addOption(envModeOption())
-    .addOption(
-      new Option("--stdin", "let it read the stdin of nacre (without: nothing to read)").conflicts([
-        "background",
-        "json",
-      ]),
-    )
+    .option("--stdin", "let it read the stdin of nacre (without: nothing to read)")
     .addOption(policyOption())
     .addOption(policyFileOption())
     .option("--dry-run", "say what would be run, after asking the policy; run nothing")
@@ -58,6 +53,8 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
         options: Omit<RunOptions, "words" | "areArguments" | "isHere">,
         run: Command,
       ) => {
+        const clash = clashIn(options);
+        if (clash) run.error(`error: ${clash}`);
         const { runCommand } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
         const areArguments = words.includes("--");
@@ -66,6 +63,23 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
     );
   addSandboxWords(run);
 }
+
+/** Words that do not go together, why, and what to do instead. */
+function clashIn(words: ClashingWords): string | undefined {
+  const { stdin, json, durable, session } = words;
+  const background = words.background || words.mode === "background";
+  if (stdin && background)
+    return "--stdin cannot go with -b: a command that outlives this program cannot read what it is given. Write it to a file and let the command read that: nacre run -b 'wc -l <file'.";
+  if (stdin && json)
+    return "--stdin cannot go with --json: the tool whose result it prints gives its commands nothing to read. Write it to a file and let the command read that.";
+  if (stdin && session !== undefined)
+    return "--stdin cannot go with --session: the commands of a session have nothing to read. Write it to a file and let the command read that.";
+  if (durable && !background && (json || session !== undefined))
+    return `--durable cannot go with ${json ? "--json: the result is there when the command ends" : "--session: its bash ends with this program"}. Use -b: that outlives this program, and nacre wait and nacre output tell the rest.`;
+  return undefined;
+}
+
+type ClashingWords = Pick<RunOptions, "stdin" | "json" | "durable" | "session" | "background" | "mode">;
 
 const RUN_HELP = `
 Ctrl-C interrupts the command; a second Ctrl-C ends it with everything it started.

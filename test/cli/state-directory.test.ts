@@ -1,0 +1,114 @@
+// A state directory that nothing can be written to, or that cannot be at all: every command says which it is and what
+// to set, and none hangs.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CANNOT_MOUNT, canMount, giveAway, onSmallDisk, unprivileged } from "../fixtures/special-host.ts";
+import { program } from "../mcp/mcp-clients.ts";
+import { useCli } from "./run-nacre.ts";
+
+const { dir, nacre } = useCli();
+
+/** Every way to start something. */
+const STARTS = [
+  ["run", "true"],
+  ["run", "-b", "true"],
+  ["run", "--durable", "true"],
+  ["run", "--json", "true"],
+  ["run", "-b", "--json", "true"],
+  ["run", "--session", "work", "true"],
+  ["run", "--session", "work", "--json", "true"],
+  ["run", "--session", "work", "-b", "true"],
+  ["run", "--sandbox", "read-only", "true"],
+];
+
+function nacreBehind(prefix: readonly string[], state: string, words: readonly string[]) {
+  const [file = "", ...args] = [...prefix, process.execPath, program, ...words];
+  const { status, stdout, stderr } = spawnSync(file, args, {
+    cwd: "/",
+    env: { PATH: process.env["PATH"], HOME: "/", NACRE_HOME: state },
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  return { code: status, stdout, stderr };
+}
+
+function expectRefusals(prefix: readonly string[], state: string): void {
+  for (const words of STARTS) {
+    const { code, stdout, stderr } = nacreBehind(prefix, state, words);
+    expect({ words, code, stderr }).toEqual({
+      words,
+      code: 1,
+      stderr: expect.stringMatching(
+        new RegExp(
+          `^nacre: The state directory ${state} cannot be used: .+ Set NACRE_HOME to a directory you own\\.\\n$`,
+        ),
+      ),
+    });
+    if (words.includes("--json")) expect(JSON.parse(stdout)).toMatchObject({ error_code: "spawn_failed" });
+    else expect(stdout).toBe("");
+  }
+  const { code, stdout } = nacreBehind(prefix, state, ["doctor"]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    new RegExp(`^failed +state root +The state directory ${state} cannot be used: .+NACRE_HOME`, "m"),
+  );
+  expect(stdout).toMatch(/nacre cannot work here: 1 thing to repair\.\n$/);
+}
+
+test("a read-only disk is named with what to do", ({ skip }) => {
+  skip(!canMount(), CANNOT_MOUNT);
+  const disk = join(dir(), "disk");
+  mkdirSync(disk);
+  const readOnly = onSmallDisk(disk, "ro");
+  expectRefusals(readOnly, join(disk, "state"));
+  // It exists, and others may look into it: that cannot be mended either.
+  expect(nacreBehind(readOnly, disk, ["run", "true"]).stderr).toContain(
+    `The state directory ${disk} cannot be used: EROFS`,
+  );
+});
+
+test("a directory without permission to write is named with what to do", () => {
+  const parent = join(dir(), "parent");
+  mkdirSync(parent);
+  chmodSync(dir(), 0o755);
+  giveAway(parent);
+  chmodSync(parent, 0o555);
+  expectRefusals(unprivileged, join(parent, "state"));
+});
+
+test("a directory that cannot be is refused by every command, and none hangs", () => {
+  expectRefusals([], "/proc/nacre");
+});
+
+test("what is on a disk that has become read-only is still listed, read and killed", async ({ skip }) => {
+  skip(!canMount(), CANNOT_MOUNT);
+  const { stdout } = await nacre("run", "-b", "echo hi; exec sleep 1000");
+  const id = stdout.trim();
+  await nacre("wait", id, "--for", "hi");
+  const state = join(dir(), "state");
+  const bind = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+  const [unshare = "", own = ""] = onSmallDisk(state);
+  const readOnly = [unshare, own, "bash", "-c", bind, state];
+  expect(nacreBehind(readOnly, state, ["ps"]).stdout).toMatch(new RegExp(`^${id} +running`, "m"));
+  expect(nacreBehind(readOnly, state, ["output", id])).toMatchObject({ code: 0, stdout: "hi\n" });
+  expect(nacreBehind(readOnly, state, ["kill", id])).toMatchObject({
+    code: 0,
+    stdout: `Shell ${id} terminated\n`,
+  });
+  const clean = nacreBehind(readOnly, state, ["clean"]);
+  expect(clean.code).toBe(1);
+  expect(clean.stderr).toMatch(new RegExp(`^nacre: ${id} cannot be removed: EROFS`));
+});
+
+test("a relative NACRE_HOME is refused by every command: it would mean another place in every directory", () => {
+  writeFileSync(join(dir(), "here"), "");
+  for (const words of [["run", "true"], ["run", "--session", "work", "true"], ["ps"], ["kill", "--all"]]) {
+    expect(nacreBehind([], "here", words)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "nacre: NACRE_HOME must be an absolute path; it is here.\n",
+    });
+  }
+});
