@@ -150,7 +150,10 @@ test("closing it while a command runs gives that command its end, with what it p
     const { survivors } = await session.close({ graceMs: 0 });
     expect(survivors).toEqual([]);
     const { out, outcome } = await running;
-    expect({ out, kind: outcome?.kind }).toEqual({ out: "begun\n", kind: interrupted ? "aborted" : "killed" });
+    expect({ out, kind: outcome?.kind }).toEqual({
+      out: "begun\n",
+      kind: interrupted ? "aborted" : "killed",
+    });
     await expect(run("true")).rejects.toThrow("closed");
   }
 });
