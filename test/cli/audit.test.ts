@@ -34,5 +34,5 @@ test("the first broken record is named, and the exit code tells", async () => {
 test("a log that is not there is an error of its own", async () => {
   const { code, stdout, stderr } = await nacre("audit", "verify", join(dir(), "none"));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toContain("nacre: the audit log cannot be read: ENOENT");
+  expect(stderr).toContain("nacre: The audit log cannot be read: ENOENT");
 });

@@ -24,8 +24,10 @@ describe("the default state root", () => {
     expect(defaultStateRoot(env)).toBe(root);
   });
 
-  test("that NACRE_HOME names is taken as it is, and refused later if it is relative", () => {
-    expect(defaultStateRoot({ NACRE_HOME: "here" })).toBe("here");
+  test("that NACRE_HOME names must be absolute: a relative one would be another in every directory", () => {
+    expect(() => defaultStateRoot({ NACRE_HOME: "here" })).toThrow(
+      "NACRE_HOME must be an absolute path; it is here.",
+    );
   });
 });
 
