@@ -87,10 +87,6 @@ export class LocalHost implements Host {
       keeperDir: join(root.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`),
       ownTag: options.containment === "best-effort" ? undefined : lockLimit("self"),
       baseEnvironment: baseEnvironmentOf(environment),
-      liveDirs: () => [
-        ...[...this.#running.values()].map(({ slot }) => slot.files.dir),
-        ...this.#pool.idleDirs(),
-      ],
       onExit: (generation, record) => this.#ended(generation, record),
     });
     this.#pool = new SlotPool({

@@ -1,6 +1,7 @@
 // One run of keeper.sh: spawns it, waits for its greeting, turns its lines into answers.
 // Knows nothing of slots or restarts; keeper.ts does.
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { KEEPER_ANSWER_MAX_MS } from "../support/limits.ts";
@@ -10,6 +11,8 @@ import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } 
 
 // Also right from a bundle in the folder of a door.
 const PROGRAM = fileURLToPath(new URL("../keeper/keeper.sh", import.meta.url));
+
+const LIFELINE_FD = 3;
 
 export interface KeeperProcessOptions {
   readonly bashPath: string;
@@ -24,8 +27,13 @@ export interface KeeperProcessOptions {
 export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
-  /** Closes its stdin, which tells it that the host is gone, and resolves when it has cleaned up. */
+  /**
+   * Closes its stdin, which tells it that the host is gone, and resolves when it has cleaned up; or, where it
+   * was killed, its deputy has.
+   */
   end(): Promise<void>;
+  /** It was killed, and another one is at work: its deputy (deputy.sh) may go. */
+  relieveDeputy(): void;
 }
 
 /** It died. What it was asked for may be asked again, of the next one. */
@@ -44,7 +52,9 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     throw new NacreError("spawn_failed", explain(cause, options.bashPath), { cause });
   });
   const { stdin, stdout } = child;
-  if (!stdin || !stdout) throw new NacreError("internal", "The keeper was started without pipes.");
+  const lifeline = lifelineOf(child);
+  if (!stdin || !stdout || !lifeline)
+    throw new NacreError("internal", "The keeper was started without pipes.");
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   let tellGone = () => {};
   const gone = new Promise<void>((resolve) => {
@@ -57,6 +67,11 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
       else if (answer.kind === "gone") tellGone();
       else options.onAnswer(answer);
     });
+  });
+  // Told by the deputy, as the keeper would have; its end says the same.
+  const deputyGone = new Promise<void>((resolve) => {
+    forEachLine(lifeline, () => resolve());
+    lifeline.once("close", resolve);
   });
   // A write to a keeper that died shows up as its exit; without a listener it would be a crash.
   stdin.on("error", () => {});
@@ -78,7 +93,7 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   }
   void exited.then(options.onExit);
   // Whoever waits for something keeps the program alive, not the keeper.
-  for (const handle of [child, stdin, stdout] as readonly { unref?(): void }[]) handle.unref?.();
+  for (const handle of [child, stdin, stdout, lifeline] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
     hello,
@@ -87,19 +102,36 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
       stdin.end();
       // With durable shells it stays, to keep their deadlines.
       await Promise.race([exited, gone]);
+      lifeline.end();
+      await Promise.race([gone, deputyGone, afterMs(KEEPER_ANSWER_MAX_MS, undefined)]);
+      lifeline.destroy();
       stdout.destroy();
     },
+    relieveDeputy: () => void relieve(child),
   };
 }
 
 /** Whatever it is that did not greet, it must not stay behind. It leads a group of its own. */
 function giveUp(child: ChildProcess): void {
+  relieve(child);
   child.stdin?.destroy();
   try {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   } catch {
     // It has ended.
   }
+}
+
+/** Any word will do. Without one its end says that the host is dead, and all shells with it. */
+function relieve(child: ChildProcess): void {
+  lifelineOf(child)
+    ?.unref()
+    .end(encodeFields(["relieved"]));
+}
+
+/** What a deputy hears the end of this process by: nobody else has this side of it open. */
+function lifelineOf(child: ChildProcess): Socket | undefined {
+  return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
 }
 
 function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
@@ -114,6 +146,7 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         options.keeperDir,
         options.tag,
         String(options.hostShift),
+        String(LIFELINE_FD),
       ],
       {
         argv0: "nacre-keeper",
@@ -123,7 +156,7 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" },
         // The host's own directory may be gone, or be unmounted some day.
         cwd: "/",
-        stdio: ["pipe", "pipe", "ignore"],
+        stdio: ["pipe", "pipe", "ignore", "pipe"],
       },
     );
     child.once("error", reject);
@@ -160,7 +193,8 @@ async function firstOf(greeting: Promise<Answer>, exited: Promise<void>, bashPat
 }
 
 function afterMs<T>(ms: number, value: T): Promise<T> {
-  return new Promise((resolve) => setTimeout(() => resolve(value), ms));
+  // Who waits for it keeps the program alive.
+  return new Promise((resolve) => setTimeout(() => resolve(value), ms).unref());
 }
 
 function forEachLine(stream: NodeJS.ReadableStream, use: (line: string) => void): void {

@@ -23,8 +23,6 @@ export interface KeeperOptions {
   readonly ownTag: string | undefined;
   /** NAME=VALUE pairs that most commands get. */
   readonly baseEnvironment: readonly string[];
-  /** The directories of shells that are alive: a new keeper must cover them, too. */
-  readonly liveDirs: () => readonly string[];
   readonly onExit: (generation: string, record: ExitRecord) => void;
 }
 
@@ -70,6 +68,8 @@ export class Keeper {
   readonly #namedOpenings = new Map<string, Opening<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
+  /** Their deputies answer for the shells until the next one does. */
+  readonly #killed: KeeperProcess[] = [];
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;
   #lastName = 0;
@@ -184,7 +184,8 @@ export class Keeper {
   async stop(): Promise<void> {
     this.#stopped = true;
     const keeper = await this.#process?.catch(() => undefined);
-    await keeper?.end();
+    // Where it was killed and no other has come yet, its deputy does it.
+    await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end()));
   }
 
   async #launch(): Promise<KeeperProcess> {
@@ -206,7 +207,8 @@ export class Keeper {
         this.#current = keeper;
         const { baseEnvironment } = this.#options;
         keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
-        for (const dir of this.#options.liveDirs()) keeper.send(["cover", dir]);
+        // It knows from the disk which shells there are.
+        for (const former of this.#killed.splice(0)) former.relieveDeputy();
         return keeper;
       } catch (error) {
         if (error instanceof TagTaken) continue;
@@ -257,6 +259,7 @@ export class Keeper {
     if (this.#current !== keeper) return;
     this.#current = undefined;
     this.#process = undefined;
+    this.#killed.push(keeper);
     // A shim it forked just before may still answer, through the pipe it inherited.
     const pending = [...this.#openings.keys()];
     const pendingNames = [...this.#namedOpenings.keys()];

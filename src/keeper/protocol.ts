@@ -3,10 +3,11 @@
 // Requests, on the keeper's stdin: fields that each end with NUL, the first one names the request.
 //   env NAME COUNT NAME=VALUE...                         an environment for slots to come
 //   slot GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV     fork a shim whose command waits for its job
-//   cover DIR                                            a shell to end with the host, forked by an earlier keeper
 //   fifo NAME                                            make one, for the reports of a session
 //   log NAME FILE CAP_KIB                                fork a logger from the fifo NAME into FILE; it begins at an empty line
 // The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
+//
+// The lifeline, fd 3, is only held open; "relieved" tells the deputy of a dead keeper that another one is at work.
 //
 // Answers, on its stdout: one line each, also written by the shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start

@@ -5,14 +5,14 @@
 #
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the fifo the job comes
 # through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
-# their own.
+# their own. What the keeper has as 3 and 4 (deputy.sh) is closed first of all.
 # shellcheck disable=SC2154 # keeper_dir, hook, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV_ARRAY
 shim() {
   local generation=$1 dir=$2 fifo=$3 tag=$4 cap=$5 streams=$6 env_array=$7
   local out_logger='' err_logger='' command_pid='' code='' flags='' REPLY=''
-  exec 3>&1 </dev/null >/dev/null 2>/dev/null
+  exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
 
@@ -83,7 +83,7 @@ log() {
 # us, and says so with an empty line; a host that is gone says nothing.
 fifo_logger() {
   local fifo=$keeper_dir/$1
-  exec 3>&1 </dev/null >/dev/null 2>/dev/null
+  exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   # For writing, too, so that opening it waits for nobody; not any longer than that, or it would never end.
   # All of it before the host hears of us: it removes the fifo as soon as the session has opened it.
   exec 5>>"$2" 6<>"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
-import { isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { deputyPids, isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
@@ -17,10 +17,14 @@ const NEVER_STARTED = {
   reason: "never started: its host was killed before the command could begin",
 };
 
+/** Of the keeper of a host that is killed, and of its deputy. */
+type Fate = "lives" | "is killed, too" | "is killed with its deputy";
+const FATES: readonly Fate[] = ["lives", "is killed, too", "is killed with its deputy"];
+
 /** A host that kills itself at one point of the start of this command, which is not told to it in any other way. */
 async function dieAt(
   point: string,
-  { root, keeper, durable }: { root: string; keeper: "too" | "lives"; durable: boolean },
+  { root, keeper, durable }: { root: string; keeper: Fate; durable: boolean },
 ): Promise<{ witness: string }> {
   const witness = join(shells.directory(), "witness");
   const host = await durables.host(root, { manager: { poolSize: 1 } });
@@ -31,11 +35,12 @@ async function dieAt(
   const pid = keeperPid(root, host.pid);
   await eventually(() => expect(isServing(pid)).toBe(true));
   // A stopped keeper cannot act between its host's death and its own.
-  if (keeper === "too") process.kill(pid, "SIGSTOP");
-  await host.ask("dieAt", { point, first: keeper === "too" ? [pid] : [] });
+  if (keeper !== "lives") process.kill(pid, "SIGSTOP");
+  const deputies = keeper === "is killed with its deputy" ? deputyPids(root) : [];
+  await host.ask("dieAt", { point, first: keeper === "lives" ? [] : [...deputies, pid] });
   const options = { command: `echo ran | tee ${witness}; exit 6`, workingDir: "/", durable };
   await host.dieOf("start", { options });
-  if (keeper === "too") await eventually(() => expect(isAlive(pid)).toBe(false));
+  if (keeper !== "lives") await eventually(() => expect([...deputies, pid].some(isAlive)).toBe(false));
   return { witness };
 }
 
@@ -53,10 +58,10 @@ function waiting(root: string): string[] {
 }
 
 const CASES = [true, false].flatMap((durable) =>
-  (["lives", "too"] as const).map((keeper) => ({
+  FATES.map((keeper) => ({
     durable,
     keeper,
-    what: `a ${durable ? "durable" : "plain"} shell whose host${keeper === "too" ? " and keeper are" : " is"} killed`,
+    what: `a ${durable ? "durable" : "plain"} shell whose host is killed, the keeper ${keeper}`,
   })),
 );
 
@@ -66,7 +71,7 @@ test("a shell whose host is killed between meta and start never started, and no 
       const root = durables.root();
       const { witness } = await dieAt("after meta", { root, ...plan });
       const manager = durables.manager(root);
-      if (plan.keeper === "too") expect(waiting(root), what).toHaveLength(1);
+      if (plan.keeper === "is killed with its deputy") expect(waiting(root), what).toHaveLength(1);
       await manager.adopt();
       await eventually(() => expect(processesWith(`${root}/`), what).toEqual([]));
       const shell = manager.findAll().find(({ command }) => command.includes(witness));
@@ -96,8 +101,8 @@ test("a start whose host is killed before the meta is written leaves nothing at 
   );
 });
 
-test.each(["lives", "too"] as const)(
-  "a durable shell that was sent its job runs, though its host is killed in the same moment (the keeper: %s)",
+test.each(FATES)(
+  "a durable shell that was sent its job runs, though its host is killed in the same moment (the keeper %s)",
   async (keeper) => {
     const root = durables.root();
     const { witness } = await dieAt("after job", { root, keeper, durable: true });
@@ -109,7 +114,7 @@ test.each(["lives", "too"] as const)(
   },
 );
 
-test("shells and waiting slots of a host that was killed with its keeper are ended by the next host", async () => {
+test("shells and waiting slots of a host that was killed with all that is its own are ended by the next host", async () => {
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../src/hosts/process-table.ts";
@@ -68,8 +68,9 @@ describe("a keeper", () => {
       readdirSync(`/proc/${pid}/fd`)
         .map(Number)
         .filter((fd) => fd !== 255);
-    // Bash keeps a copy of what it redirects for a moment.
-    await eventually(() => expect(fds().sort()).toEqual([0, 1, 2]));
+    // Bash keeps a copy of what it redirects for a moment. The last two are what its deputy waits at.
+    await eventually(() => expect(fds().sort()).toEqual([0, 1, 2, 3, 4]));
+    expect(readlinkSync(`/proc/${pid}/fd/4`)).toBe(join(keeper.keeperDir, `watch.${pid}`));
     await keeper.end();
   });
 
@@ -106,6 +107,7 @@ describe("a keeper", () => {
     process.kill(keeper.hello.pid, "SIGKILL");
     await keeper.exited;
     const again = await start({ ...tagged, tag: `+${space.keeperTag}` });
+    keeper.relieveDeputy();
     expect(again.hello.tagged).toBe(true);
     await again.end();
   });

@@ -70,10 +70,8 @@ describe("a slot", () => {
 
 describe("a keeper that is killed", () => {
   test("is replaced at once, and what it had started is known to the next", async () => {
-    const dirs: string[] = [];
-    const { keeper, open, end } = keeperFor({ liveDirs: () => dirs });
+    const { keeper, open, end } = keeperFor();
     const slot = await open();
-    dirs.push(slot.dir);
     writeFileSync(join(slot.dir, "cmd"), "sleep 300\n");
     writeFileSync(join(slot.dir, "meta"), "{}");
     keeper.sendJob(slot.fifo, job);

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The deputy: a fork of the keeper that does nothing but outlive it. Where host and keeper are killed at the same
+# moment it does what the keeper would have done (host-gone.sh): no shell waits for a job that nobody will send, and
+# no command runs on that nobody would end.
+#
+# It waits for two ends of file, and sleeps until then: that of the fifo watch.PID, which the keeper alone has open
+# for writing (its fd 4), and then that of the lifeline, which the host has (fd 3). Shims and loggers close both.
+# It leads a group of its own, so that a signal to the keeper's group leaves it.
+# shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
+
+deputy_pid='' deputy_start=''
+
+start_deputy() {
+  [[ $lifeline && -p $keeper_dir/watch.$BASHPID ]] || return 0
+  exec 4<>"$keeper_dir/watch.$BASHPID"
+  local keeper=$BASHPID
+  set -m
+  # Its answers go where it hears from the host.
+  deputy "$keeper" 4>&- <"$keeper_dir/watch.$keeper" >&3 &
+  deputy_pid=$!
+  set +m
+  disown "$deputy_pid"
+  start_time "$deputy_pid" && deputy_start=$REPLY
+}
+
+has_deputy() {
+  [[ ! $lifeline ]] || { [[ $deputy_pid ]] && start_time "$deputy_pid" && [[ $REPLY == "$deputy_start" ]]; }
+}
+
+# All is done that it could have to do.
+dismiss_deputy() {
+  [[ ! $deputy_pid ]] || printf 'done\0' >&4
+}
+
+# deputy KEEPER
+deputy() {
+  local acting=''
+  printf nacre-deputy >"/proc/$BASHPID/comm"
+  # What is read is a reason to go; nothing is, at the death of the one who would have written it.
+  read_field REPLY && exit
+  read_field REPLY <&3 && exit
+  # The host was about to be served by another keeper, which has a deputy of its own.
+  read -r acting _ <"$keeper_dir/identity" && [[ $acting == "$1" ]] || exit
+  # Without the list nobody could tell what is durable.
+  read_covered || exit
+  write_keeper_identity
+  host_is_gone
+  rm -rf -- "$keeper_dir"
+  exit
+} 2>/dev/null

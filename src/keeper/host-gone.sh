@@ -1,0 +1,228 @@
+#!/usr/bin/env bash
+# What is done when the host is gone, by its keeper or in that one's place by its deputy (deputy.sh): every shell
+# that is not durable is ended with all it has started, and the deadlines of those that are durable are kept.
+# shellcheck disable=SC2154 # keeper_dir, keeper_tag, host_shift and command_line are set by keeper.sh
+
+host_is_gone() {
+  local dir
+  # The directories of shells that outlive their host, each with its deadline in seconds since boot and its shim;
+  # and what belongs to them, the shims with their start times. Not of this program as a whole: a command could
+  # then have no variable of that name.
+  local -A durable=() shim_of=() spared_tags=() spared_shims=()
+  # From here on nobody would notice our death: a mistake must not end us before the work is done.
+  set +u
+  list_durable
+  # The reason is on disk before the first signal: whoever looks later sees why they ended.
+  for dir in "${covered[@]}"; do
+    if [[ -n ${durable[$dir]-} || ! -e $dir/meta ]] || ! is_pending "$dir"; then continue; fi
+    if has_begun "$dir"; then write_cause "$dir" host-ended; else write_cause "$dir" never-started; fi
+  done
+  kill_all
+  for dir in "${covered[@]}"; do
+    # A slot that never got a job leaves nothing worth keeping.
+    [[ -e $dir/meta ]] || rm -rf -- "$dir"
+  done
+  answer gone
+  keep_deadlines
+}
+
+is_pending() {
+  local state=
+  IFS= read -r -n 1 state 2>/dev/null <"$1/record"
+  [[ $state == P ]]
+}
+
+# A command that still waits at its fifo has not begun: nothing of it is worth keeping alive, and nobody
+# will ever send it its job. One that was sent its job and has not read it yet, or all of it, has begun: its
+# host may have told somebody so. That one is awake, so only who sleeps in a read of the fifo waits.
+has_begun() {
+  local pid stat call tries=0
+  read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
+  while waits_at_fifo "$pid" && ((++tries < 1000)); do
+    if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
+      IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
+      [[ $call == '0 0x6 '* || $call == '63 0x6 '* ]] && return 1
+    fi
+    pause
+  done
+  return 0
+}
+
+waits_at_fifo() {
+  local fifo
+  [[ -p /proc/$1/fd/6 ]] && fifo=$(readlink "/proc/$1/fd/6") && [[ ${fifo%/*} -ef $keeper_dir ]]
+}
+
+list_durable() {
+  local dir deadline shim start tag
+  for dir in "${covered[@]}"; do
+    deadline='' shim='' tag=''
+    { read -r deadline _ <"$dir/durable"; } 2>/dev/null
+    { read -r shim start _ _ tag _ <"$dir/identity"; } 2>/dev/null
+    # What is not a number would end this program below, and with it the deadlines of all others.
+    [[ $deadline =~ ^[0-9]+$ && $shim =~ ^[0-9]+$ && $tag =~ ^([0-9]+|-)$ ]] || continue
+    if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
+    durable[$dir]=$deadline
+    shim_of[$dir]=$shim
+    spared_shims[$shim]=$start
+    [[ $tag == - ]] || spared_tags[$((tag >> shell_shift))]=$dir
+  done
+}
+
+# Stays for as long as a durable shell lives, and ends those whose time is over; and what an ended one left
+# running, as the host would have at its end.
+keep_deadlines() {
+  local dir uptime deadline tag kept left=("${!durable[@]}")
+  while ((${#left[@]})); do
+    read -r -t 1 _ <>"$keeper_dir/idle" || [[ -p $keeper_dir/idle ]] || return
+    read -r uptime _ </proc/uptime
+    covered=() kept=()
+    for dir in "${left[@]}"; do
+      if is_pending "$dir" && has_shim "$dir"; then
+        deadline=${durable[$dir]}
+        if ((${uptime%%.*} < deadline)); then
+          kept+=("$dir")
+          continue
+        fi
+        write_cause "$dir" "timeout $(deadline_of "$dir")"
+        covered+=("$dir")
+      elif ! is_taken_over "$dir"; then
+        covered+=("$dir")
+      fi
+      # Not unset, nor used in arithmetic: both would expand what is in the path once more.
+      durable[$dir]=
+    done
+    left=("${kept[@]}")
+    ((${#covered[@]})) || continue
+    for tag in "${!spared_tags[@]}"; do
+      for dir in "${covered[@]}"; do
+        [[ ${spared_tags[$tag]} == "$dir" ]] && unset "spared_tags[$tag]" && break
+      done
+    done
+    kill_all
+  done
+}
+
+# A shell whose shim was killed is lost: no record will ever come.
+has_shim() {
+  local shim=${shim_of[$1]}
+  start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
+}
+
+# Whether another host answers for it now (lease.ts): that one decides about what it left running.
+is_taken_over() {
+  local link
+  for link in "$1"/owner.*; do
+    [[ -L $link && $(readlink "$link") != nobody ]] && return
+  done
+  return 1
+}
+
+# The deadline as it was asked for, in milliseconds: the second word of the mark.
+deadline_of() {
+  local ms
+  read -r _ ms <"$1/durable"
+  printf '%s' "${ms:-0}"
+}
+
+# The cause is the second half of the record (end-record.ts); the first reason wins.
+write_cause() {
+  local part
+  {
+    IFS= read -r -N 128 part && IFS= read -r -N 128 part && [[ $part == -* ]]
+  } 2>/dev/null <"$1/record" || return
+  {
+    IFS= read -r -N 128 part <&4
+    printf '%-126s.\n' "C $2" >&4
+  } 4<>"$1/record"
+}
+
+# Freezes what belongs to the commands until a scan finds nothing new, then kills it all: a process that
+# is stopped cannot fork away from under us. And again, until nothing is left: the death of a group's
+# leader wakes its stopped members, and a shim that was just forked may only now start its command.
+# Shims and loggers are spared: they record the end and go by themselves.
+kill_all() {
+  local -A seen=() groups=() cookies=()
+  local path pid new rest
+  # By time and not by rounds: what cannot be killed must not keep us busy for long.
+  SECONDS=0
+  while ((SECONDS < 5)); do
+    # Again each time: a shim may only now have written down whom it started.
+    [[ $keeper_tag == - ]] && list_related
+    seen=()
+    rest=0
+    for ((new = 1; new; )); do
+      new=0
+      for path in /proc/[0-9]*; do
+        pid=${path#/proc/}
+        [[ -n ${seen[$pid]-} || $pid == "$BASHPID" ]] && continue
+        belongs_to "$pid"
+        case $? in
+          0) kill -STOP "$pid" 2>/dev/null && seen[$pid]=1 && new=1 ;;
+          2) rest=1 ;;
+        esac
+      done
+    done
+    ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
+    ((${#seen[@]} || rest)) || break
+    pause
+  done
+}
+
+# 0: part of a command; 2: a shim or a logger; 1: a stranger, or gone.
+belongs_to() {
+  if [[ $keeper_tag == - ]]; then
+    is_related "$1"
+    return
+  fi
+  tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) && is_alive "$1" || return 1
+  if [[ $REPLY == "$keeper_tag" ]]; then
+    is_young_shim "$1" && return 2
+    return 1
+  fi
+  [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
+}
+
+# A shim that is to go, and may not have started its command yet; of this keeper or of one before it. A fork of
+# the keeper that has become no other program has its command line. Who leads a group is none: a keeper, a deputy.
+is_young_shim() {
+  local pid=$1 stat
+  [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
+}
+
+# Not a zombie: those show their limits, too, until somebody takes note of them.
+is_alive() {
+  local stat
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } != [ZX]* ]]
+}
+
+# Without tags: the groups of the commands, whoever still carries the cookie, and what hangs below them.
+list_related() {
+  local dir pid start
+  for dir in "${covered[@]}"; do
+    [[ -n ${durable[$dir]-} ]] && continue
+    cookies[NACRE_SHELL=${dir##*/}]=1
+    read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
+    # A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+    if ! start_time "$pid" || [[ $REPLY == "$start" ]]; then groups[$pid]=1; fi
+  done
+}
+
+# Uses the tables of kill_all.
+is_related() {
+  local pid=$1 stat variable variables=()
+  is_alive "$1" && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  mapfile -d '' -t variables 2>/dev/null <"/proc/$1/environ"
+  for variable in "${variables[@]}"; do
+    [[ $variable == NACRE_SHELL=* && -n ${cookies[$variable]-} ]] && return
+  done
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  # $2 is the parent, $3 the group.
+  [[ -n ${groups[$3]-} || -n ${seen[$2]-} ]] && return
+  is_young_shim "$pid" && return 2
+  return 1
+}

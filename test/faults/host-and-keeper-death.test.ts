@@ -1,0 +1,162 @@
+// A host and its keeper that are killed at once: nobody is left to clean up but the keeper's deputy, and it does.
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { progressOf } from "../../src/hosts/attach.ts";
+import { LocalHost } from "../../src/hosts/local.ts";
+import { readEndRecord } from "../../src/spool/end-record.ts";
+import { readIdentity } from "../../src/spool/identity.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { useDurables } from "../fixtures/durable.ts";
+import { keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+import type { SpecialHost } from "../fixtures/special-host.ts";
+
+const shells = useShells();
+const durables = useDurables(shells);
+
+type Order = "the keeper first" | "the host first" | "the keeper in the midst of its clean-up";
+const ORDERS: readonly Order[] = [
+  "the keeper first",
+  "the host first",
+  "the keeper in the midst of its clean-up",
+];
+
+async function killBoth(host: SpecialHost, root: string, order: Order = "the keeper first"): Promise<void> {
+  const keeper = keeperPid(root, host.pid);
+  if (order === "the keeper in the midst of its clean-up") {
+    process.kill(keeper, "SIGSTOP");
+    await host.kill();
+    process.kill(keeper, "SIGKILL");
+    return;
+  }
+  const pids = order === "the host first" ? [host.pid, keeper] : [keeper, host.pid];
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await host.kill();
+}
+
+function waiting(root: string): string[] {
+  const spool = new SpoolRoot(root);
+  return spool.list().filter((id) => {
+    const identity = readIdentity(spool.files(id).identity);
+    return identity && progressOf(identity) === "waiting";
+  });
+}
+
+/** No process, no directory of a keeper, and no other shells on disk than these. */
+async function expectNothingLeft(root: string, ids: readonly string[]): Promise<void> {
+  await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+  await eventually(() => expect(readdirSync(join(root, "keepers"))).toEqual([]));
+  expect(readdirSync(join(root, "shells")).sort()).toEqual([...ids].sort());
+}
+
+test.each(ORDERS)("a waiting slot ends by itself (killed: %s)", async (order) => {
+  const root = durables.root();
+  const host = await durables.host(root, { manager: { poolSize: 3 } });
+  const { id } = await host.start({ command: "true" });
+  await host.wait(id);
+  await eventually(() => expect(waiting(root)).toHaveLength(3));
+  await killBoth(host, root, order);
+  await expectNothingLeft(root, [id]);
+});
+
+test("a session ends that waits for its next command, and one that runs one", async () => {
+  const root = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const idle = await host.ask<{ pid: number }>("session", { id: "idle", command: `sleep ${marks.next()} &` });
+  await host.ask("sessionBegins", { id: "busy", command: `trap '' HUP; sleep ${marks.next()}` });
+  await eventually(() => expect(marks.processes()).toHaveLength(2));
+  expect(isAlive(idle.pid)).toBe(true);
+  const before = readdirSync(join(root, "shells"));
+  await killBoth(host, root);
+  await eventually(() => expect(marks.processes()).toEqual([]));
+  await eventually(() => expect(isAlive(idle.pid)).toBe(false));
+  await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+  await eventually(() => expect(readdirSync(join(root, "keepers"))).toEqual([]));
+  expect(before).toEqual(expect.arrayContaining(readdirSync(join(root, "shells"))));
+});
+
+for (const containment of ["auto", "best-effort"] as const) {
+  test.each(ORDERS)(
+    `a running shell ends with all it started, and says why; containment ${containment} (killed: %s)`,
+    async (order) => {
+      const root = durables.root();
+      const marks = new Mark();
+      const host = await durables.host(root, { manager: { containment } });
+      const { id } = await host.start({
+        command: `setsid sleep ${marks.next()} & (sleep ${marks.next()} &); echo up; sleep ${marks.next()}`,
+      });
+      await host.ask("waitForLine", { id, line: "^up$" });
+      await eventually(() => expect(marks.processes()).toHaveLength(3));
+      await killBoth(host, root, order);
+      await eventually(() => expect(marks.processes()).toEqual([]));
+      await expectNothingLeft(root, [id]);
+      expect(readEndRecord(new SpoolRoot(root).files(id).record)).toMatchObject({
+        exit: { code: 137 },
+        cause: { kind: "host-ended" },
+      });
+    },
+  );
+}
+
+test("a durable shell goes on, and its deadline is kept", async () => {
+  // Side by side: they spend it waiting.
+  await Promise.all((["auto", "best-effort"] as const).map(outlive));
+});
+
+async function outlive(containment: "auto" | "best-effort"): Promise<void> {
+  const root = durables.root();
+  const marks = new Mark();
+  const go = join(shells.directory(), "go");
+  const host = await durables.host(root, { manager: { containment } });
+  const start = async (plan: { command: string; durable?: boolean; timeoutMs?: number }) => {
+    const started = await host.start({ ...plan, command: `echo up; ${plan.command}` });
+    await host.ask("waitForLine", { id: started.id, line: "^up$" });
+    return started;
+  };
+  const mortal = await start({ command: `sleep ${marks.next()}` });
+  const durable = await start({
+    command: `until [[ -e ${go} ]]; do sleep 0.02; done; echo done; exit 7`,
+    durable: true,
+  });
+  const late = await start({ command: `sleep ${marks.next()}`, durable: true, timeoutMs: 1_500 });
+  await eventually(() => expect(waiting(root)).toHaveLength(2));
+  await killBoth(host, root);
+  await eventually(() => expect(waiting(root)).toEqual([]));
+  // Nobody adopts it meanwhile: whoever took over from the keeper ends it.
+  await eventually(() => expect(marks.processes()).toEqual([]));
+  expect(isAlive(durable.commandPid)).toBe(true);
+  // And is taken for the keeper: another host leaves all of it alone.
+  new LocalHost({ root: new SpoolRoot(root), environment: {} }).tidyUp();
+  expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
+  writeFileSync(go, "");
+  await expectNothingLeft(root, [mortal.id, durable.id, late.id]);
+  const manager = durables.manager(root, { containment });
+  expect(manager.getShell(durable.id)?.exitCode).toBe(7);
+  expect(manager.getShell(durable.id)?.getAllOutput()).toBe("up\ndone\n");
+  expect(manager.getShell(late.id)?.outcome).toMatchObject({ kind: "timedOut", afterMs: 1_500 });
+  expect(manager.getShell(mortal.id)?.outcome).toMatchObject({ kind: "killed", by: "the end of its host" });
+}
+
+test("the death of the keeper and its whole group leaves the deputy, which does its work", async () => {
+  const root = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const { id } = await host.start({
+    command: `echo up; setsid sleep ${marks.next()} & sleep ${marks.next()}`,
+  });
+  await host.ask("waitForLine", { id, line: "^up$" });
+  await eventually(() => expect(marks.processes()).toHaveLength(2));
+  const keeper = keeperPid(root, host.pid);
+  for (const pid of [-keeper, host.pid]) process.kill(pid, "SIGKILL");
+  await host.kill();
+  await eventually(() => expect(marks.processes()).toEqual([]));
+  // The shims are dead, and told nobody how it ended; why they did is on disk.
+  await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+  expect(readEndRecord(new SpoolRoot(root).files(id).record)).toMatchObject({
+    exit: "pending",
+    cause: { kind: "host-ended" },
+  });
+});
