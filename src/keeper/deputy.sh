@@ -15,8 +15,9 @@ start_deputy() {
   exec 4<>"$keeper_dir/watch.$BASHPID"
   local keeper=$BASHPID
   set -m
-  # Its answers go where it hears from the host.
-  deputy "$keeper" 4>&- <"$keeper_dir/watch.$keeper" >&3 &
+  # Opened while it still has our fd 4: if we are killed now, opening it waits for nobody. Its answers go where it
+  # hears from the host.
+  deputy "$keeper" <"$keeper_dir/watch.$keeper" 4>&- >&3 &
   deputy_pid=$!
   set +m
   disown "$deputy_pid"

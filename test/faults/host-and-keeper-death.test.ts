@@ -1,4 +1,5 @@
 // A host and its keeper that are killed at once: nobody is left to clean up but the keeper's deputy, and it does.
+import { randomInt } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +9,7 @@ import { readEndRecord } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { useDurables } from "../fixtures/durable.ts";
-import { keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { keeperPid, killQuietly, Mark, parentOf, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import type { SpecialHost } from "../fixtures/special-host.ts";
@@ -90,6 +91,8 @@ for (const containment of ["auto", "best-effort"] as const) {
       });
       await host.ask("waitForLine", { id, line: "^up$" });
       await eventually(() => expect(marks.processes()).toHaveLength(3));
+      // No slot is on its way: the directory of one that nobody was asked for yet would be for the sweep.
+      await eventually(() => expect(waiting(root)).toHaveLength(2));
       await killBoth(host, root, order);
       await eventually(() => expect(marks.processes()).toEqual([]));
       await expectNothingLeft(root, [id]);
@@ -160,3 +163,44 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
     cause: { kind: "host-ended" },
   });
 });
+
+const ROUNDS = process.env["NACRE_LONG"] ? 200 : 12;
+
+test(`of ${ROUNDS} hosts killed with their keepers at random moments no process is left`, {
+  timeout: ROUNDS * 5_000,
+}, async () => {
+  // A few at a time: they spend it waiting.
+  for (let done = 0; done < ROUNDS; done += 4) {
+    await Promise.all(Array.from({ length: Math.min(4, ROUNDS - done) }, killAtRandom));
+  }
+});
+
+async function killAtRandom(): Promise<void> {
+  const root = durables.root();
+  const marks = new Mark();
+  const host = await durables.host(root);
+  const plans = Array.from({ length: 4 }, () => ({
+    command: `setsid sleep ${marks.next()} & sleep ${marks.next()}`,
+    workingDir: "/",
+  }));
+  const [after, delayMs] = [randomInt(0, 5), randomInt(0, 80)];
+  let started = 0;
+  let killed: Promise<void> | undefined;
+  const killSoon = () => {
+    killed = new Promise((resolve) => setTimeout(resolve, delayMs)).then(async () => {
+      // The first keeper may not be there yet.
+      const keepers = processesWith(`${root}/keepers/${host.pid}-`).filter(
+        ({ pid }) => parentOf(pid) === host.pid,
+      );
+      for (const { pid } of keepers) killQuietly(pid);
+      await host.kill();
+    });
+  };
+  if (after === 0) killSoon();
+  await host.startMany(plans, () => {
+    if (++started === after) killSoon();
+  });
+  await killed;
+  await eventually(() => expect(marks.processes()).toEqual([]));
+  await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
+}
