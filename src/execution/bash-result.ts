@@ -13,9 +13,9 @@ import { notesOn } from "./notes.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { type OutputParts, render } from "./render.ts";
 
-export interface BashMetadata {
+/** What is told of a command in either dialect. */
+export interface CommandMetadata {
   readonly command: string;
-  readonly description: string;
   readonly exit_code: number | null;
   readonly duration_ms: number;
   readonly truncated: boolean;
@@ -25,13 +25,17 @@ export interface BashMetadata {
   readonly bash_id?: string;
   readonly output_file?: string;
   readonly leftovers?: readonly Leftover[];
+  readonly containment?: string;
+  /** What it ran under. */
+  readonly sandbox?: string;
+}
+
+export interface BashMetadata extends CommandMetadata {
+  readonly description: string;
   /** A new bash goes on with the session's state. */
   readonly restarted?: boolean;
   /** Where the next command runs, if the command has moved. */
   readonly cwd?: string;
-  readonly containment?: string;
-  /** What it ran under. */
-  readonly sandbox?: string;
 }
 
 export interface ResultPlace {

@@ -16,9 +16,10 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { admit, isCancelled } from "./admit.ts";
+import type { CommandMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement.ts";
 import { runForeground } from "./foreground.ts";
-import { type Leftover, leftoversOf } from "./leftovers.ts";
+import { leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { polishOf } from "./render.ts";
@@ -31,21 +32,9 @@ export interface ModesOptions extends ExecutionOptions {
   readonly workingDir?: string;
 }
 
-export interface ModesMetadata {
-  readonly command: string;
+export interface ModesMetadata extends CommandMetadata {
   readonly mode: "default" | "slow" | "background";
-  readonly exit_code: number | null;
-  readonly duration_ms: number;
-  readonly truncated: boolean;
-  readonly signal?: string;
-  readonly timeout_ms?: number;
-  readonly dry_run?: boolean;
   readonly pid?: number;
-  readonly bash_id?: string;
-  readonly output_file?: string;
-  readonly leftovers?: readonly Leftover[];
-  readonly containment?: string;
-  readonly sandbox?: string;
 }
 
 const INPUT = z.object({

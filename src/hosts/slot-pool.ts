@@ -2,8 +2,9 @@
 // that a command need not wait for a fork; any other kind is opened when it is asked for.
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import type { Keeper, ReadySlot } from "../keeper/keeper.ts";
+import type { Keeper } from "../keeper/keeper.ts";
 import { KeeperLost } from "../keeper/keeper-process.ts";
+import type { ReadySlot } from "../keeper/protocol.ts";
 import { preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
 import { messageOf, NacreError } from "../support/errors.ts";

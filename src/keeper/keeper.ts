@@ -12,7 +12,7 @@ import {
 } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
-import { type Answer, encodeFields, type Hello } from "./protocol.ts";
+import { type Answer, encodeFields, type Hello, type ReadySlot } from "./protocol.ts";
 import { TagSpace } from "./tag.ts";
 
 export interface KeeperOptions {
@@ -34,16 +34,6 @@ export interface SlotRequest {
   readonly streams: "split" | "merged";
   /** The whole environment, where it is not the base one. */
   readonly environment: readonly string[] | undefined;
-}
-
-/** A bash that waits for its job. */
-export interface ReadySlot {
-  readonly generation: string;
-  readonly shimPid: number;
-  readonly commandPid: number;
-  readonly commandStart: string;
-  readonly outLogger: number;
-  readonly errLogger: number;
 }
 
 export interface Job {

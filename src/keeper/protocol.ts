@@ -35,19 +35,21 @@ export interface Hello {
   readonly bashVersion: string;
 }
 
+/** A bash that waits for its job. */
+export interface ReadySlot {
+  readonly generation: string;
+  readonly shimPid: number;
+  readonly commandPid: number;
+  readonly commandStart: string;
+  /** The same pid twice where the streams are merged. */
+  readonly outLogger: number;
+  readonly errLogger: number;
+}
+
 export type Answer =
   | Hello
   | { readonly kind: "fatal"; readonly reason: string }
-  | {
-      readonly kind: "ready";
-      readonly generation: string;
-      readonly shimPid: number;
-      readonly commandPid: number;
-      readonly commandStart: string;
-      /** The same pid twice where the streams are merged. */
-      readonly outLogger: number;
-      readonly errLogger: number;
-    }
+  | ({ readonly kind: "ready" } & ReadySlot)
   | { readonly kind: "fifo"; readonly name: string }
   | { readonly kind: "logging"; readonly name: string; readonly pid: number }
   | { readonly kind: "no"; readonly name: string }

@@ -8,6 +8,7 @@ import { LocalHost } from "../../src/hosts/local.ts";
 import { endShells, type KillTarget } from "../../src/shell/kill.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { useBareKeepers } from "../fixtures/bare-keeper.ts";
+import { metaOf } from "../fixtures/metas.ts";
 import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
@@ -138,20 +139,7 @@ async function sleeper(host: Host): Promise<KillTarget> {
     variables: {},
     capBytes: 1024 ** 2,
     streams: "merged",
-    meta: (id) => ({
-      version: 1,
-      id,
-      workingDir: "/",
-      scope: "",
-      session: null,
-      createdAt: 0,
-      startedUptimeMs: 0,
-      deadlineMs: null,
-      durable: false,
-      host: { pid: 1, startTime: "0" },
-      streams: "merged",
-      capBytes: 1024 ** 2,
-    }),
+    meta: (id) => metaOf({ id, streams: "merged", capBytes: 1024 ** 2 }),
     onExit: hasEnded,
   });
   return { started, ended };

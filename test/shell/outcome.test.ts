@@ -1,17 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { codeOf, decideOutcome, describeOutcome, type Outcome, signalOf } from "../../src/shell/outcome.ts";
+import { recordOf } from "../../src/shell/published.ts";
 import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/spool/end-record.ts";
 
-const exit = (code: number): ExitRecord => ({
-  code,
-  capReached: false,
-  spoolFull: false,
-  loggerLost: false,
-  unsure: false,
-  stdoutBytes: 0,
-  stderrBytes: 0,
-  endedUptimeMs: 1,
-});
+const exit = (code: number): ExitRecord => ({ ...recordOf({ exitCode: code }), endedUptimeMs: 1 });
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });
 
 describe("while there is no record", () => {

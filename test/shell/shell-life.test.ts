@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 import type { StartedShell } from "../../src/hosts/host.ts";
 import { LocalHost } from "../../src/hosts/local.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
+import { recordOf } from "../../src/shell/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { useDirectories } from "../fixtures/directories.ts";
+import { metaOf } from "../fixtures/metas.ts";
 
 const directory = useDirectories();
 const DEAD = { shimPid: 4_194_305, shimStart: "1" };
@@ -22,20 +24,7 @@ function life(shell: Partial<StartedShell> = {}) {
   const started: StartedShell = {
     id: "shell_00000001",
     files,
-    meta: {
-      version: 1,
-      id: "shell_00000001",
-      workingDir: "/",
-      scope: "default",
-      session: null,
-      createdAt: 0,
-      startedUptimeMs: Math.round(uptime() * 1000) - 60_000,
-      deadlineMs: null,
-      durable: true,
-      host: { pid: 1, startTime: "1" },
-      streams: "split",
-      capBytes: 1024,
-    },
+    meta: metaOf({ startedUptimeMs: Math.round(uptime() * 1000) - 60_000, durable: true }),
     ...ALIVE,
     commandPid: 0,
     commandStart: "",
@@ -127,16 +116,7 @@ test("a cause that cannot be written is known to this process", () => {
   const { life: shell, files } = life({ attached: false });
   rmSync(files.dir, { recursive: true });
   shell.giveCause({ kind: "killed", detail: "us" });
-  shell.conclude({
-    code: 137,
-    capReached: false,
-    spoolFull: false,
-    loggerLost: false,
-    unsure: false,
-    stdoutBytes: 0,
-    stderrBytes: 0,
-    endedUptimeMs: 0,
-  });
+  shell.conclude(recordOf({ exitCode: 137 }));
   expect(shell.outcome).toEqual({ kind: "killed", by: "us", code: 137 });
 });
 

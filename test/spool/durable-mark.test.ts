@@ -3,23 +3,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeDurableMark } from "../../src/spool/durable-mark.ts";
 import { useDirectories } from "../fixtures/directories.ts";
+import { metaOf } from "../fixtures/metas.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const directory = useDirectories();
 const { manager } = useShells();
 
-const META = {
-  version: 1,
-  id: "shell_00000001",
-  workingDir: "/",
-  scope: "default",
-  session: null,
-  createdAt: 0,
-  durable: true,
-  host: { pid: 1, startTime: "1" },
-  streams: "split",
-  capBytes: 1024,
-} as const;
+const META = metaOf({ durable: true });
 
 test.each([
   [10_000, 5_000, "15 5000\n"],

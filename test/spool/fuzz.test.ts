@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ShellManager } from "../../src/shell/shell-manager.ts";
 import { CAUSE_KINDS, preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
-import { readMeta, type ShellMeta, writeMeta } from "../../src/spool/meta.ts";
+import { readMeta, writeMeta } from "../../src/spool/meta.ts";
 import { FUZZ_MAX_MS, FUZZ_RUNS } from "../fixtures/fuzz.ts";
+import { metaOf } from "../fixtures/metas.ts";
 
 let dir = "";
 let file = "";
@@ -100,20 +101,7 @@ test("the first cause is read back, whatever its words and those of a second one
   );
 });
 
-const META: ShellMeta = {
-  version: 1,
-  id: "shell_00000001",
-  workingDir: "/",
-  scope: "default",
-  session: null,
-  createdAt: 1,
-  startedUptimeMs: 2,
-  deadlineMs: null,
-  durable: false,
-  host: { pid: 3, startTime: "4" },
-  streams: "split",
-  capBytes: 5,
-};
+const META = metaOf({ createdAt: 1, startedUptimeMs: 2, host: { pid: 3, startTime: "4" }, capBytes: 5 });
 
 /** A meta with some of its fields replaced or left out, or any JSON at all. */
 const anyMeta = fc.oneof(

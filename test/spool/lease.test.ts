@@ -5,27 +5,14 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type ShellFiles, SpoolRoot } from "../../src/spool/layout.ts";
 import { giveUp, type Holder, readLease, takeOver } from "../../src/spool/lease.ts";
-import type { ShellMeta } from "../../src/spool/meta.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { helper } from "../fixtures/marked.ts";
+import { metaOf } from "../fixtures/metas.ts";
 
 const directory = useDirectories();
 const STARTER: Holder = { pid: 100, startTime: "1" };
 const HEIR: Holder = { pid: 200, startTime: "2" };
-const META: ShellMeta = {
-  version: 1,
-  id: "shell_00000001",
-  workingDir: "/",
-  scope: "default",
-  session: null,
-  createdAt: 0,
-  startedUptimeMs: 0,
-  deadlineMs: null,
-  durable: true,
-  host: STARTER,
-  streams: "split",
-  capBytes: 1024,
-};
+const META = metaOf({ durable: true, host: STARTER });
 
 function shellDir(): ShellFiles {
   const files = new SpoolRoot(directory()).files(META.id);

@@ -8,6 +8,7 @@ import { preallocateEndRecord } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { writeMeta } from "../../src/spool/meta.ts";
 import { chooseToSweep, type Presence, removeShell, type SweepEntry, sweep } from "../../src/spool/sweep.ts";
+import { metaOf } from "../fixtures/metas.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const { directory, manager, run } = useShells();
@@ -104,19 +105,7 @@ describe("sweeping directories", () => {
     return id;
   }
 
-  const META = {
-    version: 1,
-    workingDir: "/",
-    scope: "default",
-    session: null,
-    createdAt: 0,
-    startedUptimeMs: 0,
-    deadlineMs: null,
-    durable: false,
-    host: { pid: 1, startTime: "0" },
-    streams: "split",
-    capBytes: 1,
-  } as const;
+  const META = metaOf();
   const ENDED = `X ${"0 - 0 0 1.00".padEnd(124)}.\n${"-".padEnd(126)}.\n`;
   const IDENTITY = "12 34 13 35 - boot 1\n";
 
