@@ -20,6 +20,13 @@ export class Interruption implements Disposable {
     });
   }
 
+  /** What to say of it: nothing to a person who has pressed Ctrl-C. */
+  get remark(): string | undefined {
+    return this.#first === undefined || this.#first === "SIGINT"
+      ? undefined
+      : `ended by ${this.#first}, with everything it started`;
+  }
+
   /** What to exit with where the signal, and not the command, made the end. */
   get exitCode(): number | undefined {
     return this.#first && signalExitCode(this.#first);

@@ -1,5 +1,6 @@
 // What a command that has ended left running, in words for a reader.
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 
 export interface Leftover {
   readonly pid: number;
@@ -7,9 +8,16 @@ export interface Leftover {
 }
 
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
-  // A subshell, or a child that has not become its program yet, still bears our own command line.
   const own = shell.started.files.command;
-  return inWords(await shell.leftovers(), (command) => command.includes(own));
+  const isOurs = (command: string) => command.includes(own);
+  let found = await shell.leftovers();
+  // A subshell bears our own command line for good, a child that is about to become its program only for a moment.
+  for (let pauseMs = 1; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
+    if (!found.some(({ command }) => isOurs(command))) break;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    found = await shell.leftovers();
+  }
+  return inWords(found, isOurs);
 }
 
 /** Those of a session, whose subshells are called as its bash is. */

@@ -144,7 +144,8 @@ export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
 export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
 /** shell/: files of earlier output that a session's bash keeps. */
 export const SESSION_RETIRED_MAX_COUNT = 64;
-/** shell/: how long something that holds a command's output may take to go by itself, as a `tee` does. */
+/** shell/, execution/: how long something that holds a command's output may take to go by itself, as a `tee` does, or
+ * a child that was just forked to become its program. */
 export const LEFTOVER_GRACE_MS = 30;
 /** shell/: a bash that waits for the next command while one is outstanding no longer takes the harness: when
  * it is looked at first, then how often, and how many looks must agree. */

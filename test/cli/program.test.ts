@@ -67,6 +67,27 @@ test("a reader that leaves early ends the command, without a stack trace", async
   expect(mark.processes()).toEqual([]);
 });
 
+test.each([[], ["--session", "work"]])(
+  "SIGTERM ends the command with everything it started, and says so: %j",
+  async (...words) => {
+    const mark = new Mark();
+    const child = spawn(process.execPath, [program, "run", ...words, `echo ready; sleep ${mark.next()}`], {
+      cwd: dir(),
+      env: environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const stderr = textOf(child.stderr);
+    await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    expect({ code, stderr: await stderr }).toEqual({
+      code: 143,
+      stderr: "nacre: ended by SIGTERM, with everything it started\n",
+    });
+    expect(mark.processes()).toEqual([]);
+  },
+);
+
 test("output that is read by head ends quietly", () => {
   const id = nacre("run", "-b", "yes | head -c 3000000").stdout.trim();
   expect(nacre("wait", id).code).toBe(0);

@@ -41,6 +41,10 @@ test("what the command left running is named and ended", async () => {
   expect(code).toBe(0);
   expect(stderr).toBe(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
   expect(isAlive(Number(stdout))).toBe(false);
+  const part = await nacre("run", "(while :; do sleep 0.1; done) & echo $!");
+  expect(part.stderr).toContain(
+    `nacre: left running, ends now: bash (a subshell of the command) (pid ${part.stdout.trim()})\n`,
+  );
 });
 
 test("a missing directory is an error that names it", async () => {

@@ -1,6 +1,7 @@
 // `nacre run --session NAME`: with the directory, variables, functions and options that the command before it in
 // this session left, whichever process ran that. One at a time; jobs end with the process that started them.
 import { dirname } from "node:path";
+import { sessionLeftovers } from "../../execution/leftovers.ts";
 import { followBytes } from "../../shell/follow-output.ts";
 import type { RunOptions, SessionResult } from "../../shell/session-options.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
@@ -31,7 +32,10 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
     });
     await live.end();
     // It was ended because we were asked to; what only was interrupted has an exit code of its own.
-    if (session.isClosed && interruption.exitCode !== undefined) return interruption.exitCode;
+    if (session.isClosed && interruption.exitCode !== undefined) {
+      if (interruption.remark !== undefined) io.stderr.write(`nacre: ${interruption.remark}\n`);
+      return interruption.exitCode;
+    }
     return told(io, result, plan);
   });
 }
@@ -68,7 +72,7 @@ function passingThrough(io: CliIo): {
 function told(io: CliIo, result: SessionResult, { timeoutMs }: RunPlan): number {
   const { outcome, exitCode, notes, leftovers } = result;
   for (const note of notes) io.stderr.write(`nacre: ${note}\n`);
-  for (const { pid, command } of leftovers) {
+  for (const { pid, command } of sessionLeftovers(leftovers)) {
     io.stderr.write(`nacre: left running, ends now: ${printable(command)} (pid ${pid})\n`);
   }
   if (outcome?.kind === "timedOut") {

@@ -1,10 +1,12 @@
 // The plain `nacre run`: the command's streams and exit code pass through as they come; remarks go to stderr.
 // Ctrl-C interrupts the command; a second one, or any other signal, ends it with everything it started.
+import { leftoversOf } from "../../execution/leftovers.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
+import { printable } from "../printable.ts";
 import { write } from "../write.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
@@ -70,12 +72,15 @@ async function ending(
       return told(io, `The command is ${shell.status}: ${outcome.reason}`, EXIT.failed);
     case "killed":
       // By our own hand, because we were asked to.
-      if (interruption.exitCode !== undefined) return interruption.exitCode;
+      if (interruption.exitCode !== undefined) {
+        if (interruption.remark !== undefined) told(io, interruption.remark);
+        return interruption.exitCode;
+      }
       return told(io, `The command was killed by ${outcome.by}`, outcome.code);
   }
   // Only now: of a command that was ended, something may just be about to end.
-  for (const { pid, command } of await shell.leftovers()) {
-    told(io, `left running, ends now: ${command} (pid ${pid})`);
+  for (const { pid, command } of await leftoversOf(shell)) {
+    told(io, `left running, ends now: ${printable(command)} (pid ${pid})`);
   }
   const [word = ""] = argv ?? [];
   if (shell.exitCode === 127 && argv?.length === 1 && /\s/.test(word)) {

@@ -1,8 +1,10 @@
 // `nacre` alone: a few real commands in a few seconds, and what the reader sees. In a state directory of its own,
 // which goes with it.
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { leftoversOf } from "../../execution/leftovers.ts";
 import { resolveExecutionOptions } from "../../execution/options.ts";
 import { requirePermission } from "../../execution/permission.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
@@ -66,7 +68,7 @@ class Guide {
 
   async leftovers(): Promise<void> {
     const shell = await this.#run("sleep 1000 & echo hi");
-    const left = (await shell.leftovers()).map(({ command, pid }) => `${command} (pid ${pid})`);
+    const left = (await leftoversOf(shell)).map(({ command, pid }) => `${command} (pid ${pid})`);
     this.#say(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
     await shell.kill({ by: "the tour" });
     this.#explain("Every call returns, and names what it leaves behind; that ends with the shell.");

@@ -1,0 +1,1 @@
+export function serverOf(text: string): { command: string; args: string[] } | undefined;

@@ -1,0 +1,43 @@
+// A reader of the pages: types commands into a bash where `nacre` is the built program, with a home and a state of its
+// own, and in a project where what the pages speak of (make, npm) is there and succeeds.
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { program } from "../mcp/mcp-clients.ts";
+
+export interface Seen {
+  readonly output: string;
+  readonly code: number;
+}
+
+/** One bash for all: variables carry over. What is left out was never come to. */
+export function type(dir: string, commands: readonly string[]): Seen[] {
+  const mark = "=== done with";
+  const script = commands.map((command) => `{ ${command}\n} 2>&1; printf '%s %s\\n' '${mark}' $?`).join("\n");
+  const { stdout } = spawnSync("bash", ["--norc", "-c", script], {
+    cwd: dir,
+    encoding: "utf8",
+    timeout: 60_000,
+    input: "",
+    env: readersEnvironment(dir),
+  });
+  return [...stdout.matchAll(new RegExp(`([\\s\\S]*?)${mark} (\\d+)\\n`, "g"))].map(
+    ([, output = "", code]) => ({ output, code: Number(code) }),
+  );
+}
+
+export function readersEnvironment(dir: string): Record<string, string> {
+  const bin = join(dir, "bin");
+  mkdirSync(bin, { recursive: true });
+  for (const tool of ["make", "npm"]) script(join(bin, tool), `echo ${tool} "$@"`);
+  script(join(bin, "nacre"), `exec '${process.execPath}' '${program}' "$@"`);
+  const path = [bin, dirname(process.execPath), process.env["PATH"] ?? "/usr/bin:/bin"].join(":");
+  const home = join(dir, "home");
+  mkdirSync(home, { recursive: true });
+  return { PATH: path, HOME: home, NACRE_HOME: join(dir, "state") };
+}
+
+function script(path: string, line: string): void {
+  writeFileSync(path, `#!/bin/sh\n${line}\n`);
+  chmodSync(path, 0o755);
+}
