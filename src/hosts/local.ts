@@ -40,6 +40,7 @@ import {
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
 import { ScriptChannel } from "./script-channel.ts";
+import { SharedLook } from "./shared-look.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
 import { StdinFeed } from "./stdin-feed.ts";
 import { endStrays } from "./strays.ts";
@@ -74,6 +75,7 @@ export class LocalHost implements Host {
   readonly #running = new Map<string, Running>();
   /** Who has a tag now: an ended shell whose tag went to another one finds nothing any more. */
   readonly #tagHolders = new Map<bigint, string>();
+  readonly #look = new SharedLook((shells) => findProcesses(this.#findable(shells), allPids()));
   #prepared = false;
   #holders = 0;
   #awake: NodeJS.Timeout | undefined;
@@ -142,7 +144,7 @@ export class LocalHost implements Host {
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
-    return await findProcesses(this.#findable(shells), allPids());
+    return await this.#look.processesOf(shells);
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
