@@ -18,7 +18,7 @@ const PACKAGES = {
   execution: ["zod", "@humanwhocodes/momoa"],
   policy: ["unbash", "zod"],
   text: ["re2js"],
-  mcp: ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "zod"],
+  mcp: ["@modelcontextprotocol/server", "zod"],
   cli: ["commander", "picocolors", "@clack/prompts"],
   adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core", "zod"],
 };

@@ -77,7 +77,6 @@ function finishProgram(folder) {
 /** Packages whose code is in the program; their licences want to be passed on with it. */
 const BUNDLED = [
   "@humanwhocodes/momoa",
-  "@modelcontextprotocol/node",
   "@modelcontextprotocol/server",
   "commander",
   "picocolors",

@@ -1,7 +1,6 @@
 // One set of clients over HTTP, of both eras: requests of the newer one are served each by itself, those of the older
 // one belong to a connection (http-sessions.ts). Knows nothing of tools.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type NodeIncomingMessageLike, toNodeHandler } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -11,6 +10,7 @@ import {
 import { MCP_MESSAGE_MAX_BYTES } from "../support/limits.ts";
 import { HttpSessions } from "./http-sessions.ts";
 import type { Log } from "./log.ts";
+import { nodeHandler } from "./node-handler.ts";
 
 export interface HttpDoor {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -29,21 +29,19 @@ export interface HttpDoorOptions {
 
 export function openHttpDoor({ createServer, onEnd, bus, log }: HttpDoorOptions): HttpDoor {
   const limits = { maxRequestBodySize: MCP_MESSAGE_MAX_BYTES };
-  const onerror = (error: Error) => log(`error: ${error.message}`);
   const sessions = new HttpSessions({ createServer, onEnd: onEnd ?? (async () => {}) });
   const modern = createMcpHandler(() => createServer(), {
     ...limits,
     ...(bus ? { bus } : {}),
     legacy: "reject",
-    onerror,
+    onerror: (error) => log(`error: ${error.message}`),
   });
   const fetch = async (request: Request) =>
     (await isLegacyRequest(request, undefined, limits))
       ? await sessions.handle(request)
       : await modern.fetch(request);
-  const handle = toNodeHandler({ fetch }, { ...limits, onerror });
   return {
-    handle: (request, response) => handle(request as NodeIncomingMessageLike, response),
+    handle: nodeHandler(fetch, log),
     close: async () => void (await Promise.all([sessions.closeAll(), modern.close()])),
   };
 }

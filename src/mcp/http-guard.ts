@@ -13,6 +13,7 @@ import { NacreError } from "../support/errors.ts";
 import { MCP_TOKEN_MIN_CHARS } from "../support/limits.ts";
 
 export const MCP_PATH = "/mcp";
+export const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
 
 /** The token that let a request in, "" where none is needed; or why it stays outside, as an HTTP status and words. */
 export type Admission = { readonly token: string } | Refusal;
@@ -21,6 +22,9 @@ export interface Refusal {
   readonly status: number;
   readonly message: string;
 }
+
+/** What is looked at. */
+export type Knock = Pick<IncomingMessage, "headers" | "url" | "method">;
 
 export class HttpGuard {
   readonly #tokens: readonly string[];
@@ -31,13 +35,16 @@ export class HttpGuard {
   }
 
   /** Looks at the headers alone: the body of a stranger is not even read. */
-  admit({ headers, url = "/" }: Pick<IncomingMessage, "headers" | "url">): Admission {
+  admit({ headers, url = "/", method = "GET" }: Knock): Admission {
     const host = validateHostHeader(headers.host, localhostAllowedHostnames());
     if (!host.ok) return { status: 403, message: host.message };
     const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins());
     if (!origin.ok) return { status: 403, message: origin.message };
     if (url.split("?", 1)[0] !== MCP_PATH) {
       return { status: 404, message: `There is nothing here. The server is at ${MCP_PATH}.` };
+    }
+    if (!METHODS.includes(method)) {
+      return { status: 405, message: `${method} means nothing here, only ${METHODS.join(", ")}.` };
     }
     if (this.#tokens.length === 0) return { token: "" };
     const [, given = ""] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];

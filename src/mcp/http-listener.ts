@@ -4,7 +4,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { HttpAddress } from "./http-address.ts";
 import type { HttpDoor } from "./http-door.ts";
-import { HttpGuard, MCP_PATH, type Refusal } from "./http-guard.ts";
+import { HttpGuard, MCP_PATH, METHODS, type Refusal } from "./http-guard.ts";
 import type { Log } from "./log.ts";
 
 export interface HttpListenerOptions {
@@ -54,7 +54,9 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
 /** In JSON-RPC, because that is what the other side reads. */
 function refuse(response: ServerResponse, { status, message }: Refusal): void {
   const challenge = status === 401 ? { "WWW-Authenticate": 'Bearer realm="nacre"' } : {};
-  response.writeHead(status, { "Content-Type": "application/json", Connection: "close", ...challenge });
+  const allowed = status === 405 ? { Allow: METHODS.join(", ") } : {};
+  const head = { "Content-Type": "application/json", Connection: "close", ...challenge, ...allowed };
+  response.writeHead(status, head);
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }));
 }
 

@@ -94,7 +94,7 @@ export class LineTransport implements Transport {
 
   #onLine(line: string | undefined): void {
     if (this.#isClosed) return;
-    if (line === undefined) this.#refuse(INVALID_REQUEST, "The message is too large.", null);
+    if (line === undefined) this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     else if (line.trim() !== "") this.#take(line);
   }
 
@@ -161,6 +161,8 @@ export class LineTransport implements Transport {
     void this.close();
   };
 }
+
+export const TOO_LARGE = `The message is too large: more than ${MCP_MESSAGE_MAX_BYTES / 1024 ** 2} MiB. Write large data to a file in pieces, and name the file.`;
 
 const MALFORMED =
   "Not a request of MCP: it may hold jsonrpc, id (a string or an integer), method and params, and params._meta must be an object.";

@@ -230,6 +230,8 @@ export const MCP_BACKGROUND_AFTER_MS = 50_000;
 export const MCP_PREPARE_AFTER_MS = 50;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+/** How much of a message that is too large is heard out over HTTP, so that its sender reads why it is refused. */
+export const MCP_HTTP_DISCARD_MAX_BYTES = 128 * 1024 * 1024;
 /** mcp/: after the client's last word, how long calls that run may take to be answered. */
 export const MCP_DRAIN_MAX_MS = 400;
 /** mcp/: at the end, how long commands get between TERM and KILL, and calls to come back. */

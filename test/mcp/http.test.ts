@@ -7,51 +7,13 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readHttpAddress } from "../../src/mcp/http-address.ts";
 import { HttpGuard, nameOf, readTokens } from "../../src/mcp/http-guard.ts";
-import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { dataOf, ERAS, program, TOKENS, textOf, useMcp } from "./mcp-clients.ts";
+import { HELLO, post } from "./raw.ts";
 
 const mcp = useMcp();
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, unknown>>;
-}
-
-/** Says what no client of a library would. */
-async function say(
-  url: string,
-  body: string | Buffer | undefined,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  return await new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      {
-        method: body === undefined ? "GET" : "POST",
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          authorization: `Bearer ${TOKENS[0]}`,
-          ...headers,
-        },
-      },
-      (response) => {
-        let text = "";
-        response.on("data", (chunk: Buffer) => {
-          text += chunk.toString();
-        });
-        response.on("end", () =>
-          resolve({ status: response.statusCode ?? 0, body: text, headers: response.headers }),
-        );
-      },
-    );
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
+const HELLO_TEXT = JSON.stringify(HELLO[0]);
 const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
 
 describe("the address", () => {
@@ -129,30 +91,61 @@ describe("the guard", () => {
 
 test("a stranger is kept out, and gets an answer that says why", async () => {
   const { url } = await mcp.overHttp([]);
-  expect(await say(url, LIST, { authorization: "" })).toMatchObject({
+  expect(await post(url, LIST, { authorization: "" })).toMatchObject({
     status: 401,
     body: expect.stringContaining("Authorization: Bearer"),
     headers: { "www-authenticate": expect.stringContaining("Bearer") },
   });
-  expect(await say(url, LIST, { host: "evil.example" })).toMatchObject({ status: 403 });
-  expect(await say(url, LIST, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
+  expect(await post(url, LIST, { host: "evil.example" })).toMatchObject({ status: 403 });
+  expect(await post(url, LIST, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
 });
 
-test("bad input is answered with an error each, and the server lives", async () => {
+test("what only HTTP can get wrong is answered with a status each, and the server lives", async () => {
   const { url, call } = await mcp.overHttp([]);
-  expect(await say(url, "this is not JSON")).toMatchObject({
-    status: 400,
-    body: expect.stringContaining("-32700"),
+  expect((await post(url, LIST)).status).toBe(400);
+  expect((await post(url, LIST, { "mcp-session-id": "made-up" })).status).toBe(404);
+  expect((await post(url, LIST, { "content-type": "text/plain" })).status).toBe(415);
+  expect((await post(url, undefined)).status).toBe(400);
+  expect(await post(url, LIST, {}, "TRACE")).toMatchObject({
+    status: 405,
+    headers: { allow: "GET, POST, DELETE" },
   });
-  expect((await say(url, "[1, 2]")).status).toBe(400);
-  expect((await say(url, LIST)).status).toBe(400);
-  expect((await say(url, LIST, { "mcp-session-id": "made-up" })).status).toBe(404);
-  expect((await say(url, LIST, { "content-type": "text/plain" })).status).toBe(415);
-  expect((await say(url, undefined)).status).toBe(400);
-  expect(await say(url, Buffer.alloc(50_000_000, "x")).catch(() => ({ status: 413 }))).toMatchObject({
-    status: 413,
+  expect((await post(url, LIST, { "x-large": "x".repeat(100_000) })).status).toBe(431);
+  // Every text block of the SDK asks for it to stay open; the client's word counts.
+  expect(await post(url, HELLO_TEXT, { connection: "close" })).toMatchObject({
+    status: 200,
+    headers: { connection: "close" },
   });
   expect(textOf(await call("Bash", { command: "echo alive" }))).toBe("alive\n");
+});
+
+test("a stream begins at once, is one per connection, and can be taken up again by a reader that was cut off", async () => {
+  const { url } = await mcp.overHttp([]);
+  const { headers } = await post(url, HELLO_TEXT);
+  const listen = async () => {
+    const sent = request(url, {
+      headers: {
+        accept: "text/event-stream",
+        authorization: `Bearer ${TOKENS[0]}`,
+        "mcp-session-id": String(headers["mcp-session-id"]),
+      },
+    });
+    sent.on("error", () => {});
+    onTestFinished(() => void sent.destroy());
+    sent.end();
+    const [response] = await once(sent, "response");
+    response.on("error", () => {}).resume();
+    return { status: response.statusCode, cutOff: () => sent.destroy() };
+  };
+  for (let round = 0; round < 3; round++) {
+    const first = await eventually(async () => {
+      const got = await listen();
+      expect(got.status).toBe(200);
+      return got;
+    });
+    expect((await listen()).status).toBe(409);
+    first.cutOff();
+  }
 });
 
 test.each(ERAS)("clients of the %s era share their shells by token, and only so", async (era) => {
@@ -202,24 +195,7 @@ test("an approval given by one token's person does not count for another's call"
 test("--no-token lets everybody in and says so", async () => {
   const { url, stderr } = await mcp.overHttp(["--no-token"]);
   expect(stderr()).toContain("every user and program of this machine");
-  const params = {
-    protocolVersion: "2025-06-18",
-    capabilities: {},
-    clientInfo: { name: "raw", version: "1" },
-  };
-  const hello = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-  expect((await say(url, hello, { authorization: "" })).status).toBe(200);
-});
-
-test.each(["SIGTERM", "SIGINT"] as const)("%s ends it with exit code 0 and nothing left", async (signal) => {
-  const mark = new Mark();
-  const { call, child } = await mcp.overHttp([], { era: "legacy" });
-  call("Bash", { command: `setsid sleep ${mark.next()} & sleep ${mark.next()}` }).catch(() => {});
-  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2));
-  const exited = once(child, "exit");
-  child.kill(signal);
-  expect(await exited).toEqual([0, null]);
-  expect(mark.processes()).toEqual([]);
+  expect((await post(url, HELLO_TEXT, { authorization: "" })).status).toBe(200);
 });
 
 test("a port that is in use is an error that says what to do", async () => {

@@ -73,7 +73,7 @@ test("a message that is too large is answered and the connection lives", async (
   input.write(line(request(2)));
   await eventually(() => expect(messages).toEqual([request(2)]));
   expect(answers()).toEqual([
-    { jsonrpc: "2.0", id: null, error: { code: -32600, message: "The message is too large." } },
+    { jsonrpc: "2.0", id: null, error: { code: -32600, message: expect.stringContaining("too large") } },
   ]);
   await transport.close();
 });

@@ -71,6 +71,8 @@ export interface McpTests {
   overHttp(words: readonly string[], options?: OpenOptions): Promise<OverHttp>;
   /** A directory that no process may touch after the test. */
   directory(): string;
+  /** Ends something before the directories are looked at. */
+  endWith(end: () => Promise<unknown>): void;
 }
 
 /** Call once per test file, or once per group of tests that share a server (then with `afterAll`). */
@@ -169,7 +171,8 @@ export function useMcp(after: (end: () => Promise<void>) => void = afterEach): M
     return { ...connection(client, dir, () => stderr), url, token: TOKENS[0], child, another };
   };
 
-  return { inProcess, overStdio, overHttp, directory };
+  const endWith = (end: () => Promise<unknown>) => void endings.push(end);
+  return { inProcess, overStdio, overHttp, directory, endWith };
 }
 
 /** What the server of `overHttp` lets in. */

@@ -1,0 +1,85 @@
+// From Node's HTTP to the requests and responses of the web, which the SDK speaks, and back. The head of a stream is
+// sent at once, not with its first event; a stream whose reader has gone is let go of, for the SDK allows one of a kind
+// per connection and would refuse the reader that comes back; and a message that is too large is heard out, so that
+// its sender gets to read the refusal.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "@modelcontextprotocol/server";
+import { messageOf } from "../support/errors.ts";
+import { MCP_HTTP_DISCARD_MAX_BYTES, MCP_MESSAGE_MAX_BYTES } from "../support/limits.ts";
+import { TOO_LARGE } from "./line-transport.ts";
+import type { Log } from "./log.ts";
+
+export type Fetch = (request: Request) => Promise<Response>;
+
+export function nodeHandler(
+  fetch: Fetch,
+  log: Log,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    const gone = new AbortController();
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    try {
+      const body = await readBody(request);
+      const answer = body === "too large" ? tooLarge() : await fetch(toWeb(request, body, gone.signal));
+      await write(answer, response);
+    } catch (error) {
+      log(`error: ${messageOf(error)}`);
+      // Nobody is there to read it if it was the other side that broke off.
+      if (!response.headersSent) await write(failure(500, INTERNAL_ERROR, "Internal error"), response);
+    }
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | "too large"> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > MCP_HTTP_DISCARD_MAX_BYTES) throw new Error("A message did not end.");
+    if (bytes > MCP_MESSAGE_MAX_BYTES) parts = [];
+    else parts.push(chunk);
+  }
+  return bytes > MCP_MESSAGE_MAX_BYTES ? "too large" : Buffer.concat(parts);
+}
+
+function toWeb({ method = "GET", url = "/", headers }: IncomingMessage, body: Buffer, signal: AbortSignal) {
+  const pairs = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  // The host has been looked at; what the header says is of no further use.
+  return new Request(`http://localhost${url}`, {
+    method,
+    headers: pairs,
+    signal,
+    ...(body.length > 0 && method !== "GET" ? { body } : {}),
+  });
+}
+
+function tooLarge(): Response {
+  return failure(413, INVALID_REQUEST, TOO_LARGE);
+}
+
+function failure(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+}
+
+async function write({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+  const head = Object.fromEntries(headers);
+  // Whether the connection goes on is for Node to say: the client may have asked for its end.
+  delete head["connection"];
+  response.writeHead(status, head);
+  if (body === null) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  // The types of the web's streams and of Node's differ in name only.
+  const source = Readable.fromWeb(body as ReadableStream<Uint8Array>);
+  // A reader that goes is no error; the stream is let go of either way.
+  await pipeline(source, response).catch(() => {});
+}
