@@ -1,14 +1,15 @@
 // npm run clients [-- NAME...]: real MCP clients against `nacre mcp`: each lists the tools and runs a command, driven
 // by a fake model on this machine. They are installed into .cache/clients, and that takes a while; not a part of npm test.
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFakeModel } from "./clients/fake-model.mjs";
+import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 const PACKAGES = {
-  [`node-${process.platform}-${process.arch}`]: "24.21.0",
+  [NODE]: NODE_24,
   "@modelcontextprotocol/inspector": "2.12.0",
   "@anthropic-ai/claude-code": "2.1.325",
   "@openai/codex": "0.166.0",
@@ -18,9 +19,8 @@ const PACKAGES = {
 const PATIENCE_MS = 120_000;
 
 ensureBuilt();
-const home = join(root, ".cache/clients");
-install();
-const node24 = join(home, "node_modules", `node-${process.platform}-${process.arch}`, "bin/node");
+const home = installAside("clients", PACKAGES);
+const node24 = nodeIn(home);
 const nacre = join(root, "dist/cli/main.js");
 // Nobody prints this who has not run it.
 const COMMAND = "echo $((6 * 7))-from-nacre";
@@ -48,20 +48,6 @@ for (const [name, drive] of Object.entries(CLIENTS)) {
   }
 }
 process.exit(failed === 0 ? 0 : 1);
-
-function install() {
-  const stamp = join(home, "installed.json");
-  const text = JSON.stringify(PACKAGES);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === text) return;
-  mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, dependencies: PACKAGES }));
-  console.error("nacre: installing clients...");
-  execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: home,
-    stdio: ["ignore", 2, 2],
-  });
-  writeFileSync(stamp, text);
-}
 
 async function inspector(place) {
   const cli = (...words) =>

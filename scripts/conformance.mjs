@@ -1,15 +1,14 @@
 // npm run conformance: the official conformance suite against a server with its fixtures on our transport code. What is
 // expected to fail, and why, is in test/conformance/expected-failures-*.yml. Installs the suite into .cache/conformance.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
 import { ensureInstalled, root } from "./setup.mjs";
 
 // The suite needs a newer Node than nacre does, which also runs the fixtures as they are.
-const NODE = `node-${process.platform}-${process.arch}`;
 const PACKAGES = {
-  [NODE]: "24.21.0",
+  [NODE]: NODE_24,
   "conformance-2025": "npm:@modelcontextprotocol/conformance@0.1.16",
   "conformance-2026": "npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
 };
@@ -19,9 +18,8 @@ const RUNS = [
 ];
 
 ensureInstalled();
-const home = join(root, ".cache/conformance");
-install();
-const node = join(home, "node_modules", NODE, "bin/node");
+const home = installAside("conformance", PACKAGES);
+const node = nodeIn(home);
 const fixture = spawn(node, ["--no-warnings", join(root, "test/conformance/fixture-server.ts")], {
   stdio: ["ignore", "pipe", "inherit"],
 });
@@ -41,17 +39,3 @@ try {
   fixture.kill();
 }
 process.exit(failed === 0 ? 0 : 1);
-
-function install() {
-  const stamp = join(home, "installed.json");
-  const text = JSON.stringify(PACKAGES);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === text) return;
-  mkdirSync(home, { recursive: true });
-  writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, dependencies: PACKAGES }));
-  console.error("nacre: installing the conformance suite...");
-  execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: home,
-    stdio: ["ignore", 2, 2],
-  });
-  writeFileSync(stamp, text);
-}

