@@ -106,11 +106,15 @@ test("what only HTTP can get wrong is answered with a status each, and the serve
   expect((await post(url, LIST, { "mcp-session-id": "made-up" })).status).toBe(404);
   expect((await post(url, LIST, { "content-type": "text/plain" })).status).toBe(415);
   expect((await post(url, undefined)).status).toBe(400);
-  expect(await post(url, LIST, {}, "TRACE")).toMatchObject({
+  expect(await post(url, undefined, {}, "TRACE")).toMatchObject({
     status: 405,
     headers: { allow: "GET, POST, DELETE" },
   });
-  expect((await post(url, LIST, { "x-large": "x".repeat(100_000) })).status).toBe(431);
+  // Node answers 431 and breaks off: whoever still speaks then may not get to read it.
+  await post(url, LIST, { "x-large": "x".repeat(100_000) }).then(
+    ({ status }) => expect(status).toBe(431),
+    (error) => expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) }),
+  );
   // Every text block of the SDK asks for it to stay open; the client's word counts.
   expect(await post(url, HELLO_TEXT, { connection: "close" })).toMatchObject({
     status: 200,
