@@ -24,7 +24,10 @@ _nacre() {
   local -a candidates
   candidates=(\${(f)"$(nacre complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
   if (( \${#candidates} )); then
-    compadd -d candidates -- \${candidates%%$'\\t'*}
+    candidates=("\${(@)candidates//:/\\\\:}")
+    candidates=("\${(@)candidates/$'\\t'/:}")
+    # -U: what fits is known already, an id without its shell_ for one.
+    _describe -t candidates nacre candidates -U
   else
     _files
   fi
@@ -36,6 +39,14 @@ else
 fi
 `,
   fish: `# nacre: completion for fish. nacre completion fish > ~/.config/fish/completions/nacre.fish
-complete -c nacre -a '(nacre complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+function __nacre_candidates
+  set -l found (nacre complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c nacre -f -a '(__nacre_candidates)'
 `,
 };

@@ -1,10 +1,8 @@
-// What helps a person to begin: doctor, init, completion, the tour, and help.
-import { spawnSync } from "node:child_process";
+// What helps a person to begin: doctor, init, the tour, and help.
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { CLIENTS } from "../../src/cli/clients.ts";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
@@ -149,48 +147,6 @@ describe("init", () => {
     expect(stderr).toBe(
       "nacre: Unknown client emacs: use one of claude-code, codex, gemini, opencode, cursor, vscode.\n",
     );
-  });
-});
-
-describe("completion", () => {
-  const words = async (...typed: string[]) =>
-    (await nacre("complete", "--", ...typed)).stdout
-      .trim()
-      .split("\n")
-      .map((line) => line.split("\t")[0]);
-
-  test("offers commands, options, choices, clients and shells", async () => {
-    expect(await words("k")).toEqual(["kill"]);
-    expect(await words("run", "--pol")).toEqual(["--policy", "--policy-file"]);
-    expect(await words("run", "--policy", "")).toEqual(["off", "trusting", "standard", "cautious"]);
-    expect(await words("init", "c")).toEqual(["claude-code", "codex", "cursor"]);
-    expect(await words("completion", "")).toEqual(["bash", "zsh", "fish"]);
-    expect(await words("help", "do")).toEqual(["doctor"]);
-    expect(await words("run", "--", "l")).toEqual([""]);
-    await using host = new ShellManager({ stateRoot: join(dir(), "state") });
-    const shell = await host.createShell({ command: "true", workingDir: dir() });
-    await shell.wait(20_000);
-    expect(await words("output", "")).toEqual([shell.id]);
-    expect(await words("output", shell.id.slice("shell_".length, -2))).toEqual([shell.id]);
-    expect(await words("kill", "")).toEqual([""]);
-  });
-
-  test("works in bash", async () => {
-    const { stdout: script } = await nacre("completion", "bash");
-    const asks = `nacre() { printf '%s\\tmeaning\\n' "$@"; }
-${script}
-COMP_WORDS=(nacre output "sh"); COMP_CWORD=2; _nacre; printf '<%s>' "\${COMPREPLY[@]}"; complete -p nacre`;
-    const { stdout, stderr } = spawnSync("bash", ["-c", asks], { encoding: "utf8" });
-    expect({ stdout, stderr }).toEqual({
-      stdout: "<complete><--><output><sh>complete -o default -F _nacre nacre\n",
-      stderr: "",
-    });
-  });
-
-  test("zsh and fish get a script of their own", async () => {
-    expect((await nacre("completion", "zsh")).stdout).toMatch(/^#compdef nacre\n/);
-    expect((await nacre("completion", "fish")).stdout).toMatch(/^complete -c nacre /m);
-    expect((await nacre("completion", "tcsh")).code).toBe(2);
   });
 });
 

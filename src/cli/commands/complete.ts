@@ -22,15 +22,24 @@ export function printCandidates(io: CliIo, program: Command, words: readonly str
 }
 
 function candidates(program: Command, before: readonly string[], typed: string): Candidate[] {
-  const commands = program.createHelp().visibleCommands(program);
-  const command = commands.find((one) => one.name() === before[0]);
-  const names = commands.map((one) => ({ word: one.name(), meaning: one.description() }));
-  if (!command) return before.length > 0 ? [] : [...names, ...optionsOf(program)];
-  if (before.includes("--")) return [];
+  const [word, ...rest] = before;
+  const names = commandsOf(program);
+  if (word === undefined) return [...names, ...optionsOf(program)];
+  const command = program.commands.find((one) => one.name() === word);
+  // commander makes that one when it is needed.
+  if (word === "help") return names;
+  if (!command || before.includes("--")) return [];
+  if (command.commands.length > 0) return candidates(command, rest, typed);
   const asking = takesValue(command, before.at(-1));
   if (asking) return (asking.argChoices ?? []).map((word) => ({ word, meaning: asking.description }));
-  if (typed.startsWith("-")) return optionsOf(command);
-  return command.name() === "help" ? names : argumentsOf(command);
+  return typed.startsWith("-") ? optionsOf(command) : argumentsOf(command);
+}
+
+function commandsOf(program: Command): Candidate[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .map((one) => ({ word: one.name(), meaning: one.description() }));
 }
 
 function takesValue(command: Command, word: string | undefined): Option | undefined {
