@@ -94,6 +94,8 @@ class OptionReader {
 
   #fullName(name: string): string {
     const { long = [], longValues = [] } = this.#table;
+    // Go and its like know no abbreviations: `-v` is no `-vettool`.
+    if (this.#table.singleDash) return name;
     if (name === "" || long.includes(name) || longValues.includes(name)) return name;
     return [...long, ...longValues].find((full) => full.startsWith(name)) ?? name;
   }

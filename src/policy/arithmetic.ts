@@ -1,7 +1,8 @@
 // Arithmetic evaluates the values of its variables and subscripts once more, commands in them included. What unbash
 // cannot show of that (quotes, subscripts, values that hold commands) is found in the text.
 
-import type { SyntaxNode } from "unbash";
+import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
+import { EACH, SOMETHING } from "./marks.ts";
 import type { Scope } from "./scope.ts";
 
 export function checkArithmetic(node: SyntaxNode, scope: Scope, evaluated: (detail: string) => void): void {
@@ -40,3 +41,37 @@ const SCANNED_MAX_CHARS = 4_096;
 const QUOTED_SUBSCRIPT = /'|\[[^\]]{0,256}(\$\(|`)/;
 /** What a subscript or an arithmetic value would run. */
 export const COMMAND_IN_VALUE = /\[[^\]]{0,256}(\$\(|`)/;
+
+/** The number an expansion yields, as far as constants show it; else some number, or each of a wide range. */
+export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {
+  if (text.length > FOLDED_MAX_CHARS) return SOMETHING;
+  for (const [name] of text.matchAll(/[A-Za-z_]\w*/g))
+    if (scope.variable(name)?.values.some((value) => value.includes(EACH))) return EACH;
+  const value = expression ? constant(expression, scope) : null;
+  return value === null || !Number.isSafeInteger(value) ? SOMETHING : String(value);
+}
+
+const FOLDED_MAX_CHARS = 64;
+
+function constant(node: ArithmeticExpression, scope: Scope): number | null {
+  if (node.type === "ArithmeticGroup") return constant(node.expression, scope);
+  if (node.type === "ArithmeticWord") return wordValue(node.value, scope);
+  if (node.type === "ArithmeticUnary") {
+    const operand = constant(node.operand, scope);
+    return operand !== null && node.operator === "-" ? -operand : null;
+  }
+  if (node.type !== "ArithmeticBinary") return null;
+  const left = constant(node.left, scope);
+  const right = constant(node.right, scope);
+  if (left === null || right === null) return null;
+  if (node.operator === "+") return left + right;
+  if (node.operator === "-") return left - right;
+  return node.operator === "*" ? left * right : null;
+}
+
+function wordValue(text: string, scope: Scope): number | null {
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text);
+  const [, name = ""] = /^\$?\{?([A-Za-z_]\w*)\}?$/.exec(text) ?? [];
+  const [value = "", ...others] = scope.variable(name)?.values ?? [];
+  return others.length === 0 && /^-?(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : null;
+}

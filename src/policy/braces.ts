@@ -2,6 +2,8 @@
 
 import { POLICY_BRACES_MAX_COUNT } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
+import { WIDE_RANGE_COUNT } from "./counting.ts";
+import { EACH } from "./marks.ts";
 
 /** The alternatives of one `{…}`, or null where there are too many to list. */
 export function expandBraces(text: string, budget: Budget): readonly string[] | null {
@@ -28,7 +30,9 @@ function expandRange([, from = "", to = "", by]: RegExpExecArray): readonly stri
   const start = letters ? (from.codePointAt(0) ?? 0) : Number(from);
   const end = letters ? (to.codePointAt(0) ?? 0) : Number(to);
   const step = Math.abs(Number(by ?? 1)) || 1;
-  if (Math.abs(end - start) / step >= POLICY_BRACES_MAX_COUNT) return null;
+  const count = Math.abs(end - start) / step;
+  if (!letters && count >= WIDE_RANGE_COUNT) return [EACH];
+  if (count >= POLICY_BRACES_MAX_COUNT) return null;
   const values: string[] = [];
   for (let i = 0; i <= Math.abs(end - start); i += step) {
     const value = start < end ? start + i : start - i;

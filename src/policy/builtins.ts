@@ -7,6 +7,7 @@ import { formatted } from "./decode.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory, type Where } from "./paths.ts";
+import type { Scope } from "./scope.ts";
 
 interface BuiltinRunner extends Runner {
   readonly where: Where;
@@ -54,6 +55,10 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   unset: (command, around, runner) => {
     evaluatedNames(command.args, runner);
     for (const { text } of command.args) if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
+    return SILENT;
+  },
+  wait: (command, _around, runner) => {
+    evaluatedNames(command.args, runner);
     return SILENT;
   },
   printf: printsIntoVariable,
@@ -133,18 +138,28 @@ function declares(command: EffectiveCommand, { scope }: Surroundings, runner: Bu
     if (name === "") continue;
     if (flags.has("n"))
       runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
-    // A word that may be several: each of them assigns, and nobody knows which.
-    if (append !== "" || seen.has(name)) scope.forget(name);
+    // A word that may be several, or an array: each of them may be meant.
+    if (seen.has(name)) addValue(scope, name, value ?? "");
+    else if (append !== "") scope.forget(name);
     else scope.assign(name, [value ?? ""]);
     seen.add(name);
   }
   return SILENT;
 }
 
+function addValue(scope: Scope, name: string, value: string): void {
+  const before = scope.variable(name)?.values ?? [];
+  if (!before.includes(value)) scope.assign(name, [...before, value]);
+}
+
 function reads(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
-  const { operands } = readOptions(command.args, { values: "adinNptuOsCc" });
+  const { operands, values } = readOptions(command.args, { values: "adinNptu" });
   evaluatedNames(operands, runner);
-  const lines = command.stdin.connected ? (command.stdin.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
+  const lines = linesOf(command, values.get("u")?.[0], scope);
+  for (const { text } of values.get("a") ?? []) {
+    const words = lines.flatMap((line) => line.split(/\s+/));
+    scope.assign(text, words, words);
+  }
   for (const [i, { text }] of operands.entries()) {
     if (operands.length === 1) scope.assign(text, lines);
     else
@@ -164,9 +179,22 @@ function callsBack(command: EffectiveCommand, option: string, around: Surroundin
 }
 
 function readsWithCallback(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): Flow {
-  const { values } = readOptions(command.args, { values: "Cdnstuc" });
+  const { values, operands } = readOptions(command.args, { values: "CdnsuOc" });
   for (const { text } of values.get("C") ?? []) runner.runText(text, later(around, command.called));
-  return reads(command, around, runner);
+  evaluatedNames(operands, runner);
+  const lines = linesOf(command, values.get("u")?.[0], around.scope);
+  around.scope.assign(operands[0]?.text ?? "MAPFILE", lines, lines);
+  return SILENT;
+}
+
+/** The lines that are read: from stdin, or from the descriptor after -u. */
+function linesOf(
+  { stdin }: EffectiveCommand,
+  descriptor: Field | undefined,
+  scope: Scope,
+): readonly string[] {
+  const kept = descriptor ? (scope.files.get(`/dev/fd/${descriptor.text}`) ?? null) : stdin;
+  return kept?.connected ? (kept.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
 }
 
 function printsIntoVariable(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): null {

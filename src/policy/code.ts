@@ -3,7 +3,7 @@
 
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { decodeEscapes } from "./decode.ts";
-import { STAR } from "./marks.ts";
+import { STAR, UNKNOWN } from "./marks.ts";
 
 export interface CodeScan {
   /** Shell texts it runs. */
@@ -14,15 +14,29 @@ export interface CodeScan {
   readonly reverseShell: boolean;
   /** Whether it evaluates what it fetches. */
   readonly isFetched: boolean;
+  /** Whether it runs what it is given: its input, its arguments, a file. */
+  readonly isHidden: boolean;
+  /** Whether it sends something over the network. */
+  readonly sends: boolean;
 }
 
 export function scanCode(code: string, home: string): CodeScan {
-  const source = withOwnNames(withHome(code.slice(0, POLICY_FOLDED_MAX_CHARS), home));
+  const source = withOwnNames(withHome(withLists(code.slice(0, POLICY_FOLDED_MAX_CHARS)), home));
   const { texts, argvs } = callsIn(source);
   argvs.push(...withoutCalls(source));
   texts.push(...shellTexts(source));
-  const isFetched = /\b(exec|eval|Function)\b\s*\(/.test(source) && FETCHES.test(source);
-  return { texts, argvs, forks: forksForEver(source), reverseShell: opensShell(source), isFetched };
+  const isFetched = /(?<![.\w])(exec|eval|Function)\b/.test(source) && FETCHES.test(source);
+  const forks = forksForEver(source);
+  const sends = SENDS.test(source);
+  return {
+    texts,
+    argvs,
+    forks,
+    reverseShell: opensShell(source),
+    isFetched,
+    isHidden: HIDDEN.test(source),
+    sends,
+  };
 }
 
 function callsIn(source: string): { readonly texts: string[]; readonly argvs: (readonly string[])[] } {
@@ -43,11 +57,36 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
   return { texts, argvs };
 }
 
+const SENDS =
+  /requests\.(post|put|request)|urlopen|http\.client|httpx\.|\bfetch\s*\(|axios|https?\.request|Net::HTTP|socket|LWP|curl_exec|IO::Socket/;
+const HIDDEN =
+  /(?<![.\w])(?:exec|eval)\s*\(?\s*(?:input\s*\(|sys\.stdin|open\s*\(|raw_input|STDIN|gets\b|ARGF|process\.argv|<STDIN>)|\b(?:system|os\.system|popen|exec|execSync)\s*\(?\s*(?:\$_|ARGV\[|input\s*\(|open\s*\(|sys\.argv|sys\.stdin|process\.argv|gets\b)/;
+
+/** Perl's lists of bare words, as the strings they stand for. */
+function withLists(code: string): string {
+  if (!code.includes("qw")) return code;
+  return code.replace(
+    /\bqw\s*(?:\(([^)]{0,400})\)|\[([^\]]{0,400})\]|\{([^}]{0,400})\}|\/([^/]{0,400})\/(?=\s*[);]))/g,
+    (_all, ...groups) =>
+      groups
+        .slice(0, 4)
+        .find((group) => group !== undefined)
+        .trim()
+        .split(/\s+/)
+        .map((word: string) => JSON.stringify(word))
+        .join(","),
+  );
+}
+
 /** What is deleted or ended without a literal in the call itself. */
 function withoutCalls(source: string): readonly (readonly string[])[] {
-  const everybody = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
+  const everybody: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
+  everybody.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
+  if (GIVEN_TREES.test(source)) everybody.push(["rm", "-rf", "--", UNKNOWN]);
   if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return everybody;
-  const listed = [...source.matchAll(LISTS)].map(([, path = ""]) => path.replaceAll("*", STAR));
+  const listed = [...source.matchAll(LISTS)].map(([, path, searched]) =>
+    (path ?? searched ?? "").replaceAll("*", STAR),
+  );
   return [...everybody, ...listed.map((path) => ["rm", "-rf", "--", path])];
 }
 
@@ -61,19 +100,26 @@ function shellTexts(source: string): readonly string[] {
 }
 
 /** Paths whose entries are gone through one by one. */
-const LISTS = /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)/g;
+const LISTS =
+  /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)|\bfind(?:depth)?\s*\(\s*(?:\\?&?\w+|sub\s*\{[^}]{0,200}\})\s*,\s*["']([^"'\n]{1,400})["']/g;
+/** pathlib's way to write a file. */
+const PATH_WRITES =
+  /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(?:write_(?:text|bytes)|open\s*\(\s*["'][wa])/g;
+/** A tree that is named from outside. */
+const GIVEN_TREES =
+  /\b(?:rmtree|rmSync|rm_rf|rm_r|RemoveAll|remove_tree|rimraf)\s*\(\s*(?:process\.(?:env|argv)|os\.environ|os\.getenv|sys\.argv|ENV\b|ARGV\b|\$ENV|\$ARGV)/;
 const KILLS_ALL =
-  /\b(?:os|process|Process)\.kill(?:pg)?\s*\(?\s*(?:["']?(?:SIG)?KILL["']?,\s*|9,\s*)?-1\b|\bkill\s*\(?\s*(?:9|["']?(?:SIG)?KILL["']?|["']-9["'])\s*(?:,|=>)\s*-1\b/;
+  /\b(?:os|process|Process)\.kill(?:pg)?\s*\(?\s*(?:["']?(?:SIG)?[A-Z]+["']?,\s*|9,\s*)?-?1\b(?!\s*,\s*0)|\bkill\s*\(?\s*(?:9|["']?(?:SIG)?KILL["']?|["']-9["'])\s*(?:,|=>)\s*-1\b/;
 const FETCHES =
-  /urlopen|urllib|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
+  /urlopen|urllib|URI\.open|\bget\s*\(?\s*["']https?:|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
 
 const CALLS =
-  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|rmtree|remove_tree|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
 
 const EXECUTES =
-  /^(system|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
+  /^(system|System\.cmd|os:cmd|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
 const REMOVES_TREES =
-  /^(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|rm$)/;
+  /^(rmtree|remove_tree|remove_dir|remove_entry|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|rm$)/;
 const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
 const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
 const MOVES = /^(shutil\.move|rename)/;
@@ -113,6 +159,10 @@ function withHome(code: string, home: string): string {
   if (!/expanduser|home|HOME/.test(code)) return code;
   const literal = JSON.stringify(home);
   return code
+    .replace(
+      /[#$]\{(?:Dir\.home|process\.env\.HOME|os\.homedir\(\)|ENV\[["']HOME["']\])\}|(?<=["'`][^"'`\n]{0,200}[ /])\$ENV\{HOME\}/g,
+      home,
+    )
     .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) =>
       JSON.stringify(home + rest),
     )
@@ -154,7 +204,7 @@ function literalsAt(
   let at = start;
   while (strings.length < 32) {
     const gap =
-      /(?:[\s,[({]|args\s*:|(?:my\s+)?\$\w+\s*,|[A-Z][A-Z0-9_]*\s*,|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
+      /(?:[\s,[({]|args\s*:|(?:my\s+)?\$\w+\s*,|[A-Z][A-Z0-9_]*\s*,|0o?\d+\s*,|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
     gap.lastIndex = at;
     const between = gap.exec(source)?.[0] ?? "";
     if (between.includes("[")) isList = true;
@@ -174,6 +224,8 @@ function forksForEver(code: string): CodeScan["forks"] {
     /\b(spawn|fork|exec\w*)\s*\(\s*(process\.(execPath|argv)|sys\.(executable|argv)|__FILE__|\$0)/.test(code)
   )
     return "maybe";
+  if (/\bwhile\b/.test(code) && /\b(system|os\.execute)\s*\(\s*["'][^"'\n]{0,200}&\s*["']/.test(code))
+    return "maybe";
   if (!/\b(pcntl_)?fork\b/.test(code)) return null;
   if (/\b(while|until|loop|forever|itertools)\b|\biter\s*\(|for\s*\(\s*;\s*;/.test(code)) return "certain";
   return /\bfor\b/.test(code) ? "maybe" : null;
@@ -181,8 +233,10 @@ function forksForEver(code: string): CodeScan["forks"] {
 
 function opensShell(code: string): boolean {
   return (
-    /socket|fsockopen|net['"]?\)?\.(connect|createConnection|Socket)|\/inet\/tcp/i.test(code) &&
-    /connect|TCPSocket|fsockopen|\/inet\/tcp/.test(code) &&
-    /dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(code)
+    /socket|fsockopen|net['"]\)|net\.(connect|createConnection|Socket)|\/inet\/tcp/i.test(code) &&
+    /connect|TCPSocket|fsockopen|IO::Socket|\/inet\/tcp/.test(code) &&
+    /popen\s*\(\s*[$\w]+\s*[,)]|system\s*\(?\s*\$_|dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(
+      code,
+    )
   );
 }

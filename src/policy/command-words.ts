@@ -1,41 +1,16 @@
 // The words of one simple command, evaluated: assignments, redirections and arguments, ready to run.
 
-import type {
-  Assignment,
-  Command,
-  HereDoc,
-  HereString,
-  Redirected,
-  Redirection as RedirectionNode,
-  Word,
-} from "unbash";
-import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import type { AssignedValue, Field, Redirection, Surroundings } from "./command.ts";
-import { type Flow, flowOf, joinOrigins, NO_FLOW, type Origin } from "./flow.ts";
+import type { Assignment, Command, Redirected, Redirection as RedirectionNode, Word } from "unbash";
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
+import type { AssignedValue, Field, Surroundings } from "./command.ts";
+import { type Frame, fieldsOf, spanOf, valuesOf } from "./fields.ts";
+import type { Origin } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
-import { changeDirectory, locate, type Where } from "./paths.ts";
+import { evaluateRedirections } from "./redirections.ts";
 import type { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
-import { evaluateQuoted, evaluateText, evaluateWord, isPlain, PLAIN_STEPS } from "./words.ts";
-
-/** Where in the walk a command stands. */
-export interface Frame {
-  readonly scope: Scope;
-  readonly stdin: Flow;
-  readonly via: readonly string[];
-  /** The span everything inside a nested text is reported at. */
-  fixed: Span | null;
-  /** The span of the command whose words are being evaluated. */
-  around?: Span;
-  /** Where the values of a loop's variable came from. */
-  readonly carries?: readonly Origin[];
-}
-
-/** Where a node stands in the text that is judged. */
-export function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {
-  return frame.fixed ?? { start: node.pos, end: node.end };
-}
+import { evaluateText, isPlain, PLAIN_STEPS } from "./words.ts";
 
 export interface EvaluatedCommand {
   /** One argv for every program its name may stand for. */
@@ -96,31 +71,6 @@ export function readRedirections(node: Redirected, frame: Frame, context: WordCo
   return { scope: frame.scope, stdin, via: frame.via, redirects, assignments: [], substituted: [], span };
 }
 
-/** Remembers what went into files; answers what is left for the pipe. */
-export function writeFiles(flow: Flow, { redirects, scope }: Surroundings, where: Where): Flow {
-  let left = flow;
-  for (const { operator, descriptor, target } of redirects) {
-    if (!/^(&?>>?|>\||>&)$/.test(operator) || (descriptor !== null && descriptor !== 1)) continue;
-    if (/^(\d+|-)$/.test(target.text)) continue;
-    for (const cwd of scope.cwds) {
-      const { path, class: kind } = locate(target.text, cwd, where);
-      if (kind === "unknown" || kind === "harmless-device") continue;
-      const before = operator.endsWith(">>") ? scope.files.get(path) : undefined;
-      scope.files.set(path, before ? appended(before, flow) : flow);
-    }
-    left = flowOf("");
-  }
-  return left;
-}
-
-function appended(before: Flow, after: Flow): Flow {
-  const text = before.text === null || after.text === null ? null : before.text + after.text;
-  return flowOf(
-    text !== null && text.length > POLICY_FOLDED_MAX_CHARS ? null : text,
-    joinOrigins(before.origins, after.origins),
-  );
-}
-
 /** Notes the origins of everything that is substituted. */
 export function watching(context: WordContext, seen: Origin[]): WordContext {
   return {
@@ -129,6 +79,9 @@ export function watching(context: WordContext, seen: Origin[]): WordContext {
       const flow = context.substitute(part);
       seen.push(...flow.origins);
       return flow;
+    },
+    carry: (origins) => {
+      seen.push(...origins);
     },
   };
 }
@@ -195,22 +148,6 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-function fieldsOf(
-  word: Word | Assignment,
-  frame: Frame,
-  context: WordContext,
-): readonly (readonly Field[])[] {
-  const span = spanOf(word, frame);
-  if (word.type === "Assignment") {
-    // Evaluated for what a subscript runs.
-    if (word.index) evaluateText(word.index, context);
-    const name = word.name + (word.append ? "+=" : "=");
-    return valuesOf(word, context).map((value) => [{ text: name + value, span }]);
-  }
-  const { alternatives, flow } = evaluateWord(word, context);
-  return alternatives.map((fields) => fields.map((text) => (flow ? { text, span, flow } : { text, span })));
-}
-
 /** What an assignment in front of a command gives to it; without a command it stays in the shell. */
 function assignedValues(
   node: Assignment,
@@ -219,17 +156,19 @@ function assignedValues(
   context: WordContext,
 ): readonly AssignedValue[] {
   const span = spanOf(node, frame);
-  const values = valuesOf(node, context);
-  if (stays) assignTo(frame.scope, node, values, context);
+  if (!stays) return valuesOf(node, context).map((value) => ({ name: node.name, value, span }));
+  const origins: Origin[] = [];
+  const values = valuesOf(node, watching(context, origins));
+  assignTo(frame.scope, node, { values, origins }, context);
   return values.map((value) => ({ name: node.name, value, span }));
 }
 
-function valuesOf(node: Assignment, context: WordContext): readonly string[] {
-  if (node.value.type === "Word") return evaluateText(node.value, context);
-  return node.value.elements.flatMap((word) => evaluateWord(word, context).alternatives.flat());
+interface Assigned {
+  readonly values: readonly string[];
+  readonly origins: readonly Origin[];
 }
 
-function assignTo(scope: Scope, node: Assignment, values: readonly string[], context: WordContext): void {
+function assignTo(scope: Scope, node: Assignment, { values, origins }: Assigned, context: WordContext): void {
   // Evaluated for what a subscript runs.
   if (node.index) evaluateText(node.index, context);
   const before = scope.variable(node.name);
@@ -243,52 +182,5 @@ function assignTo(scope: Scope, node: Assignment, values: readonly string[], con
     );
   } else if (node.index)
     scope.assign(node.name, [UNKNOWN, ...values], [...(before?.elements ?? []), ...values]);
-  else scope.assign(node.name, values);
-}
-
-function evaluateRedirections(nodes: readonly RedirectionNode[], frame: Frame, context: WordContext) {
-  const redirects: Redirection[] = [];
-  let stdin = frame.stdin;
-  for (const node of nodes) {
-    if (node.type === "HereDoc") stdin = flowOf(bodyOf(node, context));
-    else if (node.type === "HereString") stdin = hereString(node, context);
-    else if (node.target) {
-      const descriptor = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
-      const fields = fieldsOf(node.target, frame, context).flat();
-      redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
-      stdin = readFromThere(node.operator, fields[0], frame.scope) ?? stdin;
-      keepSocket(descriptor, fields[0], frame.scope);
-    }
-  }
-  return { redirects, stdin };
-}
-
-/** What stdin is after a redirection; null where it stays what it was. */
-function readFromThere(operator: string, target: Field | undefined, scope: Scope): Flow | null {
-  if (operator === "<" || operator === "<>") return readable(target, scope);
-  return operator === "<&" ? (scope.files.get(`/dev/fd/${target?.text}`) ?? null) : null;
-}
-
-/** A socket that is kept open: what is read from it later is somebody else's. */
-function keepSocket(descriptor: number | null, target: Field | undefined, scope: Scope): void {
-  if (descriptor === null || descriptor < 3 || !/^\/dev\/(tcp|udp)\//.test(target?.text ?? "")) return;
-  scope.files.set(`/dev/fd/${descriptor}`, flowOf(null, ["network", "socket"]));
-}
-
-function hereString(node: HereString, context: WordContext): Flow {
-  const values = node.target ? evaluateText(node.target, context) : [UNKNOWN];
-  return flowOf(values.length === 1 ? `${values[0] ?? ""}\n` : values.join("\n"));
-}
-
-function bodyOf(node: HereDoc, context: WordContext): string {
-  return node.body.parts ? evaluateQuoted(node.body.parts, context) : node.body.text;
-}
-
-function readable(target: Field | undefined, scope: Scope): Flow {
-  if (!target) return flowOf(null);
-  if (target.flow) return target.flow;
-  if (target.text === "/dev/null") return NO_FLOW;
-  if (target.text.startsWith("/dev/tcp/")) return flowOf(null, ["network"]);
-  const [cwd = UNKNOWN] = scope.cwds;
-  return scope.files.get(changeDirectory(target.text, cwd)) ?? flowOf(null);
+  else scope.assign(node.name, values, null, origins);
 }

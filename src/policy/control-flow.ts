@@ -1,11 +1,14 @@
 // Branches and loops: each way is walked with a scope of its own, and what follows sees all of their ends.
 
-import type { AndOr, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
+import type { AndOr, ArithmeticFor, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
+import type { Budget } from "./budget.ts";
 import type { SignKind } from "./command.ts";
-import { type Frame, watching } from "./command-words.ts";
+import { watching } from "./command-words.ts";
+import { countedFar, isCounter } from "./counting.ts";
+import type { Frame } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { endlessForks } from "./forks.ts";
-import { hasGlob, UNKNOWN } from "./marks.ts";
+import { EACH, hasGlob, UNKNOWN } from "./marks.ts";
 import type { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
@@ -14,6 +17,7 @@ import { evaluateText, evaluateWord } from "./words.ts";
 /** The walk, as seen from inside a compound command. */
 export interface Walker {
   node(node: SyntaxNode, frame: Frame): Flow;
+  readonly budget: Budget;
   context(frame: Frame): WordContext;
   sign(kind: SignKind, span: Span, detail: string): void;
 }
@@ -24,15 +28,23 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   if (!first) return flowOf("");
   const flow = walker.node(first, frame);
   const ends: Scope[] = [];
+  // Where everything runs, everything is printed: `$(cd / && pwd)`.
+  let { origins } = flow;
+  let text = node.operators.every((operator) => operator === "&&") ? flow.text : null;
   let scope = frame.scope;
   for (const command of rest) {
     scope = scope.fork();
-    walker.node(command, { ...frame, scope });
+    const next = walker.node(command, { ...frame, scope });
+    text = text === null || next.text === null || text.length > PRINTED_MAX_CHARS ? null : text + next.text;
+    origins = joinOrigins(origins, next.origins);
     ends.push(scope);
   }
   for (const end of ends) frame.scope.merge(end);
-  return rest.length === 0 ? flow : flowOf(null, flow.origins);
+  return rest.length === 0 ? flow : flowOf(text, origins);
 }
+
+/** So much is kept of what a list prints. */
+const PRINTED_MAX_CHARS = 4_096;
 
 export function walkIf(node: If, frame: Frame, walker: Walker): Flow {
   walker.node(node.clause, frame);
@@ -58,8 +70,23 @@ export function walkFor(node: For | Select, frame: Frame, walker: Walker): Flow 
   const context = watching(walker.context(frame), seen);
   const words = node.wordlist?.flatMap((word) => evaluateWord(word, context).alternatives.flat());
   if (words?.some((word) => word.startsWith("/proc/") && hasGlob(word))) seen.push("processes");
+  if (words?.some((word) => word.includes(EACH)) && endlessForks(node.body)) {
+    const span = frame.fixed ?? { start: node.pos, end: node.end };
+    walker.sign("fork-maybe", span, "a long loop starts processes in the background");
+  }
   frame.scope.assign(node.name.value, words ?? frame.scope.positional ?? [UNKNOWN]);
   return walkLoop(node.body, seen.length > 0 ? { ...frame, carries: seen } : frame, walker);
+}
+
+export function walkArithmeticFor(node: ArithmeticFor, frame: Frame, walker: Walker): Flow {
+  const counters = countedFar([node.initialize, node.test], walker.budget);
+  const span = frame.fixed ?? { start: node.pos, end: node.end };
+  if ((!node.test || counters.length > 0) && endlessForks(node.body)) {
+    if (node.test) walker.sign("fork-maybe", span, "a long loop starts processes in the background");
+    else walker.sign("fork-bomb", span, "an endless loop starts processes in the background");
+  }
+  for (const name of counters) frame.scope.assign(name, [EACH]);
+  return walkLoop(node.body, frame, walker);
 }
 
 export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {
@@ -71,11 +98,13 @@ export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {
     );
   }
   walker.node(node.clause, frame);
+  const counters = countedFar([node.clause], walker.budget).filter((name) => isCounter(name, frame.scope));
+  for (const name of counters) frame.scope.assign(name, [EACH]);
   return walkLoop(node.body, frame, walker);
 }
 
 /** A second round sees what the first one assigned. */
-export function walkLoop(body: CompoundList, frame: Frame, walker: Walker): Flow {
+function walkLoop(body: CompoundList, frame: Frame, walker: Walker): Flow {
   const before = frame.scope.fork();
   const flow = walkBranch(body, before, frame, walker);
   if (!frame.scope.sameAs(before)) walkBranch(body, frame.scope.fork(), frame, walker);

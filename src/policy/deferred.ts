@@ -3,6 +3,8 @@
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { UNKNOWN } from "./marks.ts";
+import { changeDirectory } from "./paths.ts";
 
 export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
   if (!/^(at|batch|crontab|g?make)$/.test(command.program)) return null;
@@ -18,6 +20,10 @@ export function runDeferred(command: EffectiveCommand, around: Surroundings, run
     case "at":
     case "batch":
       if (text !== null && command.stdin.connected) runner.runText(text, inside);
+      for (const file of valuesOf(readOptions(command.args, { values: "fqt" }), "f")) {
+        const flow = file.flow ?? fileNamed(file.text, around);
+        if (flow && flow.text !== null) runner.runText(flow.text, inside);
+      }
       return flowOf("");
     case "crontab":
       for (const line of text?.split("\n") ?? []) {
@@ -31,6 +37,10 @@ export function runDeferred(command: EffectiveCommand, around: Surroundings, run
     default:
       return null;
   }
+}
+
+function fileNamed(text: string, { scope }: Surroundings): Flow | undefined {
+  return scope.files.get(changeDirectory(text, scope.cwds[0] ?? UNKNOWN));
 }
 
 function runMake(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {

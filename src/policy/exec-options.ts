@@ -54,7 +54,7 @@ const TABLE: Readonly<Record<string, ExecOptions>> = {
   wget: { longValues: ["use-askpass"], runs: ["use-askpass"] },
   nmap: { longValues: ["script"], runs: [] },
   less: { values: "", runs: [] },
-  emacs: { longValues: ["eval", "execute"], runs: ["eval", "execute"] },
+  emacs: { longValues: ["eval", "execute"], runs: ["eval", "execute"], singleDash: true },
   nodemon: { values: "xwei", longValues: ["exec", "watch", "ext", "ignore"], runs: ["x", "exec"] },
   "nix-shell": { values: "p", longValues: ["run", "command"], runs: ["run", "command"] },
   ctags: { longValues: ["filter-terminator"], runs: [] },
@@ -134,8 +134,9 @@ function gitExecutes(args: readonly Field[]): readonly Field[] {
     else if (/^--(upload-pack|receive-pack|exec|extcmd|exec-path|open-files-in-pager)=/.test(text))
       found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
     else if (
-      /^(--upload-pack|--receive-pack|--extcmd|--exec|-x)$/.test(text) &&
+      /^(--upload-pack|--receive-pack|--extcmd|--exec|-x|-u)$/.test(text) &&
       next &&
+      (text !== "-u" || args[0]?.text === "clone") &&
       /^(fetch|clone|pull|push|rebase|difftool|ls-remote)$/.test(args[0]?.text ?? "")
     )
       found.push(next);

@@ -4,6 +4,7 @@ import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { DEEP, MANY, STAR } from "./marks.ts";
+import { changeDirectory } from "./paths.ts";
 
 export interface Search {
   readonly roots: readonly Field[];
@@ -46,7 +47,7 @@ function isNarrow(expression: readonly Field[]): boolean {
 }
 
 export function runFinder(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
-  if (command.program === "find" || command.program === "gfind") return runFind(command, around, runner);
+  if (/^(g?find|bfs)$/.test(command.program)) return runFind(command, around, runner);
   if (command.program === "fd" || command.program === "fdfind") return runFd(command, around, runner);
   return null;
 }
@@ -59,7 +60,11 @@ function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner
     if (!/^-(exec|ok)(dir)?$/.test(expression[i]?.text ?? "")) continue;
     const start = i + 1;
     while (i + 1 < expression.length && !/^[;+]$/.test(expression[i + 1]?.text ?? "")) i += 1;
-    runOnPaths(expression.slice(start, i + 1), paths, inside(command, around), runner);
+    const within = inside(command, around);
+    const [root] = search.roots;
+    if (expression[start - 1]?.text.endsWith("dir") && root)
+      within.scope.move((cwd) => changeDirectory(root.text, cwd));
+    runOnPaths(expression.slice(start, i + 1), paths, within, runner);
   }
   return flowOf(paths.join("\n"), []);
 }

@@ -22,7 +22,7 @@ export interface Flow {
   readonly connected: boolean;
 }
 
-const NO_ORIGINS: readonly Origin[] = [];
+export const NO_ORIGINS: readonly Origin[] = [];
 
 export const NO_FLOW: Flow = { text: "", origins: NO_ORIGINS, connected: false };
 

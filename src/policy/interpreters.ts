@@ -4,12 +4,13 @@
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
 import { scanAwk } from "./awk.ts";
-import { scanCode } from "./code.ts";
+import { type CodeScan, scanCode } from "./code.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
-import { changeDirectory, type Where } from "./paths.ts";
+import { changeDirectory, locate, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
+import type { Span } from "./span.ts";
 
 interface Interpreter extends OptionTable {
   /** Options whose value is code. */
@@ -19,7 +20,7 @@ interface Interpreter extends OptionTable {
 }
 
 const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
-  [/^(python|pypy)[\d.]*$/, { code: ["c"], values: "cmWX" }],
+  [/^(python|pypy|ipython|bpython)[\d.]*$/, { code: ["c"], values: "cmWX" }],
   [/^perl[\d.]*$/, { code: ["e", "E"], values: "eEIMm" }],
   [/^j?ruby[\d.]*$/, { code: ["e"], values: "eICErF" }],
   [
@@ -35,6 +36,7 @@ const INTERPRETERS: readonly (readonly [RegExp, Interpreter])[] = [
   [/^php[\d.]*$/, { code: ["r", "B", "R", "E"], values: "rBREdcfStz" }],
   [/^lua(jit)?[\d.]*$/, { code: ["e"], values: "el" }],
   [/^(Rscript|R)$/, { code: ["e"], values: "e" }],
+  [/^erl$/, { code: ["eval"], longValues: ["eval", "s", "pa", "sname", "name"], singleDash: true }],
   [/^osascript$/, { code: ["e"], values: "el" }],
   [/^(tclsh|expect|julia|elixir|guile|groovy|scala|swift)[\d.]*$/, { code: ["c", "e", "E"], values: "ceE" }],
 ];
@@ -102,21 +104,33 @@ function runCode(
       )
     : [];
   for (const text of [...scan.texts, ...bare]) runner.runText(text, around);
-  for (const argv of scan.argvs)
+  for (const argv of [...scan.argvs, ...sentSecrets(scan, around, runner.where)])
     runner.runArgv(
       argv.map((text) => ({ text, span: around.span })),
       around,
     );
+  signs(scan, command.program, around.span, runner);
+}
+
+/** Keys that the code reads and sends, as the command that does the same. */
+function sentSecrets(
+  { sends, argvs }: CodeScan,
+  { scope }: Surroundings,
+  where: Where,
+): readonly (readonly string[])[] {
+  if (!sends) return [];
+  const [cwd = UNKNOWN] = scope.cwds;
+  return argvs
+    .filter(([program, , path = ""]) => program === "cat" && locate(path, cwd, where).class === "secret")
+    .map(([, , path = ""]) => ["curl", "-T", path]);
+}
+
+function signs(scan: CodeScan, program: string, span: Span, runner: Runner): void {
+  if (scan.isHidden) runner.sign("hidden-code", span, `${program} runs what it is given`);
   if (scan.forks)
-    runner.sign(
-      scan.forks === "certain" ? "fork-bomb" : "fork-maybe",
-      around.span,
-      `${command.program} forks without end`,
-    );
-  if (scan.isFetched)
-    runner.sign("remote-code", around.span, `${command.program} runs code that it fetches first`);
-  if (scan.reverseShell)
-    runner.sign("reverse-shell", around.span, `${command.program} connects a shell to a socket`);
+    runner.sign(scan.forks === "certain" ? "fork-bomb" : "fork-maybe", span, `${program} forks without end`);
+  if (scan.isFetched) runner.sign("remote-code", span, `${program} runs code that it fetches first`);
+  if (scan.reverseShell) runner.sign("reverse-shell", span, `${program} connects a shell to a socket`);
 }
 
 function inside(command: EffectiveCommand, around: Surroundings): Surroundings {

@@ -9,7 +9,8 @@ import { quoted } from "./wrappers.ts";
 
 export function runItems(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
   if (command.program === "xargs" || command.program === "gxargs") return runXargs(command, around, runner);
-  if (command.program === "parallel") return runParallel(command, around, runner);
+  if (command.program === "parallel" || command.program === "env_parallel")
+    return runParallel(command, around, runner);
   return null;
 }
 
@@ -24,9 +25,11 @@ function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runne
   }
   const [placeholder] = valuesOf(options, "I", "replace");
   const place = placeholder?.text ?? (hasFlag(options, "i", "replace") ? "{}" : null);
-  const items = hasFlag(options, "a", "arg-file")
-    ? [UNKNOWN]
-    : itemsOf(command.stdin, place !== null || hasFlag(options, "0", "null", "d"));
+  const [file] = valuesOf(options, "a", "arg-file");
+  const items = itemsOf(
+    file ? (file.flow ?? flowOf(null)) : command.stdin,
+    place !== null || hasFlag(options, "0", "null", "d", "delimiter"),
+  );
   const [program] = options.operands;
   if (!program) return null;
   const substituted = joinOrigins(around.substituted, command.stdin.origins);
@@ -54,15 +57,17 @@ function itemsOf(stdin: Flow, wholeLines: boolean): readonly string[] {
 }
 
 function runParallel(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
-  const at = command.args.findIndex(({ text }) => /^:::[:+]?$/.test(text));
+  const at = command.args.findIndex(({ text }) => /^:::?:?\+?$/.test(text) && text.length >= 3);
   const own = at < 0 ? command.args : command.args.slice(0, at);
-  const { operands } = readOptions(own, {
+  const { operands, flags } = readOptions(own, {
     values: "jNnLIdaCE",
-    longValues: ["jobs", "delay", "retries", "timeout", "colsep", "joblog", "arg-file"],
+    longValues: ["jobs", "delay", "retries", "timeout", "colsep", "joblog", "arg-file", "block"],
     stopAtOperand: true,
   });
-  const given =
-    at < 0
+  const inFile = flags.has("a") || flags.has("arg-file") || command.args[at]?.text.startsWith("::::");
+  const given = inFile
+    ? [UNKNOWN]
+    : at < 0
       ? itemsOf(command.stdin, true)
       : command.args
           .slice(at + 1)
@@ -70,6 +75,8 @@ function runParallel(command: EffectiveCommand, around: Surroundings, runner: Ru
           .filter((text) => !text.startsWith(":::"));
   const template = operands.map(({ text }) => text).join(" ");
   const inside = { ...around, via: [...around.via, "parallel"], redirects: [], stdin: NO_FLOW };
+  if (flags.has("pipe") || flags.has("spreadstdin"))
+    return runner.runText(template, { ...inside, stdin: command.stdin });
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
     const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quoted(item));
     // Without a template each item is a command of its own.
@@ -81,7 +88,9 @@ function runParallel(command: EffectiveCommand, around: Surroundings, runner: Ru
           : placed;
     runner.runText(text, inside);
   }
-  if (given.some((item) => item.includes(UNKNOWN)) && template === "") {
+  if (command.stdin.origins.includes("endless") && at < 0)
+    runner.sign("fork-maybe", command.span, "parallel starts processes for input that never ends");
+  if (given.some((item) => item.includes(UNKNOWN)) && /^(|\{\}|(ba|da|z)?sh -c)$/.test(template)) {
     runner.sign("hidden-code", command.span, "parallel runs commands that come from its input");
   }
   return flowOf(null);

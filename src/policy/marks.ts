@@ -13,7 +13,10 @@ export const DEEP = "\uFDD5";
 /** As the last part of a path: a selection of what lies below. */
 export const MANY = "\uFDD6";
 
-const ANY_MARK = /[\uFDD0-\uFDD6]/;
+/** Every number of a range so wide that nobody means single ones: `{1..65535}`. */
+export const EACH = "\uFDD7";
+
+const ANY_MARK = /[\uFDD0-\uFDD7]/;
 const ALL_MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g;
 const SHOWN: Readonly<Record<string, string>> = {
   [UNKNOWN]: "…",
@@ -23,6 +26,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   [BRACKET]: "[…]",
   [DEEP]: "**",
   [MANY]: "**",
+  [EACH]: "…",
 };
 
 /** Whether every character of the text is certain. */
@@ -32,7 +36,7 @@ export function isCertain(text: string): boolean {
 
 /** Whether the text holds a piece nobody can name; live globs do not count. */
 export function isUnresolved(text: string): boolean {
-  return text.includes(UNKNOWN) || text.includes(SOMETHING);
+  return text.includes(UNKNOWN) || text.includes(SOMETHING) || text.includes(EACH);
 }
 
 export function hasGlob(text: string): boolean {

@@ -4,9 +4,10 @@
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field } from "./command.ts";
+import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
-import { hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
+import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
@@ -23,6 +24,8 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
 
 /** Whether of a list only those are left that fit a pattern. */
 function picksSome({ program, args }: EffectiveCommand): boolean {
+  // All but the first line, which is a title.
+  if (program === "tail" && args.some(({ text }) => /^(-n ?|--lines=)?\+\d+$/.test(text))) return false;
   if (/^([ef]?grep|rg|ag|fzf|head|tail|comm)$/.test(program))
     return !args.some(({ text }) => /^-\w*v|^\^?(\[0-9\]|\\d|\[\[:digit:\]\])/.test(text));
   return /^([gmn]?awk|sed)$/.test(program) && args.some(({ text }) => /\/[^/]+\/|~|==|NR|^\d+p$/.test(text));
@@ -118,7 +121,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
   nproc: () => `${SOMETHING}\n`,
   uname: () => `${SOMETHING}\n`,
   hostname: () => `${SOMETHING}\n`,
-  seq: () => `${SOMETHING}\n`,
+  seq: ({ args }) => `${Number(args.at(-1)?.text) >= WIDE_RANGE_COUNT ? EACH : SOMETHING}\n`,
   true: () => "",
   ":": () => "",
 };
@@ -149,7 +152,7 @@ function decoding(
 }
 
 const FETCHERS = /^(curl|wget|http|https|xh|aria2c|fetch|lynx|w3m|ssh|ftp)$/;
-const SOCKETS = /^(nc|ncat|netcat|socat|telnet)$/;
+const SOCKETS = /^(nc(?:\.\w+)?|ncat|netcat|socat|telnet)$/;
 const DECODERS = /^(base64|base32|xxd|openssl|gunzip|zcat|gpg|uudecode)$/;
 
 function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] {
@@ -171,7 +174,10 @@ function readsSecret({ program, args, redirects, cwds }: EffectiveCommand, where
   const isSecret = ({ text }: Field): boolean =>
     /[./]/.test(text) &&
     !text.startsWith("-") &&
-    cwds.some((cwd) => locate(text, cwd, where).class === "secret");
+    cwds.some((cwd) => {
+      const { class: kind, path } = locate(text, cwd, where);
+      return kind === "secret" || /^\/etc\/g?shadow-?$/.test(path);
+    });
   if (args.some(isSecret)) return true;
   if (redirects.some(({ operator, target }) => operator === "<" && isSecret(target))) return true;
   return program === "gpg" && args.some(({ text }) => text.includes("secret"));
@@ -201,13 +207,10 @@ const settingsOf = remembered((program) =>
   SETTINGS.filter(([name]) => name.test(program)).map(([, fits]) => fits),
 );
 
-/** So many numbers in a row are no choice of processes. */
-const SOME_PROCESSES_COUNT = 1_000;
-
 /** Whether it names every process, or every one of a user. */
 function listsProcesses({ program, args }: EffectiveCommand): boolean {
   if (program === "ls") return args.some(({ text }) => /^\/proc\/?$/.test(text));
-  if (program === "seq") return Number(args.at(-1)?.text) >= SOME_PROCESSES_COUNT;
+  if (program === "find") return args.some(({ text }) => /^\/proc\/?$/.test(text));
   if (program === "pidof") return args.some(({ text }) => /^(systemd|init|launchd)$/.test(text));
   if (program === "pgrep") {
     const options = readOptions(args, {

@@ -1,6 +1,6 @@
 // Parameter expansion over what is known: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and the parameters bash itself sets.
 
-import type { ParameterExpansionPart, ParameterOperation, Word } from "unbash";
+import { type ParameterExpansionPart, type ParameterOperation, parse, type Word } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { couldMatch } from "./glob.ts";
 import { isCertain, SOMETHING, UNKNOWN, unmarked } from "./marks.ts";
@@ -12,9 +12,10 @@ type EvaluateText = (word: Word, context: WordContext) => readonly string[];
 export function expandSimple(name: string, context: WordContext): readonly string[] {
   const { scope, where } = context;
   const variable = scope.variable(name);
+  if (variable && variable.origins.length > 0) context.carry(variable.origins);
   if (variable) return variable.elements ? [variable.elements[0] ?? ""] : variable.values;
   if (/^[1-9]\d*$/.test(name))
-    return scope.positional ? [scope.positional[Number(name) - 1] ?? ""] : [UNKNOWN];
+    return scope.positional ? [scope.positional[Number(name) - 1] ?? ""] : unknownPositional(name);
   switch (name) {
     case "@":
     case "*":
@@ -36,6 +37,11 @@ export function expandSimple(name: string, context: WordContext): readonly strin
     default:
       return NUMBERS.has(name) ? [SOMETHING] : [UNKNOWN];
   }
+}
+
+/** Nobody has that many arguments: a high one is there to be empty, as in `rm$IFS$9-rf`. */
+function unknownPositional(name: string): readonly string[] {
+  return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }
 
 const NUMBERS = new Set([
@@ -111,6 +117,7 @@ function operate(
       return [removed(value, operation.operator, pattern)];
     }
     case "Replace": {
+      for (const word of cutSubstitutions(part.text)) evaluate(word, context);
       const [pattern = UNKNOWN] = evaluate(operation.pattern, context);
       const [replacement = UNKNOWN] = evaluate(operation.replacement, context);
       return [replaced(value, operation.operator, pattern, replacement)];
@@ -125,6 +132,17 @@ function operate(
     default:
       return [isCertain(value) && operation.type === "Transform" ? unmarked(value) : UNKNOWN];
   }
+}
+
+/** unbash ends a pattern at the first slash, even at one inside a substitution: `${x/$(cat /a)/b}`. */
+function cutSubstitutions(text: string): readonly Word[] {
+  if (!/\$\(|`/.test(text)) return [];
+  const found = text.match(/\$\([^()]{0,400}\)|`[^`]{0,400}`/g) ?? [];
+  return found.flatMap((one) => {
+    const command = parse(`_ ${one}`).commands[0]?.command;
+    const word = command?.type === "Command" ? command.suffix[0] : undefined;
+    return word?.type === "Word" ? [word] : [];
+  });
 }
 
 function withDefault(value: string, operator: string, operand: readonly string[]): readonly string[] {

@@ -99,9 +99,14 @@ function normalise(raw: readonly string[]): readonly string[] | null {
   return unwrapped(parts);
 }
 
-/** Other names of the same tree: `/proc/self/root/etc` is `/etc`, `/private/tmp` of macOS is `/tmp`. */
+/** How a process names itself below /proc; `$$` is some number. */
+const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
+
+/** Other names of the same tree: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
 function unwrapped(parts: readonly string[]): readonly string[] {
   if (parts[0] === "proc" && parts[2] === "root" && parts[1] !== "sys") return unwrapped(parts.slice(3));
+  if (parts[0] === "proc" && parts[2] === "fd" && OWN_PROCESS.has(parts[1] ?? ""))
+    return ["dev", ...parts.slice(2)];
   if (parts[0] === "private" && /^(tmp|etc|var)$/.test(parts[1] ?? "")) return parts.slice(1);
   return parts;
 }

@@ -1,4 +1,4 @@
-// ssh: the options that run something here, and the command that runs there.
+// ssh: the options that run something here, and the command that runs there; kubectl exec, which runs one in a pod.
 
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
@@ -6,6 +6,7 @@ import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export function runRemote(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  if (/^(kubectl|oc)$/.test(command.program)) return runInPod(command, around, runner);
   if (!/^(ssh|autossh|mosh|slogin)$/.test(command.program)) return null;
   const options = readOptions(command.args, { values: "BbcDEeFIiJLlmOopQRSWw", stopAtOperand: true });
   const inside = { ...around, via: [...around.via, "ssh"], redirects: [], stdin: NO_FLOW };
@@ -26,5 +27,16 @@ export function runRemote(command: EffectiveCommand, around: Surroundings, runne
     stdin: around.stdin,
     span: first.span,
   });
+  return flowOf(null);
+}
+
+function runInPod(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+  const at = command.args.findIndex(({ text }) => text === "--");
+  const [first, ...rest] = at < 0 ? [] : command.args.slice(at + 1);
+  if (!first || !command.args.some(({ text }) => text === "exec")) return null;
+  const scope = around.scope.fork();
+  scope.move(() => UNKNOWN);
+  const via = [...around.via, command.program];
+  runner.runArgv([first, ...rest], { ...around, scope, via, redirects: [], stdin: NO_FLOW });
   return flowOf(null);
 }

@@ -17,6 +17,7 @@ import type { Where } from "./paths.ts";
 import { changeDirectory } from "./paths.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
+import { runTerminal } from "./terminals.ts";
 import { runVariables } from "./variables.ts";
 import { peel, quoted } from "./wrappers.ts";
 
@@ -57,6 +58,7 @@ function runInside(command: EffectiveCommand, around: Surroundings, runner: Comm
     runItems(command, around, runner) ??
     runRemote(command, around, runner) ??
     runDeferred(command, around, runner) ??
+    runTerminal(command, around, runner) ??
     runInterpreter(command, around, runner) ??
     runEditor(command, around, runner) ??
     runExecOptions(command, around, runner) ??

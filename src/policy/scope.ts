@@ -8,7 +8,7 @@ import {
   POLICY_VARIABLES_MAX_COUNT,
 } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
-import type { Flow } from "./flow.ts";
+import { type Flow, joinOrigins, NO_ORIGINS, type Origin } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export interface Variable {
@@ -16,6 +16,8 @@ export interface Variable {
   readonly values: readonly string[];
   /** The elements, if it is an array. */
   readonly elements: readonly string[] | null;
+  /** Where its value came from. */
+  readonly origins: readonly Origin[];
 }
 
 /** The file table is shared by all scopes of a walk: a subshell writes real files. */
@@ -62,11 +64,16 @@ export class Scope {
     return this.#variables.get(name);
   }
 
-  assign(name: string, values: readonly string[], elements: readonly string[] | null = null): void {
+  assign(
+    name: string,
+    values: readonly string[],
+    elements: readonly string[] | null = null,
+    origins: readonly Origin[] = NO_ORIGINS,
+  ): void {
     this.#ownVariables();
     if (this.#variables.size >= POLICY_VARIABLES_MAX_COUNT && !this.#variables.has(name)) return;
     this.#budget.spend(lengthOf(values) / CHARS_PER_STEP);
-    this.#variables.set(name, { values: limited(values), elements: elements && limited(elements) });
+    this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
   forget(name: string): void {
@@ -140,6 +147,7 @@ export class Scope {
         name,
         union(ours?.values ?? [UNKNOWN], theirs.values),
         theirs.elements ?? ours?.elements ?? null,
+        joinOrigins(ours?.origins ?? NO_ORIGINS, theirs.origins),
       );
     }
   }

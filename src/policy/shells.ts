@@ -109,7 +109,7 @@ function readScript(file: Field, command: EffectiveCommand, around: Surroundings
     return readStdin(command, around, runner);
   const known = knownFile(file.text, around);
   if (known) return runFlow(known, file.span, around, runner);
-  if (file.text === UNKNOWN)
+  if (file.text === UNKNOWN || /^\/(dev|proc\/[^/]*)\/fd\//.test(file.text))
     runner.sign("hidden-code", file.span, "a shell runs a file that is named at run time");
   return flowOf(null, ["shell"]);
 }

@@ -16,12 +16,15 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
 import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
-import { evaluateCommand, type Frame, readRedirections, spanOf, writeFiles } from "./command-words.ts";
-import { walkAndOr, walkCase, walkFor, walkIf, walkLoop, walkWhile } from "./control-flow.ts";
+import { evaluateCommand, readRedirections } from "./command-words.ts";
+import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkWhile } from "./control-flow.ts";
+import { type Frame, spanOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
-import { endlessForks, forkingFunctions, startsItself } from "./forks.ts";
+import { forkingFunctions, startsItself } from "./forks.ts";
+import { UNKNOWN } from "./marks.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
+import { writeFiles } from "./redirections.ts";
 import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";
@@ -131,7 +134,9 @@ export class Walk implements Runner {
     let origins: Flow["origins"] = [];
     for (const statement of statements) {
       const flow = this.#statement(statement, frame);
-      text = text === null || flow.text === null ? null : text + flow.text;
+      // Of several texts the known ones count: `(crontab -l; echo "…") | crontab -`.
+      const piece = flow.text ?? (statements.length > 1 ? `${UNKNOWN}\n` : null);
+      text = text === null || piece === null ? null : text + piece;
       if (text !== null && text.length > POLICY_FOLDED_MAX_CHARS) text = null;
       origins = joinOrigins(origins, flow.origins);
     }
@@ -188,10 +193,7 @@ export class Walk implements Runner {
         return this.#coproc(node, frame);
       case "ArithmeticFor":
         for (const part of [node.initialize, node.test, node.update]) if (part) this.#inside(part, frame);
-        if (!node.test && endlessForks(node.body)) {
-          this.sign("fork-bomb", spanOf(node, frame), "an endless loop starts processes in the background");
-        }
-        return walkLoop(node.body, frame, this);
+        return walkArithmeticFor(node, frame, this);
       default:
         this.#inside(node, frame);
         return flowOf("");
@@ -199,9 +201,7 @@ export class Walk implements Runner {
   }
 
   #command(node: Command, frame: Frame): Flow {
-    const context = this.context(frame);
-    const evaluated = evaluateCommand(node, frame, context);
-    const { argvs, around } = evaluated;
+    const { argvs, around } = evaluateCommand(node, frame, this.context(frame));
     let flow: Flow | null = null;
     // Without a program the redirections still open their files.
     for (const argv of argvs.length > 0 ? argvs : [[]]) {
@@ -283,6 +283,7 @@ export class Walk implements Runner {
       where: this.where,
       budget: this.budget,
       substitute: (part) => this.#substitute(part, frame, frame.stdin),
+      carry: () => {},
       connect: (part) => this.#substitute(part, frame, flowOf(null)),
       arithmetic: (part) => this.#inside(part, frame),
       evaluated: (detail) =>

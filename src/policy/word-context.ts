@@ -7,7 +7,7 @@ import type {
   SyntaxNode,
 } from "unbash";
 import type { Budget } from "./budget.ts";
-import type { Flow } from "./flow.ts";
+import type { Flow, Origin } from "./flow.ts";
 import type { Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
 
@@ -23,6 +23,8 @@ export interface WordContext {
   readonly budget: Budget;
   /** Walks a substitution; answers what it prints. */
   substitute(part: CommandExpansionPart): Flow;
+  /** Notes where a value that is put in came from. */
+  carry(origins: readonly Origin[]): void;
   /** Walks a process substitution; answers what can be read from it. */
   connect(part: ProcessSubstitutionPart): Flow;
   /** Walks an arithmetic expression for what it runs. */

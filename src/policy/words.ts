@@ -3,6 +3,7 @@
 
 import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
+import { numberOf } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import type { Flow } from "./flow.ts";
 import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
@@ -152,7 +153,7 @@ class Evaluation {
         return this.#expansion([printed(this.#context.substitute(part))], quoted);
       case "ArithmeticExpansion":
         this.#context.arithmetic(part);
-        return [[{ text: SOMETHING, kind: fixed }]];
+        return [[{ text: numberOf(part, this.#context.scope), kind: fixed }]];
       case "ProcessSubstitution":
         this.flow = this.#context.connect(part);
         return [[{ text: `/dev/fd/${SOMETHING}`, kind: "quoted" }]];

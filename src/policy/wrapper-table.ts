@@ -25,19 +25,6 @@ export interface Wrapper extends OptionTable {
 const PLAIN: Wrapper = {};
 const ARCHITECTURE = /^(x86_64|i\d86|linux\d\d|uname26|aarch64|arm\w*|amd64)$/;
 const VERSION = /^(v?\d[\w.]*|node|default|lts\/.*)$/;
-const TMUX = [
-  "new",
-  "new-session",
-  "neww",
-  "new-window",
-  "splitw",
-  "split-window",
-  "respawn-pane",
-  "run",
-  "run-shell",
-  "send",
-  "send-keys",
-];
 
 export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   sudo: {
@@ -220,9 +207,12 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   cargo: { verb: ["watch"], values: "sxwi", text: ["s"] },
   lerna: { verb: ["exec"], longValues: ["scope", "ignore", "concurrency"] },
   watchexec: { values: "ewfirsdo", longValues: ["exts", "watch", "filter", "ignore"], joins: "blanks" },
-  tmux: { verb: TMUX, values: "stncFxyebl", joins: "blanks" },
-  screen: { values: "SceTpsht" },
   xterm: { values: "T" },
+  alacritty: PLAIN,
+  kitty: PLAIN,
+  foot: PLAIN,
+  wezterm: { verb: ["start"] },
+  nix: { verb: ["develop", "shell"] },
   konsole: PLAIN,
   "gnome-terminal": PLAIN,
   dtach: { skip: 1 },

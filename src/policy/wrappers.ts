@@ -76,7 +76,9 @@ function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Fiel
   }
   const [head] = rest;
   if (!wrapper.joins || !head) return null;
-  return { ...head, text: rest.map(({ text }) => text).join(wrapper.joins === "blanks" ? " " : "\n") };
+  // `npm:dev:*` names scripts of the project, not a program.
+  const texts = rest.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun|node):(?=\S+$)/, "$1 run "));
+  return { ...head, text: texts.join(wrapper.joins === "blanks" ? " " : "\n") };
 }
 
 export function quoted(text: string): string {

@@ -45,7 +45,11 @@ const CHANGES: Readonly<Record<string, Change>> = {
       longValues: ["rsh", "exclude", "include", "exclude-from", "files-from"],
     });
     const target = operands.length > 1 ? operands.at(-1) : undefined;
-    return target && !isRemote(target.text) ? written(target, true) : [];
+    const moved = args.some(({ text }) => text === "--remove-source-files") ? operands.slice(0, -1) : [];
+    return [
+      ...moved.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })),
+      ...(target && !isRemote(target.text) ? written(target, true) : []),
+    ];
   },
   scp: ({ args }) => {
     const { operands } = readOptions(args, { values: "cFiJloPS" });

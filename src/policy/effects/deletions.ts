@@ -65,6 +65,7 @@ const DELETIONS: Readonly<Record<string, Deletion>> = {
   },
   find: found,
   gfind: found,
+  bfs: found,
   rsync: ({ args }) => {
     const options = readOptions(args, {
       values: "efT",

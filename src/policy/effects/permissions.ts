@@ -48,10 +48,14 @@ export function permissionsOf(command: EffectiveCommand): readonly RawEffect[] {
     .map((target) => ({ kind, target, recursive, how: meaning(mode, command.program) }));
 }
 
+/** Modes that take nothing from the owner and give nobody else the right to write. */
+const USUAL = /^(0?[67][0145][0145]|(u[+=][rwxX]+|[ugoa]*\+[rX]+|[go]+[=][rX]*|[go]+-[rwx]+)(,|$))+$/;
+
 function meaning(mode: string, program: string): string {
   if (program === "setcap") return "setuid";
   if (program !== "chmod") return program;
   if (/[ug]*[+=][rwxXt]*s/.test(mode) || /^[2467][0-7]{3}$/.test(mode)) return "setuid";
+  if (USUAL.test(mode)) return "usual";
   return /^0?[0-7]?[0-7][2367]$|(^|,)[ugo]*[ao]?[+=]\w*w/.test(mode) && !/^[ug]+[+=]/.test(mode)
     ? "open"
     : "mode";

@@ -4,7 +4,7 @@ import type { EffectiveCommand, Field } from "../command.ts";
 import type { RawEffect } from "./effect.ts";
 
 const READERS =
-  /^(cat|tac|head|tail|less|more|most|bat|batcat|nl|od|xxd|hexdump|strings|base64|base32|cut|sort|uniq|grep|[efr]grep|rg|ag|awk|gawk|mawk|sed|jq|yq|tar|bsdtar|zip|7z|gzip|xz|bzip2|zstd|openssl|diff|cmp|paste|tee|rev|fold|fmt|column|view|vi|vim|nano|emacs|split|dd|scp|rsync|curl|wget|nc|ncat|socat|source|\.|mail|mailx|mutt|xclip|pbcopy|wl-copy|code|pandoc|python3?|node|perl|ruby|gpg)$/;
+  /^(cat|tac|head|tail|less|more|most|bat|batcat|nl|od|xxd|hexdump|strings|base64|base32|cut|sort|uniq|grep|[efr]grep|rg|ag|awk|gawk|mawk|sed|jq|yq|tar|bsdtar|zip|7z|gzip|xz|bzip2|zstd|openssl|diff|cmp|paste|tee|rev|fold|fmt|column|view|vi|vim|nano|emacs|split|dd|scp|rsync|rclone|aws|gsutil|s3cmd|gh|xargs|curl|wget|nc|ncat|socat|source|\.|mail|mailx|mutt|xclip|pbcopy|wl-copy|code|pandoc|python3?|node|perl|ruby|gpg)$/;
 
 /** Options whose value is a file to send: `-d @file`, `-F f=@file`, `-T file`, `if=file`. */
 const FILE_IN_VALUE =

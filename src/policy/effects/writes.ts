@@ -20,11 +20,11 @@ const WRITES: Readonly<Record<string, Write>> = {
     return binds ? writing(readOptions(args, { values: "ot" }).operands.slice(-1), "mount") : [];
   },
   sponge: ({ args }) => writing(readOptions(args).operands),
-  dd: ({ args }) =>
-    writing(
-      args.filter(({ text }) => text.startsWith("of=")).map((arg) => ({ ...arg, text: arg.text.slice(3) })),
-      "dd",
-    ),
+  dd: copiesRaw,
+  dcfldd: copiesRaw,
+  dc3dd: copiesRaw,
+  ddrescue: ({ args }) => writing(readOptions(args, { values: "biostcKmrTI" }).operands.slice(1), "dd"),
+  buffer: ({ args }) => writing(valuesOf(readOptions(args, { values: "iobsmpuz" }), "o"), "dd"),
   truncate: ({ args }) => {
     const options = readOptions(args, { values: "sro", longValues: ["size", "reference"] });
     const empties = valuesOf(options, "s", "size").some(({ text }) => /^0\w*$/.test(text));
@@ -102,6 +102,14 @@ export function writes(program: string): boolean {
 export function writesOf(command: EffectiveCommand): readonly RawEffect[] {
   const name = command.program === "gsed" ? "sed" : command.program;
   return Object.hasOwn(WRITES, name) ? (WRITES[name]?.(command) ?? []) : [];
+}
+
+function copiesRaw({ args }: EffectiveCommand): readonly RawEffect[] {
+  const targets = args.filter(({ text }) => /^h?of=/.test(text));
+  return writing(
+    targets.map((arg) => ({ ...arg, text: arg.text.slice(arg.text.indexOf("=") + 1) })),
+    "dd",
+  );
 }
 
 /** perl -i and ruby -i; the script is the value of -e, everything else is a file. */

@@ -13,7 +13,9 @@ const SQL_EVERY_ROW = /\b(delete\s+from|update\s+\S{1,128}\s+set)\b/i;
 
 function losesRows(command: JudgedCommand): Hit | null {
   const texts = [...command.args.map(({ text }) => text), command.stdin.text ?? ""];
-  for (const text of texts) {
+  for (const written of texts) {
+    // What stands between quotes is a value, and does nothing.
+    const text = written.replace(/'[^']*'/g, "''");
     const everyRow = SQL_EVERY_ROW.test(text) && !/\bwhere\b/i.test(text);
     if (SQL_LOSS.test(text) || everyRow)
       return { reason: `${shown(command.program)} would drop tables or rows for good.` };
@@ -62,7 +64,7 @@ export const dataRules: readonly Rule[] = [
       },
       {
         program: /^redis-cli$/,
-        args: /\b(flushall|flushdb|shutdown|config set|debug)\b/i,
+        args: /^(-\S+ (?!flush|shutdown|config|debug)\S+ |-\S+ )*(flushall|flushdb|shutdown|config set|debug)\b/i,
         does: "empty or change the store",
       },
       { program: /^(dropdb|dropuser)$/, args: /\S/, does: "drop a database or a user" },

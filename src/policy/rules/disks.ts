@@ -7,7 +7,7 @@ import { type Hit, onEffect, type Rule } from "../rule.ts";
 const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F disk.img";
 
 const FORMATTERS =
-  /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs)$/;
+  /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
 /** What of a tool only looks. */
 const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
@@ -24,6 +24,7 @@ const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
   [/^(dmsetup|losetup)$/, /^(ls|info|status|table|-l|-a|--list|--all|$)/],
   [/^(badblocks)$/, /^(?!.*(^| )-\w*[wn]).*$/],
   [/^wipefs$/, /^(?!.*(^| )(-\w*a|--all|-\w*o|--offset)).*$/],
+  [/^flashrom$/, /^(?!.*(^| )(-\w*[wE]|--write|--erase)).*$/],
   [/^diskutil$/, /^(list|info|activity|verify)/],
   [/^btrfs$/, /^(filesystem|subvolume) (show|usage|df|list|sync)|^(scrub|device) (status|stats)/],
   [/^(tune2fs|e2fsck|xfs_repair|fsck(\..+)?)$/, /(^| )(-l|-n|-N)( |$)/],
@@ -31,7 +32,8 @@ const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
 ];
 
 /** A number of tools take the device's short name or a pool: with these there is no image to mean. */
-const NAMES_ONLY = /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs)$/;
+const NAMES_ONLY =
+  /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs|flashrom)$/;
 const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
 
 /** Of tools that also create and mount, only some verbs destroy. */

@@ -5,6 +5,10 @@ import { onRows } from "./tables.ts";
 
 const URL = /(^| )(git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|gist:)/;
 
+/** What nearly every project has among its own packages anyway. */
+const WELL_KNOWN =
+  /^((dlx|x) )?(-[qs]+ |--bun |--silent |--quiet )*(tsc|tsx|eslint|prettier|biome|vitest|jest|mocha|playwright|cypress|vite|next|nuxt|astro|turbo|nx|prisma|drizzle-kit|tailwindcss|webpack|rollup|esbuild|storybook|typedoc|@biomejs\/biome|@angular\/cli|rimraf)( |$)/;
+
 export const fetchedRules: readonly Rule[] = [
   {
     id: "run-package",
@@ -32,9 +36,13 @@ export const fetchedRules: readonly Rule[] = [
         args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/,
         does: "fetch a package and run it at once",
       },
-      { program: /^(pnpm|yarn)$/, args: /^(dlx|create)( |$)/, does: "fetch a package and run it at once" },
-      { program: /^bunx$/, args: /\S/, does: "fetch a package and run it at once" },
-      { program: /^bun$/, args: /^(x|create) /, does: "fetch a package and run it at once" },
+      {
+        program: /^(pnpm|yarn|bun)$/,
+        args: /^(dlx|create|x)( |$)/,
+        unless: WELL_KNOWN,
+        does: "fetch a package and run it at once",
+      },
+      { program: /^bunx$/, args: /\S/, unless: WELL_KNOWN, does: "fetch a package and run it at once" },
       {
         program: /^(uvx|pipx)$/,
         args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/,
@@ -129,7 +137,7 @@ export const fetchedRules: readonly Rule[] = [
       },
       {
         program: /^(brew|port)$/,
-        args: /^(uninstall|remove|rm|tap|cask|services (start|stop|restart))\b/,
+        args: /^(install|reinstall|upgrade|uninstall|remove|rm|tap|cask|services (start|stop|restart))\b/,
         does: "change the programs of the whole machine",
       },
       { program: /^(code|codium|cursor)$/, args: /--install-extension/, does: "install an extension" },

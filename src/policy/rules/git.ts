@@ -4,6 +4,7 @@ import type { Field } from "../command.ts";
 import { isExecutedSetting } from "../exec-options.ts";
 import type { JudgedCommand } from "../facts.ts";
 import type { Hit, Rule } from "../rule.ts";
+import { onRows } from "./tables.ts";
 
 interface GitCall {
   readonly verb: string;
@@ -51,7 +52,9 @@ const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null
   tag: (args) => (has(args, /^(-d|--delete|-f|--force)$/) ? "drop a tag" : null),
   stash: (args) => (/^(drop|clear)$/.test(args[0] ?? "") ? "drop stashed work" : null),
   reflog: (args) => (/^(expire|delete)$/.test(args[0] ?? "") ? "delete the way back to lost commits" : null),
-  "update-ref": (args) => (has(args, /^(-d|--stdin)$/) ? "drop a reference" : null),
+  "update-ref": (args) =>
+    has(args, /^(-d|--stdin)$/) || args.length > 1 ? "move or drop a reference" : null,
+  "checkout-index": (args) => (has(args, force) ? "overwrite changes that are not committed" : null),
   "symbolic-ref": (args) => (has(args, /^(-d|--delete)$/) ? "drop a reference" : null),
   "read-tree": (args) => (has(args, /^(--reset|-u)$/) ? "overwrite changes that are not committed" : null),
   lfs: (args) => (args[0] === "prune" ? "delete large files that are not in use" : null),
@@ -130,6 +133,32 @@ export const gitRules: readonly Rule[] = [
       "git commit -m 'reset --hard'",
     ],
     check: loses,
+  },
+  {
+    id: "lose-work",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Keep a copy or a branch of what would go first.",
+    matches: ["hg update -C", "svn revert -R .", "bfg --delete-files x.pem", "jj abandon @"],
+    misses: ["hg status", "svn update", "jj log"],
+    check: onRows([
+      {
+        program: /^(hg|chg)$/,
+        args: /^(strip|purge|rollback|debugstrip|(update|up|co|checkout) .*(-C|--clean)|revert .*(-a|--all|\.))/,
+        does: "throw away changes",
+      },
+      {
+        program: /^svn$/,
+        args: /^(revert|cleanup .*--remove|delete http|rm http)/,
+        does: "throw away changes",
+      },
+      {
+        program: /^jj$/,
+        args: /^(abandon|op(eration)? (restore|undo)|restore|git push .*(--deleted|--all))/,
+        does: "throw away changes",
+      },
+      { program: /^(bfg|git-filter-repo)$/, args: /\S/, does: "rewrite the whole history" },
+    ]),
   },
   {
     id: "git-run-later",

@@ -3,6 +3,7 @@
 import { shown } from "../marks.ts";
 import type { Rule } from "../rule.ts";
 import { injectedVariable } from "../variables.ts";
+import { onRows } from "./tables.ts";
 
 export const injectionRules: readonly Rule[] = [
   {
@@ -34,5 +35,50 @@ export const injectionRules: readonly Rule[] = [
         ? { reason: `${variable.name}=${shown(variable.value)} makes another program run or load something.` }
         : null;
     },
+  },
+  {
+    id: "injected-setting",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Run the program by its own name, in a command of its own.",
+    matches: [
+      "cargo --config 'build.rustc-wrapper=\"./x\"' build",
+      "npm --script-shell=./x run a",
+      "php -d auto_prepend_file=./x a.php",
+      "sqlite3 a.db '.load ./x'",
+      "enable -f ./x.so x",
+    ],
+    misses: [
+      "cargo build --config net.offline=true",
+      "npm run a",
+      "php -d memory_limit=1G a.php",
+      "enable -n test",
+    ],
+    check: onRows([
+      {
+        program: /^cargo$/,
+        args: /--config[ =]\S*(wrapper|runner|linker|rustc|rustdoc)\b/,
+        does: "build with another program",
+      },
+      {
+        program: /^(npm|pnpm|yarn)$/,
+        args: /--script-shell[ =]/,
+        does: "run its scripts with another program",
+      },
+      {
+        program: /^php[\d.]*$/,
+        args: /(^| )-d ?(auto_(pre|ap)pend_file|extension|zend_extension)=/,
+        does: "run another file first",
+      },
+      {
+        program: /^pip[\d.]*$/,
+        args: /^config set \S*index-url/,
+        does: "take code from another registry from now on",
+      },
+      { program: /^sqlite3?$/, args: /(^| )\.load |load_extension\(/, does: "load code into itself" },
+      { program: /^strace$/, args: /(^| )-o ?[|!]/, does: "run a program on what it prints" },
+      { program: /^g?make$/, args: /--eval[ =].*\$\(shell/, does: "run a command before it makes anything" },
+      { program: /^enable$/, args: /(^| )-f/, does: "load code into the shell" },
+    ]),
   },
 ];

@@ -30,11 +30,19 @@ export const permissionRules: readonly Rule[] = [
     severity: "medium",
     alternative: "Name the files of the workspace that need it.",
     matches: ["chmod -R 777 ~", "chown -R nobody .", "chmod -R 777 .", "chown -R dev /srv/x"],
-    misses: ["chown -R dev:dev ./data", "chmod 600 .env.local", "chmod 600 ~/.ssh/id_rsa"],
+    misses: [
+      "chown -R dev:dev ./data",
+      "find . -type d -exec chmod 755 {} \\;",
+      "chmod 600 .env.local",
+      "chmod 600 ~/.ssh/id_rsa",
+    ],
     check: onEffect({
       kinds: ["mode", "owner"],
       classes: ["home", "inside-home", "outside", "system-config", "workspace", "temp-root", "unknown"],
-      when: ({ recursive, place }) => recursive || place.class === "home" || place.class === "system-config",
+      when: ({ recursive, place, how }) =>
+        (recursive && !(place.class === "workspace" && how === "usual")) ||
+        place.class === "home" ||
+        place.class === "system-config",
       says: "{program} would change the permissions of everything in {path}.",
     }),
   },

@@ -118,7 +118,7 @@ export const privilegeRules: readonly Rule[] = [
       {
         program:
           /^(setenforce|aa-(disable|complain|teardown)|auditctl|chcon|semanage|setsebool|restorecon|apparmor_parser)$/,
-        args: /\S/,
+        args: ANY,
         unless: /^-l/,
         does: "change the protection of the machine",
       },
@@ -135,6 +135,12 @@ export const privilegeRules: readonly Rule[] = [
         unless: /--show|^-s$|-l|-a$/,
         does: "change the machine",
       },
+      {
+        program: /^(gdb|strace|ltrace|lldb|reptyr)$/,
+        args: /(^| )(-p ?|--pid[ =]|--attach-pid[ =]|attach )1( |$)/,
+        does: "take hold of the process that runs the machine",
+      },
+      { program: /^chattr$/, args: /(^| )[-+=]\w*[ia]/, does: "make files that nobody can change" },
       {
         program: /^defaults$/,
         args: /^(-\w+ )*(write|delete|import|rename)( |$)/,
@@ -167,7 +173,7 @@ export const privilegeRules: readonly Rule[] = [
       {
         program:
           /^(apt|apt-get|aptitude|dnf|yum|microdnf|zypper|apk|tdnf|urpmi|emerge|xbps-install|eopkg|pkg|port|slackpkg|swupd|nix-env|guix|snap|flatpak)$/,
-        args: /(^| )(install|remove|purge|autoremove|upgrade|dist-upgrade|full-upgrade|add|del|delete|erase|reinstall|downgrade|swap|update|refresh|bundle-add|-i|-e|-u|--uninstall|--install)( |$)/,
+        args: /(^| )(install|remove|purge|autoremove|upgrade|dist-upgrade|full-upgrade|add|del|delete|erase|uninstall|reinstall|downgrade|swap|update|refresh|bundle-add|-i|-e|-u|--uninstall|--install)( |$)/,
         unless: /(^| )(--dry-run|-s|--simulate|--just-print|--no-act)( |$)/,
         does: "change the packages of the machine",
       },

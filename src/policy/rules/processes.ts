@@ -2,14 +2,14 @@
 
 import { hasFlag, readOptions, valuesOf } from "../argv.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { hasGlob, isUnresolved } from "../marks.ts";
+import { EACH, isCertain } from "../marks.ts";
 import { onArgs, type Rule } from "../rule.ts";
 
 const OWN = "End your own processes by their id, or with pkill -f and a pattern that names them.";
 
 function killsEverything(command: JudgedCommand): boolean {
   const { program, args } = command;
-  if (program === "killall5") return true;
+  if (program === "killall5" || program === "slay") return true;
   if (program === "kill") return killsAll(command);
   if (program === "fuser")
     return (
@@ -23,13 +23,13 @@ function killsEverything(command: JudgedCommand): boolean {
 /** By a number that means everybody, or by a list of everybody. */
 function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   const targets = killTargets(args.map(({ text }) => text));
-  if (targets.some((pid) => /^-?1$/.test(pid))) return true;
+  if (targets.some((pid) => /^-?1$/.test(pid) || pid.includes(EACH))) return true;
   const lists = substituted.includes("processes") || stdin.origins.includes("processes");
-  return lists && targets.some((pid) => isUnresolved(pid) || hasGlob(pid));
+  return lists && targets.some((pid) => !isCertain(pid));
 }
 
 function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
-  if (program !== "pkill" && program !== "killall" && program !== "skill" && program !== "slay") return false;
+  if (program !== "pkill" && program !== "killall" && program !== "skill") return false;
   const options = readOptions(
     args.filter(({ text }) => !/^-(\d+|SIG[A-Z]+|[A-Z]{3,})$/.test(text)),
     {
@@ -38,6 +38,8 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
     },
   );
   const [pattern] = options.operands;
+  // Everybody but these.
+  if (program === "pkill" && hasFlag(options, "v", "inverse")) return true;
   if (hasFlag(options, "u", "U", "euid", "uid", "user") && !pattern) return true;
   if (valuesOf(options, "P", "parent").some(({ text }) => text === "1")) return true;
   return /^([.^$*]|\.\*|\.\+|\[.{1,6}\]\*?|init|systemd|launchd)*$/.test(
@@ -62,6 +64,9 @@ function killTargets(args: readonly string[]): readonly string[] {
 const STOPS =
   /^(shutdown|reboot|halt|poweroff|systemctl|init|telinit|kexec|pm-suspend|pm-hibernate|rtcwake|osascript|dbus-send|busctl|gdbus|loginctl)$/;
 
+const STOPPING_UNIT =
+  /^(poweroff|reboot|halt|kexec|shutdown|rescue|emergency|suspend|hibernate)\.(target|service)$/;
+
 function stopsMachine(args: readonly string[], command: JudgedCommand): boolean {
   if (asksForHelp(command)) return false;
   const words = args.filter((text) => !text.startsWith("-"));
@@ -74,6 +79,8 @@ function stopsMachine(args: readonly string[], command: JudgedCommand): boolean 
       return !args.includes("-w") && !args.includes("--wtmp-only");
     case "loginctl":
     case "systemctl":
+      if (/^(start|restart)$/.test(words[0] ?? "") && words.some((word) => STOPPING_UNIT.test(word)))
+        return true;
       return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|isolate|switch-root)$/.test(
         words[0] ?? "",
       );
@@ -113,6 +120,9 @@ export const processRules: readonly Rule[] = [
       "kill -9 $(pgrep -u dev)",
       "ps -eo pid= | xargs kill",
       "for p in $(ps -e -o pid=); do kill $p; done",
+      "for i in {1..65535}; do kill -9 $i; done",
+      "for ((i=2; i<32768; i++)); do kill -9 $i; done",
+      "seq 2 65535 | xargs kill -9",
     ],
     misses: [
       "kill %1",
@@ -125,6 +135,7 @@ export const processRules: readonly Rule[] = [
       "kill $(pgrep -f vite)",
       "ps aux | grep node | awk '{print $2}' | xargs kill",
       "kill $(lsof -t -i:3000)",
+      "for i in {1..5}; do kill -0 $pid || break; done",
     ],
     check: onArgs(
       (_args, command) => !asksForHelp(command) && killsEverything(command),

@@ -46,7 +46,7 @@ export const sharedRules: readonly Rule[] = [
       {
         program: /^(kubectl|oc|k)$/,
         args: /(^| )(delete|drain|cordon|replace|scale|rollout (undo|restart)|patch|apply|taint|edit|evict)( |$)/,
-        unless: /--dry-run/,
+        unless: /--dry-run|(^| )auth can-i /,
         does: "change a cluster",
       },
       {
@@ -80,6 +80,16 @@ export const sharedRules: readonly Rule[] = [
           /^(ansible|ansible-playbook|salt|knife|chef|puppet|nomad|consul|vault|eksctl|kops|kubeadm|rancher|argocd|flux|istioctl|etcdctl|minikube|kind|k3d)$/,
         args: /(^| )(destroy|delete|del|reset|purge|remove|job stop|system gc|kv delete|uninstall)( |$)/,
         does: "change shared machines",
+      },
+      {
+        program: /^(vagrant|multipass|lxc|incus|virsh|VBoxManage|prlctl|orb|colima|limactl)$/,
+        args: /(^| )(destroy|delete|undefine|purge|unregistervm .*--delete|vol-delete|pool-destroy|snapshot-delete)( |$)/,
+        does: "delete a virtual machine",
+      },
+      {
+        program: /^(rabbitmqctl|kafka-topics(\.sh)?|mongorestore|nats|pulsar-admin)$/,
+        args: /(^| )(reset|force_reset|delete_\w+|purge_queue|--delete|--drop|rm|purge)( |$)/,
+        does: "delete data that others share",
       },
       {
         program: /^(ansible|ansible-playbook|salt)$/,

@@ -1,6 +1,6 @@
 // Writing where the machine keeps what it needs to start and to let people in.
 
-import type { Effect } from "../facts.ts";
+import type { Effect, JudgedCommand } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
 
 const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract";
@@ -102,13 +102,22 @@ export const systemFileRules: readonly Rule[] = [
     verdict: "ask",
     severity: "low",
     alternative: "Copy the file first, then empty it.",
-    matches: ["truncate -s 0 db.sqlite"],
+    matches: ["truncate -s 0 db.sqlite", "> db.sqlite", ": > app.db", "cp /dev/null app.db"],
     misses: ["truncate -s 10M disk.img", "truncate -s 0 /tmp/x.log", "truncate -s 0 app.log"],
     check: onEffect({
       kinds: ["write"],
       classes: ["inside-workspace", "inside-home", "outside", "unknown"],
-      when: ({ how, place }) => how === "truncate" && !/\.(log|out|tmp|txt)$/.test(place.path),
+      when: ({ how, place }, command) =>
+        how === "truncate"
+          ? !/\.(log|out|tmp|txt)$/.test(place.path)
+          : isEmpty(command) && /\.(db|db3|sqlite3?|mdb|rdb|dump)$/.test(place.path),
       says: "{program} would empty {path}.",
     }),
   },
 ];
+
+/** Whether what is written holds nothing: a redirection alone, /dev/null, zeros. */
+function isEmpty({ program, args }: JudgedCommand): boolean {
+  if (/^(:|true|)$/.test(program)) return true;
+  return /^(cp|cat|dd|install)$/.test(program) && /^(if=)?\/dev\/(null|zero)$/.test(args[0]?.text ?? "");
+}

@@ -17,6 +17,14 @@ describe("bypass by nested shells", () => {
     "f() { rm -rf /; }; f",
     "PROMPT_COMMAND='rm -rf /' bash -i",
     "echo 'rm -rf /' > x.sh; bash x.sh",
+    "bash /dev/fd/3 3<<'E'\nrm -rf /\nE",
+    "sh /proc/self/fd/4 4<<< 'rm -rf /'",
+    "exec {fd}<<< 'rm -rf /'; bash /dev/fd/$fd",
+    "tmux send-keys -t 0 'rm -rf /' Enter",
+    "screen -S x -X stuff $'rm -rf /\\n'",
+    "bind -x '\"x\": rm -rf /'",
+    "at now <<< 'rm -rf /'",
+    "watch 'rm -rf /'",
   ])("texts inside texts are read: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
@@ -25,6 +33,9 @@ describe("bypass by nested shells", () => {
     "bash -c 'npm test'",
     "trap 'rm -f \"$tmp\"' EXIT",
     "alias ll='ls -l'",
+    "cat /dev/fd/3 3<<< 'rm -rf /'",
+    "tmux send-keys -t dev 'npm test' Enter",
+    "bind '\"\\e[A\": history-search-backward'",
     "cat <<E | grep rm\nrm -rf /\nE",
   ])("what only looks like it passes: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");

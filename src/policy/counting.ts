@@ -1,0 +1,32 @@
+// Numbers that are gone through one after the other: which range is so wide that it means every process there is, and
+// which variable of a loop runs through one.
+
+import { forEachChild, type SyntaxNode } from "unbash";
+import type { Budget } from "./budget.ts";
+import type { Scope } from "./scope.ts";
+
+/** So many numbers in a row are no choice of anything. */
+export const WIDE_RANGE_COUNT = 1_000;
+
+/** The variables that a condition holds against a number that far away. */
+export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: Budget): readonly string[] {
+  const names = new Set<string>();
+  let isFar = false;
+  const stack = nodes.filter((node) => node !== undefined);
+  for (let node = stack.pop(); node; node = stack.pop()) {
+    budget.spend();
+    if (node.type === "Word" || node.type === "ArithmeticWord") {
+      const [, name, number] = NAME_OR_NUMBER.exec(node.value) ?? [];
+      if (name !== undefined) names.add(name);
+      if (number !== undefined && Number(number) >= WIDE_RANGE_COUNT) isFar = true;
+    } else forEachChild(node, (child) => stack.push(child));
+  }
+  return isFar ? [...names] : [];
+}
+
+/** Whether a variable counts: it starts at a number, as an id that was read somewhere never does. */
+export function isCounter(name: string, scope: Scope): boolean {
+  return scope.variable(name)?.values.every((value) => /^-?\d+$/.test(value)) ?? false;
+}
+
+const NAME_OR_NUMBER = /^\$?\{?(?:([A-Za-z_]\w*)\}?|(\d+))$/;
