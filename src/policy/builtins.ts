@@ -1,5 +1,6 @@
 // Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and their kind.
 
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
@@ -132,24 +133,20 @@ function changesDirectory(
 function declares(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
   const { flags, operands } = readOptions(command.args);
   evaluatedNames(operands, runner);
-  const seen = new Set<string>();
+  const counts = new Map<string, number>();
   for (const { text, span } of operands) {
-    const [, name = "", append, value] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
+    const [, name = "", append, value = ""] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
     if (name === "") continue;
     if (flags.has("n"))
       runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
-    // A word that may be several, or an array: each of them may be meant.
-    if (seen.has(name)) addValue(scope, name, value ?? "");
-    else if (append !== "") scope.forget(name);
-    else scope.assign(name, [value ?? ""]);
-    seen.add(name);
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    // A word that may be several, or an array: each of them may be meant, unless there are too many to follow.
+    if (append !== "" || count === POLICY_ALTERNATIVES_MAX_COUNT) scope.forget(name);
+    else if (count < POLICY_ALTERNATIVES_MAX_COUNT)
+      scope.assign(name, count === 0 ? [value] : [...(scope.variable(name)?.values ?? []), value]);
   }
   return SILENT;
-}
-
-function addValue(scope: Scope, name: string, value: string): void {
-  const before = scope.variable(name)?.values ?? [];
-  if (!before.includes(value)) scope.assign(name, [...before, value]);
 }
 
 function reads(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
