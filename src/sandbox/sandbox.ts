@@ -49,6 +49,16 @@ type Tried =
   | { readonly driver: SandboxDriver; readonly spec: SandboxSpec }
   | { readonly driver: NoSandbox; readonly spec?: undefined };
 
+/** Whoever asks for one of these believes to be protected. */
+function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
+  const idle = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
+  if (idle === undefined) return;
+  throw new NacreError(
+    "invalid_input",
+    `The option ${idle} only counts in a sandbox, and none is asked for: set sandbox (--sandbox) to "read-only" or "workspace-write", or leave it out.`,
+  );
+}
+
 export class Sandbox {
   readonly #options: ConfineOptions;
   readonly #stateRoots: readonly string[];
@@ -73,6 +83,7 @@ export class Sandbox {
         `Unknown sandbox ${JSON.stringify(sandbox)}: use ${SANDBOX_PROFILES.join(", ")}.`,
       );
     }
+    if (sandbox === "off") refuseWithoutSandbox(options);
     this.#options = options;
     this.#stateRoots = place.stateRoots;
     const dir = join(place.stateRoots[0], "sandbox");

@@ -1,12 +1,24 @@
 // Refuses options that nobody can mean, before anything is started: one error that names the option and the fix.
-import { statSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { isWithinRoots } from "../shell/working-dir.ts";
 import { NacreError } from "../support/errors.ts";
+import { MAX_TIMEOUT_MS } from "../support/limits.ts";
 import { nearest } from "../support/nearest.ts";
 import type { ToolkitOptions } from "./options.ts";
-
-/** What a value should be, in words, or undefined where it is that. */
-type Check = (value: unknown) => string | undefined;
+import {
+  absolutePath,
+  type Check,
+  callback,
+  count,
+  directory,
+  flag,
+  hook,
+  listOf,
+  object,
+  oneOf,
+  shown,
+  text,
+  variables,
+} from "./value-checks.ts";
 
 /** Every option there is: a name that is not here is a mistake. */
 const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
@@ -15,7 +27,7 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
   approve: callback,
   scope: text,
   sessionId: text,
-  hooks: list,
+  hooks: listOf(hook, "objects with before, after or both, which are functions"),
   auditFile: text,
   defaultTimeoutMs: count(1),
   maxTimeoutMs: count(1),
@@ -27,13 +39,13 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
   redact: flag,
   policy: oneOf("off", "trusting", "standard", "cautious"),
   policyFile: text,
-  rules: list,
+  rules: listOf(object, "rules"),
   door: oneOf("library", "cli", "mcp"),
   judge: callback,
-  stateRoot: text,
+  stateRoot: absolutePath,
   environment: object,
   shellPath: absolutePath,
-  allowedRoots: list,
+  allowedRoots: listOf(absolutePath, "absolute paths"),
   capBytes: count(1),
   maxLiveShells: count(1),
   maxSessions: count(1),
@@ -45,8 +57,8 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
   sandbox: oneOf("off", "read-only", "workspace-write"),
   network: oneOf("none", "full"),
   workspace: absolutePath,
-  writable: list,
-  hide: list,
+  writable: listOf(text, "paths"),
+  hide: listOf(text, "paths"),
   gitConfig: flag,
   debuggers: flag,
   allowUnsandboxed: flag,
@@ -56,83 +68,49 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
   maxFileBytes: count(0),
 };
 
+const ENVIRONMENT_CHECKS: Readonly<Record<keyof NonNullable<ToolkitOptions["environment"]>, Check>> = {
+  mode: oneOf("safe", "all", "core", "none"),
+  include: listOf(text, "names"),
+  exclude: listOf(text, "names"),
+  set: variables,
+};
+
 export function checkToolkitOptions(options: ToolkitOptions): void {
-  if (typeof options !== "object" || options === null)
+  if (object(options) !== undefined)
     throw refused('createToolkit needs an object of options, for example { workingDir: "/srv/project" }.');
-  for (const [name, value] of Object.entries(options)) {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof ToolkitOptions] : undefined;
-    if (!check) throw unknownOption(name);
-    const wanted = value === undefined ? undefined : check(value);
-    if (wanted !== undefined) throw refused(`The option ${name} must be ${wanted}; it is ${shown(value)}.`);
-  }
+  checkAll(options, CHECKS, "");
+  if (options.environment) checkAll(options.environment, ENVIRONMENT_CHECKS, "environment.");
   if (options.workingDir === undefined)
     throw refused("The option workingDir is missing: an absolute path of the directory commands run in.");
-  const { defaultTimeoutMs, maxTimeoutMs } = options;
-  if (defaultTimeoutMs !== undefined && maxTimeoutMs !== undefined && defaultTimeoutMs > maxTimeoutMs) {
+  const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots, workingDir } = options;
+  if (defaultTimeoutMs !== undefined && defaultTimeoutMs > maxTimeoutMs) {
     throw refused(
       `The option defaultTimeoutMs (${defaultTimeoutMs}) is longer than maxTimeoutMs (${maxTimeoutMs}): raise the one or lower the other.`,
     );
   }
+  if (allowedRoots && !isWithinRoots(workingDir, allowedRoots)) {
+    throw refused(
+      `The option workingDir (${workingDir}) is in none of allowedRoots (${allowedRoots.join(", ")}): no command could start. Add it there, or work in one of them.`,
+    );
+  }
 }
 
-function unknownOption(name: string): NacreError {
-  const near = nearest(name, Object.keys(CHECKS));
-  const hint = near === undefined ? `There are: ${Object.keys(CHECKS).join(", ")}.` : `Did you mean ${near}?`;
-  return refused(`createToolkit has no option ${name}. ${hint}`);
+function checkAll(values: object, checks: Readonly<Record<string, Check>>, prefix: string): void {
+  for (const [name, value] of Object.entries(values)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    if (!check) throw unknownOption(name, Object.keys(checks), prefix);
+    const wanted = value === undefined ? undefined : check(value);
+    if (wanted !== undefined)
+      throw refused(`The option ${prefix}${name} must be ${wanted}; it is ${shown(value)}.`);
+  }
+}
+
+function unknownOption(name: string, known: readonly string[], prefix: string): NacreError {
+  const near = nearest(name, known);
+  const hint = near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${prefix}${near}?`;
+  return refused(`createToolkit has no option ${prefix}${name}. ${hint}`);
 }
 
 function refused(words: string): NacreError {
   return new NacreError("invalid_input", words);
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" && !value.includes("\0") ? undefined : "a text";
-}
-
-function flag(value: unknown): string | undefined {
-  return typeof value === "boolean" ? undefined : "true or false";
-}
-
-function callback(value: unknown): string | undefined {
-  return typeof value === "function" ? undefined : "a function";
-}
-
-function list(value: unknown): string | undefined {
-  return Array.isArray(value) ? undefined : "an array";
-}
-
-function object(value: unknown): string | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? undefined : "an object";
-}
-
-function absolutePath(value: unknown): string | undefined {
-  return typeof value === "string" && isAbsolute(value) ? undefined : "an absolute path";
-}
-
-function directory(value: unknown): string | undefined {
-  if (typeof value !== "string" || !isAbsolute(value)) return "an absolute path of a directory";
-  return statSync(value, { throwIfNoEntry: false })?.isDirectory() === false ? "a directory" : undefined;
-}
-
-function count(least: number): Check {
-  return (value) =>
-    typeof value === "number" && Number.isFinite(value) && value >= least
-      ? undefined
-      : `a number of at least ${least}`;
-}
-
-function oneOf(...words: readonly string[]): Check {
-  return (value) =>
-    typeof value === "string" && words.includes(value)
-      ? undefined
-      : `one of ${words.map((word) => `"${word}"`).join(", ")}`;
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  return typeof value === "object" && value !== null
-    ? Array.isArray(value)
-      ? "an array"
-      : "an object"
-    : String(value);
 }

@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
+import { NacreError } from "../../src/support/errors.ts";
 import { createToolkit, type ToolkitOptions } from "../../src/toolkit.ts";
 
 const workingDir = tmpdir();
@@ -23,19 +24,83 @@ test.each([
   ],
   ["a file", { workingDir: "/etc/passwd" }, /workingDir must be a directory/],
   [
+    "a directory that is missing",
+    { workingDir: "/nowhere/at/all" },
+    'The option workingDir must be a directory that exists; it is "/nowhere/at/all".',
+  ],
+  [
     "a wrong word",
     { workingDir, policy: "strict" },
     /policy must be one of "off", "trusting", .*it is "strict"/,
   ],
   ["a wrong type", { workingDir, durable: "yes" }, /durable must be true or false; it is "yes"/],
-  ["a wrong number", { workingDir, maxSessions: 0 }, /maxSessions must be a number of at least 1; it is 0/],
-  ["no number", { workingDir, capBytes: Number.NaN }, /capBytes must be a number/],
-  ["a list that is none", { workingDir, rules: {} }, /rules must be an array; it is an object/],
+  [
+    "a wrong number",
+    { workingDir, maxSessions: 0 },
+    /maxSessions must be a whole number of at least 1; it is 0/,
+  ],
+  [
+    "no number",
+    { workingDir, capBytes: Number.NaN },
+    /capBytes must be a whole number of at least 1; it is NaN/,
+  ],
+  ["a list that is none", { workingDir, rules: {} }, /rules must be an array of rules; it is an object/],
   [
     "options that contradict each other",
     { workingDir, defaultTimeoutMs: 10, maxTimeoutMs: 5 },
     /defaultTimeoutMs \(10\) is longer than maxTimeoutMs \(5\)/,
   ],
+  [
+    "a time that is longer than the longest there is",
+    { workingDir, defaultTimeoutMs: 700_000 },
+    /defaultTimeoutMs \(700000\) is longer than maxTimeoutMs \(600000\): raise the one/,
+  ],
+  [
+    "a directory that no command may start in",
+    { workingDir, allowedRoots: ["/usr"] },
+    /workingDir \(.+\) is in none of allowedRoots \(\/usr\): .+ Add it there/,
+  ],
+  [
+    "no network without a sandbox",
+    { workingDir, network: "none" },
+    'The option network "none" only counts in a sandbox, and none is asked for: set sandbox (--sandbox) to "read-only" or "workspace-write", or leave it out.',
+  ],
+  [
+    "hidden paths without a sandbox",
+    { workingDir, sandbox: "off", hide: [".env"] },
+    /The option hide only counts in a sandbox, .+: set sandbox/,
+  ],
+  [
+    "a sandbox that would protect nothing",
+    { workingDir, sandbox: "workspace-write", workspace: "/" },
+    /The workspace is \/, so "workspace-write" would protect nothing\. Start in/,
+  ],
+  [
+    "an unknown part of the environment",
+    { workingDir, environment: { inclued: ["A"] } },
+    "createToolkit has no option environment.inclued. Did you mean environment.include?",
+  ],
+  [
+    "a part of the environment of the wrong type",
+    { workingDir, environment: { set: { A: 1 } } },
+    "The option environment.set must be an object whose values are texts; it is an object.",
+  ],
+  [
+    "a mode of the environment that is none",
+    { workingDir, environment: { mode: "strict" } },
+    /environment\.mode must be one of "safe", "all", "core", "none"; it is "strict"/,
+  ],
+  [
+    "a list with a stranger",
+    { workingDir, hide: [".env", 3] },
+    /hide must be an array of paths; it is \[".env", 3\]/,
+  ],
+  [
+    "a hook that is none",
+    { workingDir, hooks: [{ before: "x" }] },
+    /hooks must be an array of objects with before, after or both/,
+  ],
+  ["a rule that cannot be used", { workingDir, rules: [{ id: "x" }] }, /rule/],
   [
     "an audit log that cannot be",
     { workingDir, auditFile: "/proc/none/audit" },
@@ -45,6 +110,36 @@ test.each([
 ])("%s is refused before anything starts, with the fix", async (_what, options, words) => {
   await expect(createToolkit(options as unknown as ToolkitOptions)).rejects.toThrow(words);
 });
+
+test("every option of the wrong type is refused with its name and what it must be", async () => {
+  const wrong = [Symbol("x"), null, Number.NaN, -1, 1.5, "", "a\0b", { odd: true }, [null]];
+  for (const name of await optionNames()) {
+    const refusals = await Promise.all(wrong.map((value) => refusalOf({ workingDir, [name]: value })));
+    // None of these is good for any option, but for an object where one is wanted.
+    expect([name, refusals.filter((words) => words === undefined)]).toEqual([name, []]);
+    for (const words of refusals) expect(words).toContain(name);
+    expect(refusals[0]).toMatch(new RegExp(`^The option ${name} must be .+; it is Symbol\\(x\\)\\.$`));
+  }
+});
+
+/** As the error about an unknown one lists them. */
+async function optionNames(): Promise<string[]> {
+  const [, list = ""] = /There are: (.+)\.$/.exec((await refusalOf({ workingDir, zzz: 1 })) ?? "") ?? [];
+  const names = list.split(", ");
+  expect(names.length).toBeGreaterThan(40);
+  return names;
+}
+
+async function refusalOf(options: unknown): Promise<string | undefined> {
+  try {
+    const kit = await createToolkit(options as ToolkitOptions);
+    await kit.dispose();
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(NacreError);
+    return (error as Error).message;
+  }
+}
 
 test("an option that is undefined counts as left out", async () => {
   const kit = await createToolkit({ workingDir, policy: undefined } as unknown as ToolkitOptions);

@@ -1,4 +1,5 @@
 // `nacre run --json`: the result of the tool as one flat JSON object; the exit code is the command's.
+import { checkWorkingDir } from "../../shell/working-dir.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../support/limits.ts";
 import type { ToolResult } from "../../tool/result.ts";
 import { createToolkit, type Toolkit } from "../../toolkit.ts";
@@ -11,6 +12,8 @@ import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   const { workingDir, session, mode, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
+  // In the words that the other forms have for it.
+  checkWorkingDir(workingDir, undefined);
   await using kit = await createToolkit({
     ...managerOptionsOf(plan),
     workingDir,
