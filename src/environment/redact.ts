@@ -32,13 +32,39 @@ export interface Redactor {
 
 /** The whole of a text at once. */
 export function redact(text: string, options: RedactorOptions = {}): string {
+  if (text === "") return "";
   const redactor = createRedactor(options);
   return redactor.push(text) + redactor.end();
 }
 
 export function createRedactor(options: RedactorOptions = {}): Redactor {
   if (options.enabled === false) return { push: (text) => text, end: () => "" };
-  return new StreamRedactor(options.values ?? []);
+  return new StreamRedactor(secretsOf(options.values ?? NO_VALUES));
+}
+
+/** What is looked for, made ready. */
+interface Secrets {
+  readonly names: ReadonlyMap<string, string>;
+  /** The longest first: of two values that begin alike the longer one is meant. */
+  readonly values: readonly string[];
+  readonly pattern: RegExp;
+}
+
+/** Of a list that is used again and again, once: making it ready takes longer than a short text does. */
+const known = new WeakMap<readonly NamedValue[], Secrets>();
+const NO_VALUES: readonly NamedValue[] = [];
+
+function secretsOf(values: readonly NamedValue[]): Secrets {
+  const ready = known.get(values) ?? prepare(values);
+  known.set(values, ready);
+  return ready;
+}
+
+function prepare(values: readonly NamedValue[]): Secrets {
+  const long = values.filter(({ value }) => value.length >= REDACT_VALUE_MIN_CHARS);
+  const names = new Map(long.map(({ name, value }) => [value, name]));
+  const sorted = [...names.keys()].sort((a, b) => b.length - a.length);
+  return { names, values: sorted, pattern: secretsRegExp(sorted) };
 }
 
 class StreamRedactor implements Redactor {
@@ -51,13 +77,11 @@ class StreamRedactor implements Redactor {
   #givenChars = 0;
   #wakesOn: RegExp | undefined;
 
-  constructor(values: readonly NamedValue[]) {
-    const long = values.filter(({ value }) => value.length >= REDACT_VALUE_MIN_CHARS);
-    this.#names = new Map(long.map(({ name, value }) => [value, name]));
-    // The longest first: of two values that begin alike the longer one is meant.
-    this.#values = [...this.#names.keys()].sort((a, b) => b.length - a.length);
-    this.#secrets = secretsRegExp(this.#values);
-    this.#holdMaxChars = Math.max(REDACT_HOLD_MAX_CHARS, this.#values[0]?.length ?? 0);
+  constructor({ names, values, pattern }: Secrets) {
+    this.#names = names;
+    this.#values = values;
+    this.#secrets = pattern;
+    this.#holdMaxChars = Math.max(REDACT_HOLD_MAX_CHARS, values[0]?.length ?? 0);
   }
 
   push(text: string): string {
