@@ -1,5 +1,6 @@
 // What a client of an MCP server waits for: the first tools/list, beside `node -e 0`; and calls, beside spawning bash
-// in the client itself; for nacre, the peers and the floor. Interleaved, so that noise hits all alike.
+// in the client itself; for nacre, the peers and the floor. Interleaved, so that noise hits all alike. Then how long
+// nacre takes to end in the middle of fifty calls: a client that closes the door waits a second or two before it kills.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +12,17 @@ import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
 const STARTS = Number(process.env.BENCH_STARTS ?? 20);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 120);
+const ENDS = 5;
 const WARM_UP = Math.min(50, ROUNDS);
+const HELLO = {
+  id: 0,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "bench", version: "0" },
+  },
+};
 const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const servers = Object.entries(SERVERS).flatMap(([name, find]) => {
   const server = find();
@@ -20,6 +31,7 @@ const servers = Object.entries(SERVERS).flatMap(([name, find]) => {
 try {
   await starts();
   await calls();
+  await ends();
   note(
     "A peer answers `echo hi` through the tool it has for that; desktop-commander waits until it is sure.",
   );
@@ -106,17 +118,56 @@ async function calls() {
   }
 }
 
+async function ends() {
+  const ways = {
+    "end-of-file": (child) => child.stdin.end(),
+    SIGTERM: (child) => child.kill("SIGTERM"),
+    SIGINT: (child) => child.kill("SIGINT"),
+  };
+  const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let round = 0; round < ENDS; round++) {
+    for (const [name, end] of Object.entries(ways)) times[name].push(await timeToEnd(servers[0], end));
+  }
+  table(
+    "From the last word to the exit, in the middle of fifty calls",
+    ["way", "ms, median / p95"],
+    Object.entries(times).map(([name, took]) => [name, spread(took)]),
+  );
+  const slowest = Math.max(...Object.values(times).map(median));
+  target("the end in the middle of fifty calls", slowest, { atMost: 1000 }, " ms");
+}
+
+/** Half of the calls run in the background, the others wait for their turn in the session. */
+async function timeToEnd({ words, env }, end) {
+  const child = spawn(process.execPath, words, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
+  const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  say(HELLO);
+  for (let id = 1; id <= 50; id++) {
+    const background = id % 2 === 0 ? { run_in_background: true } : {};
+    const command = "sleep 1000 & sleep 1000";
+    say({ id, method: "tools/call", params: { name: "Bash", arguments: { command, ...background } } });
+  }
+  // Hello, and those in the background, are answered.
+  await new Promise((resolve) => {
+    let text = "";
+    child.stdout.on("data", (chunk) => {
+      text += chunk;
+      if (text.split("\n").length > 26) resolve();
+    });
+  });
+  const exited = once(child, "exit");
+  const start = performance.now();
+  end(child);
+  await exited;
+  return performance.now() - start;
+}
+
 /** As clients do: hello, wait for the answer, then ask for the tools. */
 async function timeToTools(words, env) {
   const start = performance.now();
   const child = spawn(process.execPath, words, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
   const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  const clientInfo = { name: "bench", version: "0" };
-  say({
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo },
-  });
+  say(HELLO);
   let text = "";
   let isGreeted = false;
   for await (const chunk of child.stdout) {
