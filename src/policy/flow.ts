@@ -10,6 +10,8 @@ export type Origin =
   | "socket"
   /** The processes of the machine, or of a user. */
   | "processes"
+  /** A file by its name, given to a program as its input: no less known than one that is named as a script. */
+  | "file"
   /** Settings that a well-known tool prints for the shell to read. */
   | "settings";
 

@@ -91,6 +91,8 @@ function runCode(
 ): void {
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
+    // A script by its name, only given as input.
+    if (origins.join() === "file") return;
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
     runner.sign(kind, around.span, `${command.program} runs code that is made at run time`);
   }

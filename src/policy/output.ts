@@ -18,8 +18,14 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   rememberFetched(command, scope);
   if (command.program === "tee") rememberCopies(command, scope);
+  if (command.program === "mkfifo" || command.program === "mknod") rememberPipes(command, scope);
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where));
-  return flowOf(text, picksSome(command) ? carried.filter((origin) => origin !== "processes") : carried);
+  const gone: Origin | null = picksSome(command) ? "processes" : null;
+  // What a program makes of a file is no longer that file.
+  return flowOf(
+    text,
+    carried.filter((origin) => origin !== gone && origin !== "file"),
+  );
 }
 
 /** Whether of a list only those are left that fit a pattern. */
@@ -222,6 +228,12 @@ function listsProcesses({ program, args }: EffectiveCommand): boolean {
   return (
     program === "ps" && !args.some(({ text }) => /^(-?[pqC]|--pid|--ppid)/.test(text) && !/^p/.test(text))
   );
+}
+
+/** Whoever reads a pipe reads what somebody else writes. */
+function rememberPipes({ args, cwds }: EffectiveCommand, scope: Scope): void {
+  for (const { text } of readOptions(args, { values: "m" }).operands)
+    scope.files.set(changeDirectory(text, cwds[0] ?? UNKNOWN), flowOf(null));
 }
 
 function rememberCopies({ args, stdin, cwds }: EffectiveCommand, scope: Scope): void {

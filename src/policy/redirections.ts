@@ -6,7 +6,7 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import type { Field, Redirection, Surroundings } from "./command.ts";
 import { type Frame, fieldsOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
-import { UNKNOWN } from "./marks.ts";
+import { isCertain, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
 import type { Scope } from "./scope.ts";
 import type { WordContext } from "./word-context.ts";
@@ -78,7 +78,11 @@ function readable(target: Field | undefined, scope: Scope): Flow {
   if (target.text === "/dev/null") return NO_FLOW;
   if (target.text.startsWith("/dev/tcp/")) return flowOf(null, ["network"]);
   const [cwd = UNKNOWN] = scope.cwds;
-  return scope.files.get(changeDirectory(target.text, cwd)) ?? flowOf(null);
+  const known = scope.files.get(changeDirectory(target.text, cwd));
+  if (known) return known;
+  return isCertain(target.text) && !/^\/(dev|proc)\//.test(target.text)
+    ? flowOf(null, ["file"])
+    : flowOf(null);
 }
 
 /** Remembers what went into files; answers what is left for the pipe. */

@@ -59,7 +59,7 @@ export function runFile(command: EffectiveCommand, around: Surroundings, runner:
 
 /** Runs what a shell would read; says so where nobody can read it before. */
 export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
-  if ((flow.text === null || isUnresolved(flow.text)) && flow.origins.join() !== "settings") {
+  if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")
       ? "reverse-shell"
       : flow.origins.includes("network")

@@ -15,7 +15,10 @@ export function reads(program: string): boolean {
 }
 
 export function readsOf(command: EffectiveCommand): readonly RawEffect[] {
-  return command.args.flatMap((arg) => {
+  const connects = /^(scp|rsync)$/.test(command.program);
+  return command.args.flatMap((arg, i) => {
+    // A key that opens the connection is used, not shown.
+    if (connects && command.args[i - 1]?.text === "-i") return [];
     const path = pathIn(arg.text);
     const target: Field = { ...arg, text: path ?? "" };
     return path === null ? [] : [{ kind: "read", target }];

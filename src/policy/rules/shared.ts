@@ -52,7 +52,7 @@ export const sharedRules: readonly Rule[] = [
       {
         program: /^(helm|helmfile)$/,
         args: /(^| )(uninstall|delete|del|rollback|upgrade|install|destroy|sync|apply|push)( |$)/,
-        unless: /--dry-run/,
+        unless: /--dry-run|^diff /,
         does: "change a cluster",
       },
       {
