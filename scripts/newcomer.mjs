@@ -1,12 +1,16 @@
 // npm run newcomer: what happens to somebody who reads README.md and does as it says. Packs the package, installs it
-// into an empty project, checks the types of every ts block there and runs it, runs every nacre command of the sh
-// blocks; then the same program on newer Nodes. Prints what was run and what it came to.
+// into an empty project, checks the types of every ts block there and runs it, runs every line of the sh blocks, starts
+// the server of every client's configuration and asks it for its tools; then the same program on newer Nodes. Prints
+// what was run and what it came to.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
+import { serverOf } from "./server-of.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 const NEWER_NODES = ["22.23.3", NODE_24];
@@ -14,6 +18,8 @@ const SNIPPET_MAX_MS = 60_000;
 /** What a snippet takes for granted of its reader. */
 const PRELUDE = "declare function askAPerson(request: unknown): Promise<boolean>;\n";
 const PRELUDE_JS = "globalThis.askAPerson = async () => false;\n";
+/** Lines of sh blocks that are not run here, each with its reason. */
+const NOT_RUN = { "npm test": "the whole of the tests, which run by themselves" };
 
 ensureBuilt();
 const require = createRequire(join(root, "package.json"));
@@ -29,12 +35,16 @@ try {
   if (snippets.length === 0) report("README.md has ts blocks", false);
   report("the types of every snippet", checkTypes(snippets));
   for (const { name, js } of snippets) report(`${name} runs`, runNode(process.execPath, js));
-  for (const line of commandsOf(readme)) report(line, runCommand(line));
+  for (const line of linesOf(readme)) if (!(line in NOT_RUN)) report(line, runLine(line));
+  for (const line of Object.keys(NOT_RUN))
+    if (!linesOf(readme).includes(line)) report(`README.md shows ${line}`, false);
+  const configurations = ["text", "toml", "json"].flatMap((language) => blocksOf(readme, language));
+  for (const block of configurations) report(titleOf(block), await listsTools(block));
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
-  console.log(
-    `the package: ${Math.round(size / 1024)} KiB packed, ${countDependencies()} packages installed`,
-  );
+  const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages with all it needs`;
+  report(`README.md says what it weighs: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
 } finally {
+  if (existsSync(dir)) runLine("nacre kill --all");
   rmSync(base, { recursive: true, force: true });
 }
 console.log(failures === 0 ? "A newcomer gets through." : `${failures} step(s) failed.`);
@@ -49,8 +59,10 @@ function pack() {
   return { tarball: join(base, filename), size };
 }
 
-/** A project with what the snippets talk about: a failing test, a server that comes up and ends. */
+/** A project with what the page talks about: a failing test, a server that comes up and ends, a make that succeeds. */
 function install(tarball) {
+  mkdirSync(join(base, "bin"));
+  writeFileSync(join(base, "bin/make"), "#!/bin/sh\necho made $*\n", { mode: 0o755 });
   mkdirSync(join(dir, "packages/api"), { recursive: true });
   const scripts = { test: "echo one test failed; exit 1", dev: "echo listening on $PORT; sleep 1" };
   const manifest = { name: "newcomer", private: true, type: "module", scripts };
@@ -99,29 +111,59 @@ function runNode(node, file) {
   return run(node, [file]);
 }
 
-/** Lines of sh blocks that call nacre with nothing left to fill in. */
-function commandsOf(text) {
+/** What sh blocks tell to type, without the remarks. */
+function linesOf(text) {
   return blocksOf(text, "sh")
     .flatMap((block) => block.split("\n"))
     .map((line) => line.replace(/\s+#.*$/, "").trim())
-    .filter(
-      (line) => /^(npx )?nacre /.test(line) && !/\bID\b|\[|<|nacre mcp|nacre init .*--write/.test(line),
-    );
+    .filter((line) => line !== "");
 }
 
-function runCommand(line) {
-  const bin = join(dir, "node_modules/.bin");
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
-  const { status, stdout, stderr, signal } = spawnSync("bash", ["-c", line], {
-    cwd: dir,
-    env,
-    encoding: "utf8",
-    timeout: SNIPPET_MAX_MS,
-  });
-  // A verdict and the exit code of a command are answers, too; 2 and above 4 are not.
-  const ok = !signal && (status === 0 || /nacre (check|run)/.test(line)) && !/^error:/m.test(stderr);
-  if (!ok) console.log(stdout + stderr);
+/** Those of npm are for a clone, the others for whoever has it installed. ID is a shell that runs. */
+function runLine(line) {
+  const isForClone = line.startsWith("npm ");
+  const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";
+  const { status, stdout, stderr, signal } = spawnSync(
+    "bash",
+    ["-c", shell + line.replace(/\bID\b/, "$ID")],
+    {
+      cwd: isForClone ? root : dir,
+      env: installedEnv(),
+      encoding: "utf8",
+      timeout: SNIPPET_MAX_MS,
+    },
+  );
+  // A verdict is an answer, too.
+  const good = line.startsWith("nacre check ") ? [0, 3, 4] : [0];
+  const ok = !signal && good.includes(status);
+  if (!ok) console.log(`${stdout}${stderr}ended with ${signal ?? status}`);
   return ok;
+}
+
+function installedEnv() {
+  const bin = join(dir, "node_modules/.bin");
+  const path = [bin, join(base, "bin"), process.env.PATH].join(":");
+  return { ...process.env, PATH: path, NACRE_HOME: join(base, "state") };
+}
+
+function titleOf(block) {
+  return `the server of ${block.trim().split("\n")[0]} lists its tools`;
+}
+
+/** In the project, as its client would start it there. */
+async function listsTools(block) {
+  const server = serverOf(block);
+  if (server === undefined) return false;
+  const client = new Client({ name: "newcomer", version: "1.0.0" });
+  try {
+    await client.connect(new StdioClientTransport({ ...server, cwd: dir, env: installedEnv() }));
+    return (await client.listTools()).tools.length === 3;
+  } catch (error) {
+    console.log(String(error));
+    return false;
+  } finally {
+    await client.close();
+  }
 }
 
 function onNewerNode(version, snippets) {
