@@ -1,10 +1,10 @@
 // A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
-import { takePid, whyNoPidReuse } from "../fixtures/pid-reuse.ts";
+import { inPidNamespace, whyNoPidReuse } from "../fixtures/pid-reuse.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
@@ -13,56 +13,48 @@ const durables = useDurables(shells);
 const noReuse = whyNoPidReuse();
 const reuseTitle = noReuse === undefined ? "" : ` (not here: ${noReuse})`;
 
-async function gone(pid: number): Promise<void> {
-  await eventually(() => expect(existsSync(`/proc/${pid}`)).toBe(false));
-}
-
 test.skipIf(noReuse)(
   `a shell whose shim is dead and whose pid is a stranger's is lost, and the stranger is not touched${reuseTitle}`,
   async () => {
-    const root = durables.root();
-    const marks = new Mark();
-    const [own, foreign] = [marks.next(), marks.next()];
-    const host = await durables.host(root);
-    const { id, shimPid } = await host.start({ command: `echo up; sleep ${own}`, durable: true });
-    await host.ask("waitForLine", { id, line: "^up$" });
-    await host.kill();
-    process.kill(shimPid, "SIGKILL");
-    await gone(shimPid);
-    await takePid(shimPid, foreign);
+    await inPidNamespace(async ({ prefix, outside, takePid, marked }) => {
+      const root = durables.root();
+      const marks = new Mark();
+      const [own, foreign] = [marks.next(), marks.next()];
+      const host = await durables.host(root, { prefix, isChild: true });
+      const { id, shimPid } = await host.start({ command: `echo up; sleep ${own}`, durable: true });
+      await host.ask("waitForLine", { id, line: "^up$" });
+      await host.kill();
+      process.kill(outside(shimPid), "SIGKILL");
+      await takePid(shimPid, foreign);
 
-    const manager = durables.manager(root);
-    const [shell] = await manager.adopt();
-    expect(shell?.id).toBe(id);
-    expect(shell?.status).toBe("lost");
-    expect(shell?.exitCode).toBeNull();
-    // What was really its own is ended, for nobody watches it any more.
-    expect(marks.processes(own)).toEqual([]);
-    expect(await shell?.kill({ graceMs: 0 })).toEqual({ signalled: [], survivors: [] });
-    expect(marks.processes(foreign).map(({ pid }) => pid)).toEqual([shimPid]);
+      const next = await durables.host(root, { prefix, isChild: true });
+      expect(await next.ask("adopt")).toMatchObject([{ id, status: "lost", exitCode: null }]);
+      // What was really its own is ended, for nobody watches it any more.
+      expect(marks.processes(own)).toEqual([]);
+      expect(await next.ask("kill", { id })).toEqual({ signalled: [], survivors: [] });
+      expect(marked(foreign)).toEqual([shimPid]);
+    });
   },
 );
 
 test.skipIf(noReuse).each(["auto", "best-effort"] as const)(
   `the group of a stranger that has an ended command's pid is not touched, containment %s${reuseTitle}`,
-  // Pids are the machine's: another test may end somebody whose pid is given out anew here.
-  { retry: 2 },
   async (containment) => {
-    const root = durables.root();
-    const marks = new Mark();
-    const foreign = marks.next();
-    const host = await durables.host(root, { manager: { containment } });
-    const { id, commandPid } = await host.start({ command: "echo up; exit 5", durable: true });
-    await host.wait(id);
-    await killWithKeeper(host, root);
-    await gone(commandPid);
-    await takePid(commandPid, foreign);
+    await inPidNamespace(async ({ prefix, takePid, marked }) => {
+      const root = durables.root();
+      const foreign = new Mark().next();
+      const options = { prefix, isChild: true, manager: { containment } };
+      const host = await durables.host(root, options);
+      const { id, commandPid } = await host.start({ command: "echo up; exit 5", durable: true });
+      await host.wait(id);
+      await killWithKeeper(host, root);
+      await takePid(commandPid, foreign);
 
-    const manager = durables.manager(root, { containment });
-    const [shell] = await manager.adopt();
-    expect(shell?.exitCode).toBe(5);
-    expect(await shell?.kill({ graceMs: 200 })).toEqual({ signalled: [], survivors: [] });
-    expect(marks.processes(foreign).map(({ pid }) => pid)).toEqual([commandPid]);
+      const next = await durables.host(root, options);
+      expect(await next.ask("adopt")).toMatchObject([{ id, exitCode: 5 }]);
+      expect(await next.ask("kill", { id, graceMs: 200 })).toEqual({ signalled: [], survivors: [] });
+      expect(marked(foreign)).toEqual([commandPid]);
+    });
   },
 );
 
