@@ -316,7 +316,8 @@ export class LocalHost implements Host {
 
   /** A slot that can no longer be used. */
   #drop(slot: Slot): undefined {
-    send(slot.commandPid, "SIGKILL");
+    // It may have died long ago.
+    if (isSameProcess(slot.commandPid, slot.commandStart)) send(slot.commandPid, "SIGKILL");
     this.#pool.discard(slot);
   }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { jobFifoOf, progressOf, readStartedShell } from "../../src/hosts/attach.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
+import { readIdentity, type ShellIdentity } from "../../src/spool/identity.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();
@@ -59,6 +59,16 @@ test("a shell without a readable meta, or with another one's, is none", async ()
   expect(readStartedShell(shells.root, "shell_00000000")).toBeUndefined();
 });
 
+/**
+ * Resolves when the host, which is this process, has a slot that is on disk: its shim has told it so before it waits
+ * for its bash (wait4, on x86-64 or arm64), and what is told is read before the event loop comes round.
+ */
+async function known({ shimPid }: ShellIdentity): Promise<void> {
+  await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(61|260) /));
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 test("a bash that waits for its job waits, one that has got it has begun, and so has one that is gone", async () => {
   const shells = manager({ poolSize: 1 });
   const ended = await run(shells, "true");
@@ -73,10 +83,12 @@ test("a bash that waits for its job waits, one that has got it has begun, and so
   expect(jobFifoOf(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}\/go\d+$/);
   // Somebody else with that pid has nothing to do with it.
   expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
+  await known(slot);
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
+  expect(shell.started.commandPid).toBe(slot.commandPid);
   await shell.waitFor({ pattern: /^up$/ }, 20_000);
   expect(progressOf(shell.started)).toBe("begun");
-  expect(jobFifoOf(shell.started.commandPid)).toBeUndefined();
+  expect(jobFifoOf(slot.commandPid)).toBeUndefined();
 });
 
 test("a bash that is stopped before it has read its job is not said to wait", async () => {

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -109,7 +110,11 @@ describe("starting", () => {
     const [slot] = idle();
     process.kill(slot?.shimPid ?? -1, "SIGKILL");
     await eventually(() => expect(isAlive(slot?.shimPid ?? -1)).toBe(false));
-    const shell = await start("exit 3");
+    const go = join(directory(), "go");
+    const shell = await start(`until [[ -e ${go} ]]; do sleep 0.02; done; exit 3`);
+    expect(shell.shimPid).not.toBe(slot?.shimPid);
+    expect(host.isAlive(shell.shimPid, shell.shimStart)).toBe(true);
+    writeFileSync(go, "");
     expect(await shell.ended).toMatchObject({ code: 3 });
   });
 
