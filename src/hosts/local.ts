@@ -1,23 +1,20 @@
 // This machine as a host: slots from a keeper, facts from /proc, signals from this process.
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { type Job, Keeper } from "../keeper/keeper.ts";
-import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellIdentity } from "../spool/identity.ts";
-import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
-import { type ShellMeta, writeMeta } from "../spool/meta.ts";
+import type { SpoolRoot } from "../spool/layout.ts";
+import type { ShellMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
 import { NacreError } from "../support/errors.ts";
-import { FEW_PIDS_COUNT, POOL_SLOTS_COUNT, STREAM_CAP_BYTES, TIMER_MAX_MS } from "../support/limits.ts";
+import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
-import { systemCode } from "../support/system-error.ts";
 import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
+import { EventLoopHold } from "./event-loop-hold.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
 import type {
-  Beginning,
   Containment,
   Host,
   ProcessRef,
@@ -28,22 +25,17 @@ import type {
 } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
-import {
-  allPids,
-  hasProcfs,
-  isProcess,
-  isSameProcess,
-  lastPid,
-  lockLimit,
-  readStat,
-} from "./process-table.ts";
+import { pidsSince } from "./pids-since.ts";
+import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
-import { ScriptChannel } from "./script-channel.ts";
 import { SharedLook } from "./shared-look.ts";
+import { mayNotSignal, signalGroup, signalProcess } from "./signals.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
 import { StdinFeed } from "./stdin-feed.ts";
 import { endStrays } from "./strays.ts";
+import { TagHolders } from "./tag-holders.ts";
+import { TakenSlot } from "./taken-slot.ts";
 
 export interface LocalHostOptions {
   readonly root: SpoolRoot;
@@ -60,10 +52,7 @@ export interface LocalHostOptions {
 }
 
 interface Running {
-  readonly slot: Slot;
-  readonly channel: ScriptChannel | undefined;
-  readonly beginning: Beginning | undefined;
-  readonly stdin: StdinFeed | undefined;
+  readonly taken: TakenSlot;
   readonly onExit: (record: ExitRecord) => void;
 }
 
@@ -73,12 +62,10 @@ export class LocalHost implements Host {
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
   readonly #running = new Map<string, Running>();
-  /** Who has a tag now: an ended shell whose tag went to another one finds nothing any more. */
-  readonly #tagHolders = new Map<bigint, string>();
-  readonly #look = new SharedLook((shells) => findProcesses(this.#findable(shells), allPids()));
+  readonly #tagHolders = new TagHolders();
+  readonly #look = new SharedLook((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
+  readonly #loop = new EventLoopHold();
   #prepared = false;
-  #holders = 0;
-  #awake: NodeJS.Timeout | undefined;
 
   constructor(options: LocalHostOptions) {
     this.#options = options;
@@ -139,8 +126,7 @@ export class LocalHost implements Host {
   }
 
   release(shell: StartedShell): void {
-    const { tag, id } = shell;
-    if (tag !== undefined && this.#tagHolders.get(tag) === id) this.#tagHolders.delete(tag);
+    this.#tagHolders.release(shell);
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
@@ -148,28 +134,21 @@ export class LocalHost implements Host {
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
-    const last = lastPid();
-    if (last === shell.pidBefore && last > 0) return [];
-    // Pids are given out in order: only the new ones can be its own. A smaller one means that they wrapped.
-    const candidates = last > shell.pidBefore ? pidsBetween(shell.pidBefore, last) : allPids();
+    const candidates = pidsSince(shell.pidBefore);
     if (candidates.length === 0) return [];
-    return (await findProcesses(this.#findable([shell]), candidates)).get(shell) ?? [];
+    return (await findProcesses(this.#tagHolders.findable([shell]), candidates)).get(shell) ?? [];
   }
 
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
-    if (!isSameProcess(target.pid, target.startTime)) return "gone";
-    return send(target.pid, signal);
+    return signalProcess(target, signal);
   }
 
   mayNotSignal(target: ProcessRef): boolean {
-    return send(target.pid, 0) === "denied";
+    return mayNotSignal(target);
   }
 
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult {
-    // Only while its leader is the one we started: after that its number may be somebody else's.
-    const stat = readStat(shell.commandPid);
-    if (stat?.startTime !== shell.commandStart || stat.group !== shell.commandPid) return "gone";
-    return send(-shell.commandPid, signal);
+    return signalGroup(shell, signal);
   }
 
   isAlive(pid: number, startTime: string): boolean {
@@ -192,16 +171,8 @@ export class LocalHost implements Host {
     endStrays(this.#options.root);
   }
 
-  /** A timer is all it takes: what is heard from the keeper arrives as long as the loop turns. */
   hold(): () => void {
-    // One for all: it is held for every command of a session.
-    this.#awake ??= setInterval(() => {}, TIMER_MAX_MS);
-    if (this.#holders++ === 0) this.#awake.ref();
-    let held = true;
-    return () => {
-      if (held && --this.#holders === 0) this.#awake?.unref();
-      held = false;
-    };
+    return this.#loop.hold();
   }
 
   async dispose(): Promise<void> {
@@ -213,14 +184,6 @@ export class LocalHost implements Host {
     } finally {
       release();
     }
-  }
-
-  /** Without those whose tag has gone to another shell since. */
-  #findable(shells: readonly StartedShell[]): StartedShell[] {
-    return shells.filter(
-      ({ id, tag, unseen }) =>
-        unseen === undefined && (tag === undefined || (this.#tagHolders.get(tag) ?? id) === id),
-    );
   }
 
   #prepare(): void {
@@ -254,70 +217,45 @@ export class LocalHost implements Host {
     const { job, environment } = jobOf({ ...plan, stdin: stdin?.path }, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     const shim = readStat(slot.shimPid);
-    if (!shim || shim.state === "Z") {
-      stdin?.close();
-      return this.#drop(slot);
-    }
-    let channel: ScriptChannel | undefined;
-    let beginning: Beginning | undefined;
+    const taken = new TakenSlot({
+      slot,
+      shimStart: shim?.startTime ?? "",
+      plan,
+      stdin,
+      fifoPath: this.#keeper.fifoPath(slot.fifo),
+      bashPath: this.#bashPath,
+    });
+    if (!shim || shim.state === "Z") return this.#giveUp(taken);
     let meta: ShellMeta;
     try {
-      if (plan.session) channel = new ScriptChannel(this.#keeper.fifoPath(slot.fifo));
-      beginning = plan.begin?.({
-        id: slot.id,
-        files: slot.files,
-        holder: { pid: slot.shimPid, startTime: shim.startTime },
-        bashPath: this.#bashPath,
-        script: channel?.path,
-      });
-      if (beginning) writeBeginning(slot.files, beginning);
-      meta = plan.meta(slot.id);
-      const text = channel ? channel.program(this.#bashPath, meta.session) : plan.command;
-      writeFileSync(slot.files.command, text, { mode: 0o600 });
-      if (plan.trailer) writeFileSync(slot.files.trailer, "");
-      if (meta.durable) writeDurableMark(slot.files.durable, meta);
-      writeMeta(slot.files.meta, meta);
+      meta = taken.prepare();
     } catch (cause) {
-      channel?.close();
-      stdin?.close();
-      this.#drop(slot);
-      beginning?.end();
+      this.#giveUp(taken);
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
     const pidBefore = lastPid();
-    this.#running.set(slot.generation, { slot, channel, stdin, beginning, onExit: plan.onExit });
-    if (slot.tag !== undefined) this.#tagHolders.set(slot.tag, slot.id);
+    this.#running.set(slot.generation, { taken, onExit: plan.onExit });
+    this.#tagHolders.take(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
-      channel?.close();
-      beginning?.end();
-      stdin?.close();
-      return this.#drop(slot);
+      return this.#giveUp(taken);
     }
-    stdin?.begin();
+    const started = taken.begun(meta, pidBefore);
     // In case it is a long one; its end asks for a refill at once.
     this.#pool.refillIn(20);
-    return {
-      id: slot.id,
-      files: slot.files,
-      meta,
-      shimPid: slot.shimPid,
-      shimStart: shim.startTime,
-      commandPid: slot.commandPid,
-      commandStart: slot.commandStart,
-      ...(meta.confinement?.driver === "bubblewrap" ? { sandboxPid: slot.commandPid } : {}),
-      tag: slot.tag,
-      pidBefore,
-      loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
-      ...(channel ? { channel } : {}),
-    };
+    return started;
+  }
+
+  #giveUp(taken: TakenSlot): undefined {
+    taken.close();
+    this.#drop(taken.slot);
+    taken.free();
   }
 
   /** A slot that can no longer be used. */
-  #drop(slot: Slot): undefined {
-    // It may have died long ago.
-    if (isSameProcess(slot.commandPid, slot.commandStart)) send(slot.commandPid, "SIGKILL");
+  #drop(slot: Slot): void {
+    signalProcess({ pid: slot.commandPid, startTime: slot.commandStart }, "SIGKILL");
     this.#pool.discard(slot);
   }
 
@@ -332,43 +270,11 @@ export class LocalHost implements Host {
       return;
     }
     this.#running.delete(generation);
-    // Before its fifo goes to the next slot.
-    running.channel?.close();
-    running.stdin?.close();
-    this.#pool.release(running.slot);
-    if (running.beginning) writeRemarks(running.slot.files, running.beginning.end());
-    running.onExit(record);
+    const { taken, onExit } = running;
+    taken.close();
+    this.#pool.release(taken.slot);
+    taken.free();
+    onExit(record);
     this.#pool.refillIn(1);
-  }
-}
-
-function writeBeginning({ dir, start }: ShellFiles, { script, files }: Beginning): void {
-  for (const { name, content } of files) writeFileSync(join(dir, name), content, { mode: 0o600 });
-  writeFileSync(start, script, { mode: 0o600 });
-}
-
-function writeRemarks({ remarks }: ShellFiles, lines: readonly string[]): void {
-  if (lines.length === 0) return;
-  try {
-    writeFileSync(remarks, `${lines.join("\n")}\n`, { mode: 0o600 });
-  } catch {
-    // The disk is full, say: the end itself is on it.
-  }
-}
-
-/** Those that are there, of the pids given out since. */
-function pidsBetween(before: number, last: number): number[] {
-  if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
-  const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  // Threads have numbers of the same kind, and a directory that no listing shows.
-  return pids.filter(isProcess);
-}
-
-function send(pid: number, signal: NodeJS.Signals | 0): SignalResult {
-  try {
-    process.kill(pid, signal);
-    return "sent";
-  } catch (error) {
-    return systemCode(error) === "EPERM" ? "denied" : "gone";
   }
 }

@@ -1,0 +1,100 @@
+// A slot on its way from waiting to running a command: what is written to disk before the start, and what this
+// process holds open for it until its end.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeDurableMark } from "../spool/durable-mark.ts";
+import type { ShellFiles } from "../spool/layout.ts";
+import { type ShellMeta, writeMeta } from "../spool/meta.ts";
+import type { Beginning, StartedShell, StartPlan } from "./host.ts";
+import { ScriptChannel } from "./script-channel.ts";
+import type { Slot } from "./slot-pool.ts";
+import type { StdinFeed } from "./stdin-feed.ts";
+
+export interface TakenSlotOptions {
+  readonly slot: Slot;
+  readonly shimStart: string;
+  readonly plan: StartPlan;
+  readonly stdin: StdinFeed | undefined;
+  /** Where its job comes through, and a session's script. */
+  readonly fifoPath: string;
+  readonly bashPath: string;
+}
+
+export class TakenSlot {
+  readonly slot: Slot;
+  readonly #options: TakenSlotOptions;
+  #channel: ScriptChannel | undefined;
+  #beginning: Beginning | undefined;
+
+  constructor(options: TakenSlotOptions) {
+    this.#options = options;
+    this.slot = options.slot;
+  }
+
+  /** Puts on disk what must be there before the command begins. If that fails it can still be closed and freed. */
+  prepare(): ShellMeta {
+    const { slot, shimStart, plan, fifoPath, bashPath } = this.#options;
+    const { id, files } = slot;
+    if (plan.session) this.#channel = new ScriptChannel(fifoPath);
+    this.#beginning = plan.begin?.({
+      id,
+      files,
+      holder: { pid: slot.shimPid, startTime: shimStart },
+      bashPath,
+      script: this.#channel?.path,
+    });
+    if (this.#beginning) writeBeginning(files, this.#beginning);
+    const meta = plan.meta(id);
+    const text = this.#channel ? this.#channel.program(bashPath, meta.session) : plan.command;
+    writeFileSync(files.command, text, { mode: 0o600 });
+    if (plan.trailer) writeFileSync(files.trailer, "");
+    if (meta.durable) writeDurableMark(files.durable, meta);
+    writeMeta(files.meta, meta);
+    return meta;
+  }
+
+  /** It has been sent its job. */
+  begun(meta: ShellMeta, pidBefore: number): StartedShell {
+    const { slot, shimStart, stdin } = this.#options;
+    stdin?.begin();
+    return {
+      id: slot.id,
+      files: slot.files,
+      meta,
+      shimPid: slot.shimPid,
+      shimStart,
+      commandPid: slot.commandPid,
+      commandStart: slot.commandStart,
+      ...(meta.confinement?.driver === "bubblewrap" ? { sandboxPid: slot.commandPid } : {}),
+      tag: slot.tag,
+      pidBefore,
+      loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
+      ...(this.#channel ? { channel: this.#channel } : {}),
+    };
+  }
+
+  /** It has ended, or will never run. Before its fifo goes to the next slot. */
+  close(): void {
+    this.#channel?.close();
+    this.#options.stdin?.close();
+  }
+
+  /** Nothing of it runs any more: what confined it goes, and may have something to say. */
+  free(): void {
+    const lines = this.#beginning?.end() ?? [];
+    if (lines.length > 0) writeRemarks(this.slot.files, lines);
+  }
+}
+
+function writeBeginning({ dir, start }: ShellFiles, { script, files }: Beginning): void {
+  for (const { name, content } of files) writeFileSync(join(dir, name), content, { mode: 0o600 });
+  writeFileSync(start, script, { mode: 0o600 });
+}
+
+function writeRemarks({ remarks }: ShellFiles, lines: readonly string[]): void {
+  try {
+    writeFileSync(remarks, `${lines.join("\n")}\n`, { mode: 0o600 });
+  } catch {
+    // The disk is full, say, and its end is on it all the same; or it never ran, and there is nothing left of it.
+  }
+}
