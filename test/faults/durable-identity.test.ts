@@ -69,7 +69,10 @@ test.each([
     const host = await durables.host(root);
     const { id, shimPid } = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
     await host.ask("waitForLine", { id, line: "^up$" });
+    await eventually(() => expect(marks.processes()).toHaveLength(1));
+    // Its keeper has seen that it is durable, and has ended what is not, before its files are changed.
     await host.kill();
+    await eventually(() => expect(new SpoolRoot(root).list()).toEqual([id]));
     const { identity } = new SpoolRoot(root).files(id);
     const before = readFileSync(identity, "latin1");
     const words = before.trim().split(" ");
@@ -101,6 +104,7 @@ test("a tag that another host gives out by now leads to nobody", async () => {
   const alive = await durables.host(elsewhere);
   const other = await alive.start({ command: `echo up; sleep ${marks.next()}` });
   await alive.ask("waitForLine", { id: other.id, line: "^up$" });
+  await eventually(() => expect(marks.processes()).toHaveLength(1));
   // As if both hosts had drawn the same number, one after the death of the other.
   const tagOf = (path: string) => readFileSync(path, "latin1").split(" ")[4] ?? "";
   const file = new SpoolRoot(root).files(id).identity;
@@ -125,6 +129,7 @@ test("what cannot be read of a running shell costs only that shell", async () =>
     return started.id;
   };
   const [mark, identity, meta, whole] = [await start(), await start(), await start(), await start()];
+  await eventually(() => expect(marks.processes()).toHaveLength(4));
   writeFileSync(spool.files(mark).durable, "x[$(touch /nonexistent)] y\n");
   writeFileSync(spool.files(identity).identity, "garbage of no use");
   writeFileSync(spool.files(meta).meta, '{"version": 1, "id"');
