@@ -148,7 +148,7 @@ class Examination {
 
 /** What it costs to judge one command; the few rules about every command are part of its walk. */
 function judgingSteps(rules: number, effects: number): number {
-  return Math.max(0, rules - 4) * 0.4 + effects;
+  return Math.max(0, rules - 4) * 0.45 + effects;
 }
 
 interface RulesForProgram {

@@ -293,7 +293,7 @@ export class Walk implements Runner {
 }
 
 /** The least that a text inside a text costs, however short it is. */
-const TEXT_STEPS = 20;
+const TEXT_STEPS = 24;
 const ARGV_STEPS = 2;
 
 const NAMES_ITSELF = /\$\{?(0|BASH_SOURCE)/;
