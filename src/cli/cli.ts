@@ -1,6 +1,6 @@
 // Runs one command line; the result is the exit code. Data goes to stdout, everything else to stderr. Takes its
 // surroundings as an argument, so that tests run it without a process of its own.
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
@@ -13,9 +13,8 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     exitCode = code;
   };
   try {
-    await createProgram({ io, words, done }).parseAsync(words.length === 0 ? ["tour"] : words, {
-      from: "user",
-    });
+    const program = createProgram({ io, words, done });
+    await program.parseAsync(wordsFor(program, words), { from: "user" });
     return exitCode;
   } catch (error) {
     const mistake = error instanceof CommanderError ? mistakeOf(error, words) : messageOf(error);
@@ -28,6 +27,14 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     }
     return failureExitCode(code);
   }
+}
+
+function wordsFor({ commands }: Command, words: readonly string[]): readonly string[] {
+  if (words.length === 0) return ["tour"];
+  const [first, second] = words;
+  // commander would show the help of everything, and not say that it knows no such command.
+  const isUnknown = second !== undefined && !commands.some((command) => command.name() === second);
+  return first === "help" && isUnknown && second !== "help" ? words.slice(1) : words;
 }
 
 /** Whoever reads one object gets one, whatever happens. */

@@ -1,11 +1,21 @@
 // Hands this process to runCli.
+import { systemCode } from "../support/system-error.ts";
 import { runCli } from "./cli.ts";
+import { EXIT } from "./exit-code.ts";
 import { processIo } from "./process-io.ts";
 
 export async function start(): Promise<void> {
-  // Whoever reads our output may leave early (`nacre ps | head -1`): that is no reason for a stack trace.
-  process.stdout.on("error", () => {});
+  process.stdout.on("error", onLostOutput);
   process.stderr.on("error", () => {});
 
   process.exitCode = await runCli(process.argv.slice(2), processIo());
+}
+
+/** Whoever reads our output may leave early (`nacre ps | head -1`): that is no failure. A full disk is. */
+function onLostOutput(error: Error): void {
+  if (systemCode(error) === "EPIPE") return;
+  process.stderr.write(`nacre: What was printed could not be written: ${error.message}\n`);
+  process.once("exit", () => {
+    process.exitCode = EXIT.failed;
+  });
 }

@@ -18,6 +18,10 @@ test("--help lists the commands", async () => {
 test.each([
   [["dance"], "dance"],
   [["run"], "command"],
+  [["run", ""], "blank"],
+  [["run", " \n"], "blank"],
+  [["run", "--json", " "], "blank"],
+  [["help", "rnu"], "Did you mean run?"],
   [["run", "--timeout", "soon", "true"], "milliseconds"],
   [["run", "--timeout", "0", "true"], "milliseconds"],
   [["run", "--env", "NOVALUE", "true"], "NAME=value"],

@@ -99,6 +99,21 @@ test("output that is read by head ends quietly", () => {
   expect({ stdout, stderr }).toEqual({ stdout: "y\n141\n", stderr: "" });
 });
 
+test("output that cannot be written, on a full disk, is told and is a failure", () => {
+  for (const words of ["run 'echo hi'", "run --json 'echo hi'", "ps --json", "tools", "--help"]) {
+    const line = `'${process.execPath}' '${program}' ${words} >/dev/full`;
+    const { status, stderr } = spawnSync("bash", ["--norc", "-c", line], {
+      env: environment(),
+      encoding: "utf8",
+    });
+    expect({ words, status, stderr }).toEqual({
+      words,
+      status: 1,
+      stderr: expect.stringMatching(/^nacre: What was printed could not be written: ENOSPC: .+\n$/),
+    });
+  }
+});
+
 test("without HOME the state directory is where XDG says", () => {
   const env = { NACRE_HOME: undefined, XDG_STATE_HOME: join(dir(), "xdg") };
   expect(nacreIn(env, "run", "echo hi")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });

@@ -55,6 +55,8 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       ) => {
         const clash = clashIn(options);
         if (clash) run.error(`error: ${clash}`);
+        if (given.every((word) => word.trim() === ""))
+          run.error("error: the command is blank: there is nothing to run");
         const { runCommand } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
         const areArguments = words.includes("--");
