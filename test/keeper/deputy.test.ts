@@ -89,7 +89,7 @@ test("the end of a manager is the end of its deputy", async () => {
   const deputy = await onlyDeputy(shells.root.path);
   await shells.dispose();
   await eventually(() => expect(isAlive(deputy)).toBe(false));
-  expect(readdirSync(shells.root.keepersDir)).toEqual([]);
+  await eventually(() => expect(readdirSync(shells.root.keepersDir)).toEqual([]));
 });
 
 function openFiles(pid: string): string[] {

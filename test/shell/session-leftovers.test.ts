@@ -8,9 +8,12 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
+/** In a command, after `sleep N &`: goes on when the fork has become `sleep`; until then it has bash's name. */
+const BECOME = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
+
 test("a command returns at once and names what it leaves", async () => {
   const { run } = openSession(shells);
-  const result = await run("sleep 300 & echo started");
+  const result = await run(`sleep 300 & ${BECOME}; echo started`);
   expect(result).toMatchObject({ exitCode: 0, out: "started\n" });
   expect(result.leftovers).toEqual([{ pid: expect.any(Number), command: "sleep 300" }]);
   expect((await run("echo next")).leftovers).toEqual([]);
@@ -18,7 +21,7 @@ test("a command returns at once and names what it leaves", async () => {
 
 test("a command that ends its bash names what it leaves, too, and that can be ended", async () => {
   const { run } = openSession(shells);
-  const result = await run("sleep 300 & echo $!; exit 3");
+  const result = await run(`sleep 300 & ${BECOME}; echo $!; exit 3`);
   const pid = Number(result.out);
   expect(result).toMatchObject({ exitCode: 3, restarted: true, leftovers: [{ pid, command: "sleep 300" }] });
   expect(result.remains).toMatchObject({ exitCode: 3, isRunning: false, command: result.command });
