@@ -1,6 +1,7 @@
 // A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
@@ -70,9 +71,12 @@ test.each([
     const { id, shimPid } = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
     await host.ask("waitForLine", { id, line: "^up$" });
     await eventually(() => expect(marks.processes()).toHaveLength(1));
-    // Its keeper has seen that it is durable, and has ended what is not, before its files are changed.
+    const spool = new SpoolRoot(root);
+    const identified = () => spool.list().filter((one) => readIdentity(spool.files(one).identity));
+    await eventually(() => expect(identified()).toHaveLength(3));
+    // Its keeper has seen that it is durable, and has ended the two that wait, before its files are changed.
     await host.kill();
-    await eventually(() => expect(new SpoolRoot(root).list()).toEqual([id]));
+    await eventually(() => expect(spool.list()).toEqual([id]));
     const { identity } = new SpoolRoot(root).files(id);
     const before = readFileSync(identity, "latin1");
     const words = before.trim().split(" ");

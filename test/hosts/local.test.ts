@@ -162,7 +162,10 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
       start("true; /bin/true"),
     ]);
     await Promise.all([leaving.ended, clean.ended]);
-    expect((await host.leftoversOf(leaving)).map(({ command }) => command)).toEqual(["sleep 300"]);
+    // Until it has become `sleep` it goes by another name.
+    await eventually(async () =>
+      expect((await host.leftoversOf(leaving)).map(({ command }) => command)).toEqual(["sleep 300"]),
+    );
     expect(await host.leftoversOf(clean)).toEqual([]);
     for (const process of await host.leftoversOf(leaving)) host.signal(process, "SIGKILL");
   });
