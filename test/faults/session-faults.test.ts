@@ -65,9 +65,15 @@ test("a logger that somebody keeps stopped costs time once, and nothing of it la
   // Whoever wakes it finds it stopped again at once.
   const stopping = await place.session.start(`while kill -STOP ${logger}; do :; done 2>/dev/null`);
   await eventually(() => expect(stat(logger)[0]).toBe("T"));
-  const hit = await place.run("seq 3; echo code $? >&2");
-  expect(hit).toMatchObject({ exitCode: 0, err: "code 0\n" });
-  expect(hit.notes).toEqual(["stdout may be incomplete: its logger did not come to rest in time"]);
+  // On a busy machine it may get a moment in between: then everything is there.
+  let notes: readonly string[] = [];
+  for (let tries = 0; tries < 10 && notes.length === 0; tries++) {
+    const hit = await place.run("seq 3; echo code $? >&2");
+    expect(hit).toMatchObject({ exitCode: 0, err: "code 0\n" });
+    ({ notes } = hit);
+    if (notes.length === 0) expect(hit.out).toBe("1\n2\n3\n");
+  }
+  expect(notes).toEqual(["stdout may be incomplete: its logger did not come to rest in time"]);
   const next = await place.run("echo c");
   expect(next).toMatchObject({ exitCode: 0, out: "c\n", notes: [] });
   await stopping.kill({ graceMs: 0 });
