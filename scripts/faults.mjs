@@ -7,7 +7,7 @@ ensureBuilt();
 const words = process.argv.slice(2);
 const { status, passed, failed, skipped } = runVitest({
   cwd: root,
-  words: ["--testTimeout=1800000", ...(words.length === 0 ? ["test/faults"] : words)],
+  words: ["--testTimeout=1800000", "--hookTimeout=300000", ...(words.length === 0 ? ["test/faults"] : words)],
   env: { NACRE_LONG: "1" },
 });
 const tried = passed + failed;
