@@ -1,10 +1,11 @@
 // Every example runs, on the built package, and says what its reader expects.
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { noSandbox } from "./fixtures/sandboxes.ts";
 
 const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "agent-ai-sdk": /^The tool said: hello from bash$/m,
@@ -20,10 +21,8 @@ const folder = join(import.meta.dirname, "../examples");
 const home = mkdtempSync(join(tmpdir(), "nacre-test-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-const hasBubblewrap = (process.env["PATH"] ?? "").split(":").some((dir) => existsSync(join(dir, "bwrap")));
-
 test.for(Object.entries(EXAMPLES))("examples/%s.mjs", async ([name, says], { skip }) => {
-  if (name === "sandboxed-run" && !hasBubblewrap) skip("it needs bubblewrap: apt-get install bubblewrap");
+  if (name === "sandboxed-run" && noSandbox !== undefined) skip(noSandbox);
   const env = { ...process.env, NACRE_HOME: home };
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, `${name}.mjs`)], {
     env,

@@ -30,7 +30,6 @@ describeSandboxed("limits in a sandbox", () => {
       maxProcesses: 20,
       maxMemoryBytes: 64 * MIB,
       maxFileBytes: MIB,
-      cpuSeconds: 1,
     });
 
   test.skipIf(!has("pids"))("a fork bomb gets no further than its limit", async () => {
@@ -43,7 +42,9 @@ describeSandboxed("limits in a sandbox", () => {
     const shell = await runIn(manager(), HOG, workspace);
     expect(shell.getAllOutput()).not.toContain("took 209715200");
     expect(shell.exitCode).toBe(137);
-    expect(shell.remarks.join()).toMatch(/^out of memory: the kernel killed a process .* 67108864 bytes/);
+    expect(shell.remarks).toContainEqual(
+      expect.stringMatching(/^out of memory: the kernel killed a process .* 67108864 bytes/),
+    );
   });
 
   test.skipIf(!has("memory"))(
@@ -54,14 +55,17 @@ describeSandboxed("limits in a sandbox", () => {
       expect({ exitCode, kind: outcome?.kind }).toEqual({ exitCode: 137, kind: "signaled" });
       expect(notes.join()).toContain("out of memory: the kernel killed a process");
       const { notes: later, exitCode: code } = await session.run("true");
-      expect({ later, code }).toEqual({ later: [], code: 0 });
+      expect(code).toBe(0);
+      expect(later.join()).not.toContain("out of memory");
     },
   );
 
   test("a file does not grow beyond its limit, and a busy loop ends", async () => {
     const filled = await runIn(manager(), FILLER, workspace);
     expect(filled.getAllOutput()).toMatch(/^1048576\n/);
-    const busy = await runIn(manager(), "while :; do :; done", workspace);
+    // By itself: where a kernel is slow, it would end the others before their own limit does.
+    const brief = world.manager({ sandbox: "workspace-write", cpuSeconds: 1 });
+    const busy = await runIn(brief, "while :; do :; done", workspace);
     expect(busy.outcome).toMatchObject({ kind: "signaled", code: expect.any(Number) });
   });
 });

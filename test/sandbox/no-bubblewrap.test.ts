@@ -19,6 +19,7 @@ const REFUSED =
 
 const BWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"].filter((path) => existsSync(path));
 const library = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+const reporter = new URL("../../scripts/run-vitest.mjs", import.meta.url);
 const env = { PATH: "/usr/bin:/bin", HOME: dir, NACRE_HOME: join(dir, "state") };
 
 /** In front of a command line: run it where there is no bwrap. */
@@ -112,4 +113,28 @@ test("the doctor names it with the fix", ({ skip }) => {
   expect(stdout).toMatch(
     /^limited +bubblewrap +no sandbox: bubblewrap \(bwrap\) is not installed.*\n +fix: Install it: /m,
   );
+});
+
+test("the tests name what they skip and why, and where everything can be run that is a failure", ({
+  skip,
+}) => {
+  skip(isSkipped, CANNOT_MOUNT);
+  const cwd = fileURLToPath(new URL("../..", import.meta.url));
+  const report = (ci: string) => {
+    const script = `process.env.CI = ${JSON.stringify(ci)};
+import { runVitest } from ${JSON.stringify(reporter.href)};
+process.exit(runVitest({ cwd: ${JSON.stringify(cwd)}, words: ["test/cli/sandbox.test.ts"] }).status);`;
+    return run("--input-type=module", "-e", script);
+  };
+  const { code, stdout } = report("");
+  const reason = "needs a sandbox; bubblewrap is not installed: apt-get install bubblewrap";
+  expect(stdout).toContain(`skipped: nacre run --sandbox (${reason}) > passes stdin through\n`);
+  const skips = stdout.split("\n").filter((line) => line.startsWith("skipped: "));
+  expect(skips.filter((line) => !line.includes(reason))).toEqual([]);
+  expect(stdout).toMatch(/\n1 passed, 0 failed, 4 skipped\n$/);
+  expect(code).toBe(0);
+  const strict = report("true");
+  expect(strict.stdout).toContain("This must not be skipped here: nacre run --sandbox");
+  expect(strict.stdout).toMatch(/\n1 passed, 4 failed, 4 skipped\n$/);
+  expect(strict.code).toBe(1);
 });
