@@ -8,7 +8,11 @@ const USUAL_PLACES = ["/usr/bin", "/bin", "/usr/local/bin"];
 /** The system's own first; one in PATH only if it lies outside everything that is writable. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
   const dirs = [...USUAL_PLACES, ...(path ?? "").split(delimiter).filter(isAbsolute)];
-  return dirs.map((dir) => realPath(join(dir, "bwrap"))).find((file) => isTrusted(file, writable));
+  for (const dir of dirs) {
+    const file = realPath(join(dir, "bwrap"));
+    if (isTrusted(file, writable)) return file;
+  }
+  return undefined;
 }
 
 function isTrusted(file: string, writable: readonly string[]): boolean {

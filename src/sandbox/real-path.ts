@@ -1,22 +1,37 @@
 // Paths as the kernel sees them, also of what does not exist yet.
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { NacreError } from "../support/errors.ts";
 
 /** Every link resolved; behind the first part that does not exist the rest is taken as it stands. */
-export function realPath(path: string, links = 0): string {
+export function realPath(path: string): string {
+  return resolveFully(path, new Map(), 0);
+}
+
+/** The same for many paths in one turn: what has been looked at is not looked at again. */
+export function realPaths(): (path: string) => string {
+  const known = new Map<string, string>();
+  return (path) => resolveFully(path, known, 0);
+}
+
+function resolveFully(path: string, known: Map<string, string>, links: number): string {
   const target = resolve(path);
-  try {
-    return realpathSync.native(target);
-  } catch {
-    if (target === "/") return target;
-    if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${path}`);
-    // A link to nothing: what is made through it would be made there.
-    const link = linkAt(target);
-    if (link !== undefined) return realPath(resolve(dirname(target), link), links + 1);
-    const parent = realPath(dirname(target), links + 1);
-    return join(parent, target.slice(target.lastIndexOf("/") + 1));
-  }
+  const answer = known.get(target) ?? lookUp(target, known, links);
+  known.set(target, answer);
+  return answer;
+}
+
+/** Without exceptions for what is not there: most of what is asked for is not, and they cost more than all the rest. */
+function lookUp(target: string, known: Map<string, string>, links: number): string {
+  if (target === "/") return target;
+  const link = linkAt(target);
+  if (link === undefined) return join(resolveFully(dirname(target), known, links), basename(target));
+  const found = existing(target);
+  if (found !== undefined) return found;
+  if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${target}`);
+  // A link to nothing: what is made through it would be made there.
+  const from = resolveFully(dirname(target), known, links);
+  return resolveFully(resolve(from, link), known, links + 1);
 }
 
 // As the kernel's.
@@ -35,18 +50,32 @@ export function isWithin(path: string, directory: string): boolean {
 }
 
 /** The first part of a path that does not exist, by this: whoever holds that place holds the path. */
-export function firstMissing(path: string, exists: (path: string) => boolean): string | undefined {
+export function firstMissing(
+  path: string,
+  kindAt: (path: string) => ReturnType<typeof kindOf>,
+): string | undefined {
   let missing: string | undefined;
   for (let at = path; at !== dirname(at); at = dirname(at)) {
-    if (!exists(at)) missing = at;
-    else if (kindOf(at) === "directory") break;
+    const kind = kindAt(at);
+    if (kind === undefined) missing = at;
+    else if (kind === "directory") break;
   }
   return missing;
 }
 
 function linkAt(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+    return isLink ? readlinkSync(path) : undefined;
+  } catch {
+    // Where nobody may look, nothing can be made, either.
+    return undefined;
+  }
+}
+
+function existing(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }

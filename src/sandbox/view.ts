@@ -8,7 +8,7 @@ import { guardGit } from "./git-guard.ts";
 import { secretsOf, startupFilesOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
-import { firstMissing, isWithin, kindOf, realPath } from "./real-path.ts";
+import { firstMissing, isWithin, kindOf, realPath, realPaths } from "./real-path.ts";
 
 /** What is seen of our state root, and what counts as not there. */
 type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder">;
@@ -22,17 +22,22 @@ export interface View {
 export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): View {
   const { workspace, profile } = spec;
   const writable = outermostFirst([...new Set(spec.writable)]);
-  for (const path of writable) checkWritable(path);
+  const real = realPaths();
+  for (const path of writable) checkWritable(path, real);
   const isPrivate = (path: string) => PRIVATE.some((place) => isWithin(path, place));
   const shownInPrivate = profile === "read-only" && isPrivate(workspace) ? [workspace] : [];
   const isVisible = (path: string) =>
     !isPrivate(path) || [...writable, ...shownInPrivate].some((root) => isWithin(path, root));
   const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
-  const exists = (path: string) => kindOf(path) !== undefined && !isPlaceholder(path);
+  const kindAt = remembered((path) => {
+    const kind = kindOf(path);
+    return kind !== undefined && isPlaceholder(path) ? undefined : kind;
+  });
+  const exists = (path: string) => kindAt(path) !== undefined;
   const guards = writable.map((path) => guardGit(path, { gitConfig: spec.gitConfig, exists }));
-  const masks = masksOf(spec, { isVisible, isWritable, exists }, realPath(shown.stateRoot));
+  const masks = masksOf(spec, { isVisible, isWritable, kindAt, real }, real(shown.stateRoot));
   const startup = startupFilesOf(spec.homes)
-    .map(realPath)
+    .map(real)
     .filter((path) => isWritable(path) && kindOf(path) === "file");
   const roots = [...new Set([...writable, ...guards.flatMap((guard) => guard.writable)])];
   const readOnly = [...guards.flatMap((guard) => guard.readOnly), ...startup];
@@ -43,11 +48,11 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
       // nacre runs as root, a writable /proc/sys would be the way out.
       ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
       ...PRIVATE.flatMap((path) => ["--perms", "1777", "--tmpfs", path]),
-      ...[...neededOfRun(spec), ...shownInPrivate].flatMap((path) => ["--ro-bind", path, path]),
+      ...[...neededOfRun(spec, real), ...shownInPrivate].flatMap((path) => ["--ro-bind", path, path]),
       ...binds.flatMap((path) => ["--bind", path, path]),
       ...readOnly.flatMap((path) => ["--ro-bind", path, path]),
       ...masks.args,
-      ...stateRootArgs(shown),
+      ...stateRootArgs(shown, real),
     ],
     placeholders: [...guards.flatMap(({ placeholders }) => placeholders), ...masks.placeholders],
     notEnforced: guards.flatMap(({ notEnforced }) => notEnforced),
@@ -74,17 +79,17 @@ function pinsFor(targets: readonly string[], roots: readonly string[]): string[]
 }
 
 /** Paths were made real when they were first looked at: a command may have put a link there since. */
-function checkWritable(path: string): void {
+function checkWritable(path: string, real: Looks["real"]): void {
   if (kindOf(path) === undefined) {
     throw new NacreError(
       "invalid_input",
       `The writable path ${path} does not exist. Create it, or leave it out.`,
     );
   }
-  if (realPath(path) === path) return;
+  if (real(path) === path) return;
   throw new NacreError(
     "spawn_failed",
-    `The writable path ${path} leads elsewhere since it was first used, to ${realPath(path)}. Nothing was run.`,
+    `The writable path ${path} leads elsewhere since it was first used, to ${real(path)}. Nothing was run.`,
   );
 }
 
@@ -92,30 +97,47 @@ function checkWritable(path: string): void {
 const PRIVATE = ["/tmp", "/run"];
 
 /** Name service, where its configuration is a link into /run; the system itself on NixOS. */
-function neededOfRun({ network }: SandboxSpec): string[] {
-  const needed = [...(network === "full" ? ["/etc/resolv.conf"] : []), "/run/current-system"].map(realPath);
+function neededOfRun({ network }: SandboxSpec, real: Looks["real"]): string[] {
+  const needed = [...(network === "full" ? ["/etc/resolv.conf"] : []), "/run/current-system"].map(real);
   return needed.filter((path) => isWithin(path, "/run") && kindOf(path) !== undefined);
+}
+
+/** How paths are looked at in one view. */
+interface Looks {
+  readonly isVisible: (path: string) => boolean;
+  readonly isWritable: (path: string) => boolean;
+  /** undefined for what only holds a place. */
+  readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
+  readonly real: (path: string) => string;
+}
+
+function remembered<T>(look: (path: string) => T): (path: string) => T {
+  const known = new Map<string, T>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, look(path));
+    return known.get(path) as T;
+  };
 }
 
 function masksOf(
   spec: SandboxSpec,
-  { isVisible, isWritable, exists }: Record<"isVisible" | "isWritable" | "exists", (path: string) => boolean>,
+  { isVisible, isWritable, kindAt, real }: Looks,
   ownRoot: string,
 ): Pick<View, "args" | "placeholders"> & { readonly places: readonly string[] } {
   const args: string[] = [];
   const placeholders = new Map<string, Placeholder>();
   const hidden: string[] = [];
   const wanted = [
-    ...spec.hide.map(realPath).map((path) => ({ path, kind: "file" as const })),
+    ...spec.hide.map((path) => ({ path: real(path), kind: "file" as const })),
     ...spec.stateRoots.map((path) => ({ path, kind: "directory" as const })),
-    ...secretsOf(spec.homes).map(({ path, kind }) => ({ path: realPath(path), kind })),
+    ...secretsOf(spec.homes).map(({ path, kind }) => ({ path: real(path), kind })),
   ].sort((a, b) => a.path.length - b.path.length);
   for (const { path, kind } of wanted) {
     if (!isVisible(path) || hidden.some((other) => isWithin(path, other))) continue;
     refuseInside(spec, path);
     // Mounted by itself, with holes.
     if (path === ownRoot) continue;
-    const missing = firstMissing(path, exists);
+    const missing = firstMissing(path, kindAt);
     // Nobody can make it where nothing can be written.
     if (missing !== undefined && !isWritable(missing)) continue;
     if (missing !== undefined) {
@@ -145,12 +167,12 @@ function refuseInside({ workspace, writable }: SandboxSpec, hidden: string): voi
 }
 
 /** Empty but for what this shell needs. It can be passed through, as bash opens its script by its path. */
-function stateRootArgs({ stateRoot, readable, writable }: Shown): string[] {
-  const root = realPath(stateRoot);
+function stateRootArgs({ stateRoot, readable, writable }: Shown, real: Looks["real"]): string[] {
+  const root = real(stateRoot);
   return [
     ...["--perms", "0755", "--tmpfs", root],
-    ...readable.map(realPath).flatMap((path) => ["--ro-bind", path, path]),
-    ...writable.map(realPath).flatMap((path) => ["--bind", path, path]),
+    ...readable.map(real).flatMap((path) => ["--ro-bind", path, path]),
+    ...writable.map(real).flatMap((path) => ["--bind", path, path]),
     ...["--remount-ro", root],
   ];
 }

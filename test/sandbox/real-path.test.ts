@@ -1,0 +1,50 @@
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { sandboxSpec } from "../../src/sandbox/options.ts";
+import { realPath } from "../../src/sandbox/real-path.ts";
+import { viewOf } from "../../src/sandbox/view.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+
+const directory = useDirectories();
+
+test("links are resolved anywhere in a path, and what is missing stays as it is written", () => {
+  const dir = realpathSync(directory());
+  mkdirSync(join(dir, "a/b"), { recursive: true });
+  writeFileSync(join(dir, "a/b/file"), "");
+  symlinkSync("a/b", join(dir, "to-b"));
+  symlinkSync("file", join(dir, "a/b/to-file"));
+  expect(realPath(join(dir, "to-b/to-file"))).toBe(join(dir, "a/b/file"));
+  expect(realPath(join(dir, "to-b/missing/more"))).toBe(join(dir, "a/b/missing/more"));
+});
+
+test("a link to nothing leads where the kernel would make it, seen from the directory it is really in", () => {
+  const dir = realpathSync(directory());
+  mkdirSync(join(dir, "a/b"), { recursive: true });
+  symlinkSync("a/b", join(dir, "to-b"));
+  symlinkSync("../missing", join(dir, "a/b/to-missing"));
+  expect(realPath(join(dir, "to-b/to-missing"))).toBe(join(dir, "a/missing"));
+  writeFileSync(join(dir, "to-b/to-missing"), "");
+  expect(realpathSync(join(dir, "to-b/to-missing"))).toBe(join(dir, "a/missing"));
+});
+
+test("links that lead in a circle are refused", () => {
+  const dir = directory();
+  symlinkSync("two", join(dir, "one"));
+  symlinkSync("one", join(dir, "two"));
+  expect(() => realPath(join(dir, "one"))).toThrow("Too many links");
+});
+
+test("a hundred hidden paths that do not exist are hidden", () => {
+  const workspace = realpathSync(directory());
+  const stateRoot = directory();
+  const hide = Array.from({ length: 100 }, (_, index) => `missing-${index}`);
+  const spec = sandboxSpec({ sandbox: "workspace-write", hide }, { workspace, stateRoots: [stateRoot] });
+  if (!spec) throw new Error("no sandbox");
+  const { placeholders } = viewOf(spec, {
+    shown: { stateRoot, readable: [], writable: [] },
+    isPlaceholder: () => false,
+  });
+  const held = placeholders.map(({ path }) => path);
+  for (const name of hide) expect(held).toContain(join(workspace, name));
+});
