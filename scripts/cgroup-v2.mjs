@@ -1,4 +1,4 @@
-// npm run test:cgroup-v2: the tests of limits on a kernel whose control groups are version 2 alone. A machine that
+// npm run test:cgroups: the tests of limits on a kernel whose control groups are version 2 alone. A machine that
 // has bound the controllers to version 1 cannot give them back, so a second kernel is started as an ordinary process:
 // User-mode Linux (Debian: apt-get install user-mode-linux; NACRE_UML names another place).
 import { spawn } from "node:child_process";
