@@ -1,7 +1,13 @@
 // The filter, run by a small interpreter of its own: every call by every number. That the kernel takes it is shown
 // by the attacks.
 import { expect, test } from "vitest";
+import { Bubblewrap } from "../../src/sandbox/bubblewrap.ts";
+import { sandboxSpec } from "../../src/sandbox/options.ts";
 import { seccompProgram } from "../../src/sandbox/seccomp.ts";
+import { useDirectories } from "../fixtures/directories.ts";
+import { noSandbox } from "../fixtures/sandboxes.ts";
+
+const directory = useDirectories();
 
 const X86_64 = 0xc000_003e;
 const ALLOW = 0x7fff_0000;
@@ -75,6 +81,30 @@ test("debuggers get what they need, and no more", () => {
 
 test("there is none for another processor", () => {
   expect(seccompProgram({ architecture: "arm64" })).toBeUndefined();
+});
+
+test("on another processor every result says what is not enforced", ({ skip }) => {
+  skip(noSandbox !== undefined, noSandbox);
+  const [workspace, stateRoot] = [directory(), directory()];
+  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [stateRoot] });
+  if (!spec) throw new Error("no sandbox");
+  const plan = {
+    argv: ["true"],
+    workingDir: workspace,
+    shown: { stateRoot, readable: [], writable: [] },
+    isPlaceholder: () => false,
+  };
+  const real = process.arch;
+  try {
+    Object.defineProperty(process, "arch", { value: "arm64" });
+    const { confinement, descriptors } = new Bubblewrap(stateRoot).wrap(spec, plan);
+    expect(confinement.notEnforced).toEqual([
+      "the filter on system calls: there is none for arm64, so unix sockets can be reached",
+    ]);
+    expect(descriptors.map(({ content }) => content?.toString() ?? "").join()).not.toContain("--seccomp");
+  } finally {
+    Object.defineProperty(process, "arch", { value: real });
+  }
 });
 
 interface Call {
