@@ -84,7 +84,11 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
       statePath: stateFile(born.scratch, number),
     }),
   );
-  if (options.profile === undefined) return born;
+  if (options.profile === undefined) {
+    // A sandbox and its first process are forked only now: they must not be taken for what a command left running.
+    if (world) await born.birth();
+    return born;
+  }
   const late = setTimeout(() => {
     born.isOverdue = true;
     void born.shell.end({ kind: "killed", detail: "the session" }, 0);

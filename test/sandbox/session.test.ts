@@ -35,6 +35,16 @@ describeSandboxed("a sandboxed session", () => {
     expect((await run("cat ~/.ssh/id_ed25519")).err).toContain("Permission denied");
   });
 
+  test("is not among what its own first command left running", async () => {
+    const mark = new Mark();
+    for (let round = 0; round < 10; round++) {
+      const number = mark.next();
+      const { run } = open();
+      const { leftovers } = await run(`sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`);
+      expect(leftovers.map(({ command }) => command)).toEqual([`sleep ${number}`]);
+    }
+  });
+
   test("shows its commands neither its records nor those of others", async () => {
     const { say } = open();
     const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
