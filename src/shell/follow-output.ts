@@ -48,6 +48,8 @@ export async function* followBytes(
   { hasEnded, ended, from, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
+  // Others read while a piece is on its way to whoever asked for it.
+  const buffer = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
   const watch = new OutputWatch(files.dir);
   const nudge = () => watch.nudge();
   void ended.then(nudge);
@@ -59,7 +61,7 @@ export async function* followBytes(
       const last = hasEnded();
       let quiet = true;
       for (const { stream, cursor } of cursors) {
-        const bytes = cursor.peek(READ_CHUNK_BYTES);
+        const bytes = cursor.peek(READ_CHUNK_BYTES, buffer);
         cursor.advance(bytes.length);
         if (bytes.length === 0) continue;
         quiet = false;

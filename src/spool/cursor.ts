@@ -33,13 +33,13 @@ export class Cursor {
   }
 
   /**
-   * Looks at up to maxBytes of what is new, without moving. What it returns holds until the next look of
-   * any cursor: reading through gigabytes must not leave gigabytes to the garbage collector.
+   * Looks at up to maxBytes of what is new, without moving: reading through gigabytes must not leave gigabytes to the
+   * garbage collector. What it returns holds until the next look of any cursor; whoever waits before it is used up
+   * brings a buffer.
    */
-  peek(maxBytes: number): Buffer {
-    if (maxBytes > scratch.length) scratch = Buffer.allocUnsafeSlow(maxBytes);
-    const length = withFile(this.#path, (fd) => fill(fd, scratch.subarray(0, maxBytes), this.#position));
-    return scratch.subarray(0, length ?? 0);
+  peek(maxBytes: number, into = sharedOf(maxBytes)): Buffer {
+    const length = withFile(this.#path, (fd) => fill(fd, into.subarray(0, maxBytes), this.#position));
+    return into.subarray(0, length ?? 0);
   }
 
   /** Marks bytes as read. */
@@ -48,7 +48,12 @@ export class Cursor {
   }
 }
 
-let scratch = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
+let shared = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
+
+function sharedOf(bytes: number): Buffer {
+  if (bytes > shared.length) shared = Buffer.allocUnsafeSlow(bytes);
+  return shared;
+}
 
 /** How many bytes there were. */
 function fill(fd: number, buffer: Buffer, from: number): number {

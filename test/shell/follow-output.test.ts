@@ -34,6 +34,18 @@ test("output comes while the shell runs, and ends with it", async () => {
   expect(await collected(shell.output())).toEqual({ stdout: "one\nthree\n", stderr: "two\n" });
 });
 
+test("many who read at once get each what they asked for", async () => {
+  const shells = manager();
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8];
+  const ended = await Promise.all(
+    digits.map((digit) => run(shells, `head -c 300000 /dev/zero | tr '\\0' ${digit}; echo >&2 ${digit}`)),
+  );
+  const texts = await Promise.all(ended.map((shell) => collected(shell.output())));
+  expect(texts.map(({ stdout }) => stdout?.length)).toEqual(digits.map(() => 300_000));
+  expect(texts.map(({ stdout }) => [...new Set(stdout)].join())).toEqual(digits.map(String));
+  expect(texts.map(({ stderr }) => stderr)).toEqual(digits.map((digit) => `${digit}\n`));
+});
+
 test("output of an ended shell comes whole, to each who asks", async () => {
   const shell = await run(manager(), "seq 1 50000; printf '€' >&2");
   const whole = { stdout: Array.from({ length: 50_000 }, (_, i) => `${i + 1}\n`).join(""), stderr: "€" };
