@@ -139,7 +139,7 @@ test(`the table has its ${CASES.length} cases`, () => {
   expect(CASES.length).toBeGreaterThanOrEqual(60);
 });
 
-test("a session does what bash does with a file", { timeout: 120_000 }, async () => {
+test("a session does what bash does with a file", { timeout: 300_000 }, async () => {
   const { run, manager } = openSession(shells);
   const wrong: unknown[] = [];
   const [dir, plainDir, file] = [shells.directory(), shells.directory(), join(shells.directory(), "script")];
