@@ -8,13 +8,7 @@ import { changeDirectory } from "./paths.ts";
 
 export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
   if (!/^(at|batch|crontab|g?make)$/.test(command.program)) return null;
-  const inside = {
-    ...around,
-    scope: around.scope.fork(),
-    via: [...around.via, command.program],
-    redirects: [],
-    stdin: NO_FLOW,
-  };
+  const inside = elsewhere(command, around);
   const { text } = command.stdin;
   switch (command.program) {
     case "at":
@@ -37,6 +31,17 @@ export function runDeferred(command: EffectiveCommand, around: Surroundings, run
     default:
       return null;
   }
+}
+
+/** Where such a text runs: in a shell that shares neither variables nor input with this one. */
+export function elsewhere({ program }: EffectiveCommand, around: Surroundings): Surroundings {
+  return {
+    ...around,
+    scope: around.scope.fork(),
+    via: [...around.via, program],
+    redirects: [],
+    stdin: NO_FLOW,
+  };
 }
 
 function fileNamed(text: string, { scope }: Surroundings): Flow | undefined {

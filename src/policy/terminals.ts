@@ -3,17 +3,12 @@
 import { readOptions } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { decodeEscapes } from "./decode.ts";
-import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { elsewhere } from "./deferred.ts";
+import { type Flow, flowOf } from "./flow.ts";
 
 export function runTerminal(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
   if (!/^(tmux|screen|bind)$/.test(command.program)) return null;
-  const inside = {
-    ...around,
-    scope: around.scope.fork(),
-    via: [...around.via, command.program],
-    redirects: [],
-    stdin: NO_FLOW,
-  };
+  const inside = elsewhere(command, around);
   if (command.program === "tmux") runTmux(command.args, inside, runner);
   else if (command.program === "screen") runScreen(command.args, inside, runner);
   else runBind(command.args, inside, runner);

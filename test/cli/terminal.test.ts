@@ -33,19 +33,6 @@ test("Ctrl-C interrupts the command of a session, and its own exit code comes ba
   expect(terminal.screen()).toContain("caught");
 });
 
-test("a second Ctrl-C ends the command of a session that ignores the first", async () => {
-  const mark = new Mark();
-  const terminal = open(
-    `run --session work 'trap "echo not yet" INT; trap "" TERM; sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
-  );
-  await terminal.shows("ready");
-  terminal.type(CTRL_C);
-  await terminal.shows("not yet");
-  terminal.type(CTRL_C);
-  expect(await terminal.exitCode).toBe(130);
-  expect(mark.processes()).toEqual([]);
-});
-
 test("Ctrl-C ends a command that does not mind it, with 130", async () => {
   const mark = new Mark();
   const terminal = open(`run 'echo ready; sleep ${mark.next()}'`);
@@ -55,10 +42,13 @@ test("Ctrl-C ends a command that does not mind it, with 130", async () => {
   expect(mark.processes()).toEqual([]);
 });
 
-test("a second Ctrl-C ends what ignores the first, with everything it started", async () => {
+test.each([
+  ["in a shell of its own", "run", "setsid "],
+  ["in a session", "run --session work", ""],
+])("a second Ctrl-C ends what ignores the first, with everything it started, %s", async (_, words, apart) => {
   const mark = new Mark();
   const terminal = open(
-    `run 'trap "echo not yet" INT; trap "" TERM; setsid sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
+    `${words} 'trap "echo not yet" INT; trap "" TERM; ${apart}sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
   );
   await terminal.shows("ready");
   terminal.type(CTRL_C);

@@ -15,6 +15,12 @@ const directory = useDirectories();
 const has = (controller: "pids" | "memory") => findGroupParents([controller]).length > 0;
 const MIB = 1024 ** 2;
 
+/** A kernel that does not tell in which call a process sleeps makes every end of output unsure, and that is noted. */
+const told = (remarks: readonly string[]) =>
+  existsSync("/proc/self/syscall")
+    ? remarks
+    : remarks.filter((remark) => !remark.includes("may be incomplete"));
+
 /** Starts 60 that wait, and tells how many there are. Never more than that, limit or not. */
 const BOMB = `perl -e 'for (1..60) { my $p = fork; last unless defined $p; if (!$p) { sleep 300; exit } push @k, $p } print scalar @k, "\\n"; kill 9, @k'`;
 /** Takes 200 MiB, a piece at a time. */
@@ -42,8 +48,8 @@ describeSandboxed("limits in a sandbox", () => {
     const shell = await runIn(manager(), HOG, workspace);
     expect(shell.getAllOutput()).not.toContain("took 209715200");
     expect(shell.exitCode).toBe(137);
-    expect(shell.remarks).toContainEqual(
-      expect.stringMatching(/^out of memory: the kernel killed a process .* 67108864 bytes/),
+    expect(told(shell.remarks).join()).toMatch(
+      /^out of memory: the kernel killed a process .* 67108864 bytes/,
     );
   });
 
@@ -55,8 +61,7 @@ describeSandboxed("limits in a sandbox", () => {
       expect({ exitCode, kind: outcome?.kind }).toEqual({ exitCode: 137, kind: "signaled" });
       expect(notes.join()).toContain("out of memory: the kernel killed a process");
       const { notes: later, exitCode: code } = await session.run("true");
-      expect(code).toBe(0);
-      expect(later.join()).not.toContain("out of memory");
+      expect({ later: told(later), code }).toEqual({ later: [], code: 0 });
     },
   );
 
