@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ShellManager } from "nacre";
 import { timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const COUNT = Number(process.env.BENCH_SHELLS ?? 1_000);
+const COUNT = amount(1_000, 20);
 const [role, root] = process.argv.slice(2);
 if (role === "host") await host();
 else await adopter();

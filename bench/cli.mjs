@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, spread, timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 40);
+const ROUNDS = amount(40, 2);
 const program = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const env = { ...process.env, NACRE_HOME: stateRoot };

@@ -1,15 +1,18 @@
 // How long starting a shell blocks the event loop, in a small host and in one of 2 GB.
 import { spawn } from "node:child_process";
 import { median, mib, sleep, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
+const STARTS = amount(30, 2);
+const BALLAST_BLOCKS = amount(16, 1);
 const rows = [];
 await withManager(async (manager) => {
   await measure(manager, "a small host");
   // Ballast as in real hosts: touched, outside the JavaScript heap.
-  const ballast = Array.from({ length: 16 }, () => Buffer.alloc(128 * 1024 ** 2, 1));
+  const ballast = Array.from({ length: BALLAST_BLOCKS }, () => Buffer.alloc(128 * 1024 ** 2, 1));
   await measure(manager, "a large host");
-  if (ballast.length !== 16) throw new Error("unreachable");
+  if (ballast.length !== BALLAST_BLOCKS) throw new Error("unreachable");
 });
 table(
   "For how long the event loop stands still while a shell starts",
@@ -18,11 +21,11 @@ table(
 );
 
 async function measure(manager, title) {
-  const plain = await blocked(30, () => {
+  const plain = await blocked(STARTS, () => {
     const child = spawn("bash", ["-c", "true"], { stdio: "ignore" });
     return new Promise((resolve) => child.on("close", resolve));
   });
-  const ours = await blocked(30, async () => {
+  const ours = await blocked(STARTS, async () => {
     const shell = await manager.createShell({ command: "true", workingDir: "/tmp" });
     await shell.wait();
   });

@@ -1,9 +1,11 @@
 // A fresh stateless command, start to result, beside spawn('bash', ['-c', ...]) with pipes. Interleaved, so
 // that noise hits both alike.
 import { median, runShell, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 100);
+const ROUNDS = amount(100, 2);
+const THROUGHPUT_MS = amount(2_000, 100);
 const COMMANDS = ["true", "echo hi", "ls /"];
 
 await withManager(async (manager) => {
@@ -42,7 +44,7 @@ await withManager(async (manager) => {
 async function throughput(manager, inFlight) {
   const perSecond = async (run) => {
     let done = 0;
-    const end = performance.now() + 2_000;
+    const end = performance.now() + THROUGHPUT_MS;
     await Promise.all(
       Array.from({ length: inFlight }, async () => {
         while (performance.now() < end) {
@@ -51,7 +53,7 @@ async function throughput(manager, inFlight) {
         }
       }),
     );
-    return done / 2;
+    return done / (THROUGHPUT_MS / 1000);
   };
   const plain = await perSecond((command) => spawnBash(command));
   const ours = await perSecond((command) => runShell(manager, command));

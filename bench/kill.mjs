@@ -8,12 +8,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ShellManager } from "nacre";
 import { median, sleep } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { importPeer, peerTitle } from "./shared/peers.mjs";
 import { note, table, target } from "./shared/report.mjs";
 import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
 const escapes = fileURLToPath(new URL("../test/fixtures/bin/escape.sh", import.meta.url));
-const KINDS = [
+const ALL_KINDS = [
   "background",
   "nohup",
   "setsid",
@@ -29,6 +30,7 @@ const KINDS = [
   "namespace",
   "other-user",
 ];
+const KINDS = amount(ALL_KINDS, ["background", "bare-daemon"]);
 const IMPOSSIBLE = {
   namespace: spawnSync("unshare", ["--user", "--map-root-user", "--pid", "--fork", "true"]).status !== 0,
   "other-user": process.getuid() !== 0,

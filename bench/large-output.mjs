@@ -9,12 +9,13 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { createToolkit } from "nacre";
 import { mib, sleep, timed, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
-const BYTES = Number(process.env.BENCH_BYTES ?? 1024 ** 3);
-const TOOL_BYTES = Number(process.env.BENCH_TOOL_BYTES ?? 100 * 1024 ** 2);
+const BYTES = amount(1024 ** 3, 8 * 1024 ** 2);
+const TOOL_BYTES = amount(100, 2) * 1024 ** 2;
 const TOOL_MAX_MS = 60_000;
 const print = (bytes) => `head -c ${bytes} /dev/zero | tr '\\0' x | fold -w 100`;
 const IN_PROCESS = ["nacre toolkit", "spawn", "execa", "pi bash tool"];

@@ -7,12 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, sleep, spread, timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 80);
+const ROUNDS = amount(80, 2);
 const COMMANDS = ["true", "echo hi", "ls", "git status"];
-const BALLAST_BLOCKS = Number(process.env.BENCH_BALLAST_BLOCKS ?? 16);
+const BALLAST_BLOCKS = amount(16, 1);
 const GAP_MS = 3;
 
 if (process.argv[2] === "host") await host(process.argv.slice(3));

@@ -2,10 +2,11 @@
 // they cost the host, reading one among them, killing all.
 import { readdirSync, readFileSync } from "node:fs";
 import { median, quantile, sleep, timed, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const COUNT = Number(process.env.BENCH_SHELLS ?? 1_000);
-const WATCH_MS = 5_000;
+const COUNT = amount(1_000, 20);
+const WATCH_MS = amount(5_000, 500);
 const marker = `98765.${process.pid}`;
 // A line every 100 ms without a process for it: a read that nothing answers is the clock.
 const TICKER = `exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done # ${marker}`;

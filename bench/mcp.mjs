@@ -7,12 +7,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { note, table, target } from "./shared/report.mjs";
 import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
 
-const STARTS = Number(process.env.BENCH_STARTS ?? 20);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 120);
-const ENDS = 5;
+const STARTS = amount(20, 1);
+const ROUNDS = amount(120, 2);
+const ENDS = amount(5, 1);
 const WARM_UP = Math.min(50, ROUNDS);
 const HELLO = {
   id: 0,

@@ -6,10 +6,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../dist/policy.js";
 import { median, quantile, timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { importPeer, peerTitle } from "./shared/peers.mjs";
 import { note, table, target } from "./shared/report.mjs";
 
 const corpus = fileURLToPath(new URL("../../shared/corpus/commands.jsonl", import.meta.url));
+/** The first two warm up. */
+const ROUNDS = amount(6, 3);
+const TEXT_BYTES = amount(2 ** 20, 2 ** 16);
+const LINES = amount(80_000, 5_000);
 const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
 /** The nine patterns of the first plan for this tool. */
 const PATTERNS = [
@@ -60,10 +65,9 @@ async function score() {
       return `${((of.filter(([, verdict]) => verdict !== "allow").length / of.length) * 100).toFixed(1)} %`;
     };
     const times = [];
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       for (const { command } of entries) {
         const took = await timed(() => verdictOf(command));
-        // The first rounds warm up.
         if (round >= 2) times.push(took);
       }
     }
@@ -94,8 +98,8 @@ async function score() {
 }
 
 function hostile() {
-  const megabyte = (text) => text.repeat(Math.ceil(2 ** 20 / text.length));
-  const many = (line) => Array.from({ length: 80_000 }, (_, i) => line(i)).join("\n");
+  const megabyte = (text) => text.repeat(Math.ceil(TEXT_BYTES / text.length));
+  const many = (line) => Array.from({ length: LINES }, (_, i) => line(i)).join("\n");
   const large = {
     "flat script": megabyte("echo one ordinary line of a script\n"),
     "rm -rf /": megabyte("rm -rf /;"),

@@ -5,11 +5,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ShellManager } from "nacre";
 import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { importPeer, peerTitle } from "./shared/peers.mjs";
 import { absent, table, target } from "./shared/report.mjs";
 
 const SRT = peerTitle("sandbox-runtime");
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 100);
+const ROUNDS = amount(100, 2);
 const base = mkdtempSync("/var/tmp/nacre-bench-");
 const workspace = join(base, "work");
 mkdirSync(workspace);

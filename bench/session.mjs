@@ -1,10 +1,12 @@
 // What a session costs beyond its commands (latency.mjs has those): commands back to back, a long one, a restart.
 
 import { median, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
 import { readPart } from "./shared/read-part.mjs";
 import { table, target } from "./shared/report.mjs";
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 100);
+const ROUNDS = amount(100, 2);
+const RESTARTS = amount(30, 2);
 
 await withManager(async (manager) => {
   const session = manager.session("bench", { workingDir: "/tmp" });
@@ -35,7 +37,7 @@ await withManager(async (manager) => {
     longRuns.push(await timed(() => session.run(long)));
   }
   const restarts = [];
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < RESTARTS; round++) {
     await session.run("exit 3");
     restarts.push(await timed(() => session.run("true")));
     await sleep(50);

@@ -15,11 +15,15 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     const found = lock.packages[nested] ?? lock.packages[beside] ?? lock.packages[`node_modules/${name}`];
     const platform = platformOf(name);
     if (!platform || !/^\d+\.\d+\.\d+/.test(version) || found?.version === version) continue;
+    const { cpu, libc, os } = platform;
+    // In the order in which npm writes them, or its next run moves the lines about.
     lock.packages[lock.packages[beside] ? nested : beside] = {
       version,
+      ...(cpu ? { cpu } : {}),
       ...(entry.dev ? { dev: true } : {}),
+      ...(libc ? { libc } : {}),
       optional: true,
-      ...platform,
+      ...(os ? { os } : {}),
     };
     added++;
   }
@@ -43,8 +47,8 @@ function platformOf(name) {
       : undefined;
   if (!os && !cpu) return undefined;
   return {
-    ...(os ? { os: [os] } : {}),
-    ...(cpu ? { cpu: [cpu] } : {}),
-    ...(libc && os === "linux" ? { libc: [libc] } : {}),
+    os: os && [os],
+    cpu: cpu && [cpu],
+    libc: os === "linux" ? libc && [libc] : undefined,
   };
 }

@@ -36,6 +36,7 @@ const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
 
 /** Options that the pages name and nacre does not have, or not as an option. */
 const OTHERS: Readonly<Record<string, string>> = {
+  "--args": "of bwrap",
   "--help": "every command has it",
   "--require": "of node",
   "--security-opt": "of docker",

@@ -1,4 +1,4 @@
-// README.md and the pages of docs/: their fenced blocks, and what stands between backticks in their sentences and tables.
+// README.md and the pages of docs/ and the folders in it: their fenced blocks, and what stands between backticks in their sentences and tables.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
 const PAGES = [
   "README.md",
-  ...readdirSync(join(root, "docs"))
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => join("docs", name)),
 ];

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judge } from "../../src/policy/judge.ts";
 import { RULES } from "../../src/policy/rules.ts";
+import { casesOf } from "../fixtures/fuzz.ts";
 import { dev } from "./dev.ts";
 
 const corpus = fileURLToPath(new URL("../../../shared/corpus/commands.jsonl", import.meta.url));
-const runs = process.env["NACRE_LONG"] === "1" ? 20_000 : 2_000;
+const runs = casesOf(20_000);
 
 const examples = RULES.flatMap(({ matches, misses }) => [...matches, ...misses]);
 const labelled = existsSync(corpus)
