@@ -17,16 +17,31 @@ export async function runCli(words: readonly string[], io: CliIo): Promise<numbe
     await program.parseAsync(wordsFor(program, words), { from: "user" });
     return exitCode;
   } catch (error) {
-    const mistake = error instanceof CommanderError ? mistakeOf(error, words) : messageOf(error);
-    if (mistake !== undefined) io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${mistake}\n`);
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    const code = error instanceof NacreError ? error.code : "internal";
-    if (wantsJson(words)) {
-      const { ToolResult } = await import("../tool/result.ts");
-      io.stdout.write(`${JSON.stringify(ToolResult.fail(messageOf(error), { code }).toWire())}\n`);
-    }
-    return failureExitCode(code);
+    if (!(error instanceof CommanderError)) return await failed(io, error, words);
+    const mistake = mistakeOf(error, words);
+    if (mistake !== undefined) tell(io, mistake);
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
+}
+
+/** What was asked could not be done, or was not allowed. */
+async function failed(io: CliIo, error: unknown, words: readonly string[]): Promise<number> {
+  const { NotBash, resultOfNotBash } = await import("../execution/syntax-check.ts");
+  const { ToolResult } = await import("../tool/result.ts");
+  const code = error instanceof NacreError ? error.code : "internal";
+  const isNotBash = error instanceof NotBash;
+  if (wantsJson(words)) {
+    const result = isNotBash ? resultOfNotBash(error) : ToolResult.fail(messageOf(error), { code });
+    io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
+  }
+  // What bash says of it, and the exit code, are those of the command.
+  if (isNotBash) io.stderr.write(error.complaint);
+  tell(io, isNotBash ? NotBash.NOTE : messageOf(error));
+  return isNotBash ? NotBash.EXIT_CODE : failureExitCode(code);
+}
+
+function tell(io: CliIo, words: string): void {
+  io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${words}\n`);
 }
 
 function wordsFor({ commands }: Command, words: readonly string[]): readonly string[] {

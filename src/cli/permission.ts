@@ -2,6 +2,7 @@
 
 import { resolveExecutionOptions } from "../execution/options.ts";
 import { requirePermission } from "../execution/permission.ts";
+import { ShellManager } from "../shell/shell-manager.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { createContext } from "../tool/context.ts";
 import { askPerson } from "./ask-person.ts";
@@ -19,7 +20,9 @@ export interface Asked {
 export async function askPermission(io: CliIo, asked: Asked): Promise<void> {
   const { command, workingDir } = asked;
   const context = createContext({ workingDir, ...approverFor(io) });
-  await requirePermission(command, context, resolveExecutionOptions(policyOf(asked)));
+  // Only for what bash is asked about the text: one shell, and nothing that is kept ready for another.
+  await using manager = new ShellManager({ poolSize: 0 });
+  await requirePermission(command, context, resolveExecutionOptions({ ...policyOf(asked), manager }));
 }
 
 /** What decides about a command that comes from the command line. */

@@ -7,7 +7,7 @@ export function processIo(): CliIo {
     stdin,
     stdout,
     stderr,
-    cwd: process.cwd(),
+    cwd: workingDirectory(),
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     colours: { stdout: wantsColour(stdout, env), stderr: wantsColour(stderr, env) },
     // Asked for each time: a window may be resized while we run.
@@ -15,6 +15,15 @@ export function processIo(): CliIo {
       return stdout.isTTY ? stdout.columns || undefined : undefined;
     },
   };
+}
+
+/** Whoever needs the directory finds that it has gone, by its name; the others do not need it. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return `${process.env["PWD"] ?? "/"} (deleted)`;
+  }
 }
 
 /** Only on a terminal that can show them, and never with NO_COLOR (no-color.org: set, and not empty). */

@@ -15,7 +15,7 @@ import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { sandboxOf } from "./confinement.ts";
 import { directoryOf, runInSession } from "./in-session.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
-import { NotBash } from "./syntax-check.ts";
+import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 
 type BashInput = ReturnType<typeof inputOf>;
 
@@ -123,14 +123,7 @@ function started(
 }
 
 function failedStart(error: unknown, background: boolean, asked: Asked): ToolResult<BashMetadata> {
-  if (error instanceof NotBash) {
-    return ToolResult.fail<BashMetadata>(error.message, {
-      code: error.code,
-      output: `[stderr]\n${error.complaint}`,
-      metadata: { ...asked, exit_code: 2, truncated: false },
-      notes: ["bash cannot read the command: nothing was run."],
-    });
-  }
+  if (error instanceof NotBash) return resultOfNotBash(error, asked);
   const code = error instanceof NacreError ? error.code : "internal";
   // What the policy says stands for itself.
   const plain = code === "policy_denied" || code === "approval_refused";

@@ -3,17 +3,31 @@ import { randomUUID } from "node:crypto";
 import { NacreError } from "../support/errors.ts";
 import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
+import { ToolResult } from "../tool/result.ts";
+import type { BashMetadata } from "./bash-result.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { scopeOf } from "./scope.ts";
 
 /** bash refuses the text: nothing was run, and what it says is the output of exit code 2. */
 export class NotBash extends NacreError {
+  static readonly EXIT_CODE = 2;
+  static readonly NOTE = "bash cannot read the command: nothing was run.";
   readonly complaint: string;
 
   constructor(complaint: string) {
     super("exit_nonzero", "Command failed with exit code 2");
     this.complaint = complaint;
   }
+}
+
+/** As if the command had been run, and bash had said that of it. */
+export function resultOfNotBash({ message, code, complaint }: NotBash, asked: Partial<BashMetadata> = {}) {
+  return ToolResult.fail<BashMetadata>(message, {
+    code,
+    output: `[stderr]\n${complaint}`,
+    metadata: { ...asked, exit_code: NotBash.EXIT_CODE, truncated: false },
+    notes: [NotBash.NOTE],
+  });
 }
 
 /** Throws NotBash where bash cannot read the command, either. */

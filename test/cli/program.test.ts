@@ -114,6 +114,25 @@ test("output that cannot be written, on a full disk, is told and is a failure", 
   }
 });
 
+test("in a directory that was removed nothing runs, and what needs none works", () => {
+  const gone = join(dir(), "gone");
+  const inGone = (words: string) => {
+    const line = `mkdir '${gone}'; cd '${gone}'; rmdir '${gone}'; exec '${process.execPath}' '${program}' ${words}`;
+    const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-c", line], {
+      env: environment(),
+      encoding: "utf8",
+    });
+    return { code: status, stdout, stderr };
+  };
+  expect(inGone("run pwd")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `nacre: Working directory does not exist: ${gone} (deleted)\n`,
+  });
+  expect(inGone("run --cwd / pwd")).toEqual({ code: 0, stdout: "/\n", stderr: "" });
+  expect(inGone("ps --json")).toMatchObject({ code: 0, stderr: "" });
+});
+
 test("without HOME the state directory is where XDG says", () => {
   const env = { NACRE_HOME: undefined, XDG_STATE_HOME: join(dir(), "xdg") };
   expect(nacreIn(env, "run", "echo hi")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });

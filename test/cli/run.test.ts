@@ -30,6 +30,32 @@ test("one word is a line of bash; several, or any after --, are arguments that s
   expect(line.stderr).toContain("nacre: after -- every word is one argument");
 });
 
+test("a -- among the words of a command is not taken away in silence", async () => {
+  for (const name of ["run", "check"]) {
+    const { code, stdout, stderr } = await nacre(name, "printf", "<%s>", "--", "-x");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`nacre ${name} -- printf`);
+  }
+  expect((await nacre("run", "--", "printf", "--", "<%s>", "--", "-x")).stdout).toBe("<--><-x>");
+});
+
+test.each([[], ["-b"], ["--session", "work"]])(
+  "text that is no bash gets bash's own words and exit code: %j",
+  async (...words) => {
+    const { code, stdout, stderr } = await nacre("run", ...words, "touch here; echo 'open");
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^bash: line 1: unexpected EOF .*\n(.*\n)*nacre: bash cannot read the command/);
+    const json = await nacre("run", ...words, "--json", "touch here; echo 'open");
+    expect(json.code).toBe(2);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      exit_code: 2,
+      output: expect.stringContaining("unexpected EOF"),
+      error_code: "exit_nonzero",
+    });
+    expect(existsSync(join(dir(), "here"))).toBe(false);
+  },
+);
+
 test("it runs in the caller's directory, or the one it names", async () => {
   expect(await nacre("run", "--", "pwd", "-P")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
   expect(await nacre("run", "--cwd", "/", "pwd")).toMatchObject({ code: 0, stdout: "/\n" });
@@ -204,6 +230,7 @@ test("--dry-run asks the policy and runs nothing", async () => {
     stderr: "",
   });
   expect((await nacre("run", "--dry-run", "rm -rf /")).code).toBe(4);
+  expect(await nacre("run", "--dry-run", "--cwd", "/nowhere", "true")).toMatchObject({ code: 1, stdout: "" });
   const json = await nacre("run", "--dry-run", "--json", "touch here");
   expect(JSON.parse(json.stdout)).toMatchObject({
     dry_run: true,
@@ -223,6 +250,8 @@ test("--mode is one word for a time, and with --json the tool of that dialect", 
   });
   const id = (await nacre("run", "--mode", "background", "true")).stdout.trim();
   expect(id).toMatch(/^shell_/);
+  const both = await nacre("run", "-b", "--mode", "slow", "--json", "echo hi");
+  expect(JSON.parse(both.stdout)).toMatchObject({ bash_id: expect.stringMatching(/^shell_/) });
 });
 
 test("a command that dies by a signal gives 128 plus its number", async () => {

@@ -1,5 +1,6 @@
 // `nacre run`: one command, in one of three forms: streamed through, as a JSON result, or in the background.
 import { resolve } from "node:path";
+import { checkWorkingDir } from "../../shell/working-dir.ts";
 import {
   MODE_BACKGROUND_TIMEOUT_MS,
   MODE_DEFAULT_TIMEOUT_MS,
@@ -36,8 +37,8 @@ export interface RunOptions extends SandboxWords {
 export async function runCommand(io: CliIo, options: RunOptions): Promise<number> {
   const plan = planOf(io, options);
   const { json, background, session, dryRun } = plan;
-  // A tool of the modes starts its background itself, and tells of it in its own words.
-  if (json && (!background || dryRun || (plan.mode !== undefined && session === undefined))) {
+  // The tool of the modes starts its background itself, and tells of it in its own words.
+  if (json && (!background || dryRun || (plan.mode === "background" && session === undefined))) {
     const { runForJson } = await import("./run-json.ts");
     return await runForJson(io, plan);
   }
@@ -59,6 +60,7 @@ export async function runCommand(io: CliIo, options: RunOptions): Promise<number
 async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
   const { session: name, workingDir } = plan;
   let place = workingDir;
+  checkWorkingDir(place, undefined);
   if (name !== undefined) {
     const { ShellManager } = await import("../../shell/shell-manager.ts");
     const { namedSessionAsLeft } = await import("./named-session.ts");

@@ -1,6 +1,7 @@
 // The words of `nacre check`.
 import { type Command, Option } from "commander";
 import type { CheckOptions } from "../commands/check.ts";
+import { haveDashes } from "../dashes.ts";
 import { policyFileOption, policyOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { quoteWords } from "../quote.ts";
@@ -25,8 +26,9 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
         return;
       }
       if (given.length === 0) command.error("error: missing required argument 'command'");
+      const areArguments = haveDashes(words, given, command);
       const { checkCommand } = await import("../commands/check.ts");
-      const text = given.length > 1 || words.includes("--") ? quoteWords(given) : (given[0] ?? "");
+      const text = given.length > 1 || areArguments ? quoteWords(given) : (given[0] ?? "");
       done(checkCommand(io, { ...options, command: text }));
     });
 }

@@ -1,6 +1,7 @@
 // The words of `nacre run`.
 import { type Command, Option } from "commander";
 import type { RunOptions } from "../commands/run.ts";
+import { haveDashes } from "../dashes.ts";
 import {
   collectVariable,
   envModeOption,
@@ -57,9 +58,9 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
         if (clash) run.error(`error: ${clash}`);
         if (given.every((word) => word.trim() === ""))
           run.error("error: the command is blank: there is nothing to run");
+        const areArguments = haveDashes(words, given, run);
         const { runCommand } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
-        const areArguments = words.includes("--");
         done(await runCommand(io, { ...options, words: given, areArguments, isHere }));
       },
     );
