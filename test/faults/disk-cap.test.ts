@@ -101,7 +101,7 @@ async function readyToRunAway(): Promise<{
   return {
     started,
     keeper: parentOf(started.shimPid),
-    release: () => execFileSync("bash", ["-c", `echo > ${fifo}`]),
+    release: () => execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]),
     kill: () => host.kill(),
   };
 }

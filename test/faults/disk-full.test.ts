@@ -49,7 +49,7 @@ test("a command that runs while the disk is full for another reason keeps its ex
   const { id, files } = await host.start({ command: `echo before; read -r < ${fifo}; exit 5` });
   await host.ask("waitForLine", { id, line: "^before$" });
   await host.ask("fillDisk", { path: join(disk, "filler") });
-  execFileSync("bash", ["-c", `echo > ${fifo}`]);
+  execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 5, remarks: [] });
   expect(await host.ask("output", { id })).toBe("before\n");
   expect(await host.ask<string>("read", { path: files.record })).toMatch(/^X 5 - 7 0 /);

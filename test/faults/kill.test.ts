@@ -158,7 +158,7 @@ test("a process of another user is reported as a survivor, with the reason, by a
 });
 
 function which(program: string): string {
-  return spawnSync("bash", ["-c", `type -P ${program}`], { encoding: "utf8" }).stdout.trim();
+  return spawnSync("bash", ["--norc", "-c", `type -P ${program}`], { encoding: "utf8" }).stdout.trim();
 }
 
 function packageHiddenFrom(uid: number): string | undefined {

@@ -90,7 +90,7 @@ test("a host out of file descriptors does not take its running shells for lost",
   expect(await host.look(id)).toMatchObject({ status: "running", exitCode: null });
   await host.ask("letGo");
   expect(isAlive(commandPid)).toBe(true);
-  execFileSync("bash", ["-c", `echo > ${fifo}`]);
+  execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 6 });
 });
 
@@ -101,7 +101,7 @@ test("a shell that ends while its host is out of file descriptors keeps its exit
   const { id, shimPid } = await host.start({ command: `echo up; read -r < ${fifo}; exit 6` });
   await host.ask("waitForLine", { id, line: "^up$" });
   await host.ask("takeDescriptors");
-  execFileSync("bash", ["-c", `echo > ${fifo}`]);
+  execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
   await eventually(() => expect(isAlive(shimPid)).toBe(false));
   await host.ask("letGo");
   expect(await host.wait(id)).toMatchObject({ status: "failed", exitCode: 6 });

@@ -76,7 +76,7 @@ test("output of a leftover that comes after the end is no sign of anything missi
   execFileSync("mkfifo", [fifo]);
   const shell = await run(manager(), `echo first; (read -r < ${fifo}; echo late) &`);
   expect(shell.getAllOutput()).toBe("first\n");
-  execFileSync("bash", ["-c", `echo > ${fifo}`]);
+  execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
   await eventually(() => expect(shell.getAllOutput()).toBe("first\nlate\n"));
   expect(shell.remarks).toEqual([]);
 });
