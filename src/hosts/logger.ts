@@ -13,6 +13,7 @@ export class Logger {
   /** What it reads from, where that has a name. */
   readonly fifo: string | undefined;
   readonly #output: number;
+  readonly #wchan: number | undefined;
   readonly #stat: number | undefined;
   readonly #syscall: number | undefined;
   #hold: number | undefined;
@@ -23,6 +24,7 @@ export class Logger {
     this.file = file;
     this.fifo = fifo;
     this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
+    this.#wchan = openQuietly(`/proc/${pid}/wchan`);
     this.#stat = openQuietly(`/proc/${pid}/stat`);
     this.#syscall = openQuietly(`/proc/${pid}/syscall`);
     if (fifo !== undefined) this.#begin(fifo);
@@ -34,6 +36,8 @@ export class Logger {
   }
 
   get state(): LoggerState {
+    // Asleep where the kernel waits for a pipe to fill: nearly always that says all, in one look. Its output is a file.
+    if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) return "idle";
     const stat = readQuietly(this.#stat);
     if (stat === undefined) return "gone";
     const state = stat[stat.lastIndexOf(")") + 2] ?? "X";
@@ -63,7 +67,8 @@ export class Logger {
     if (this.#closed) return;
     this.#closed = true;
     this.letGo();
-    for (const fd of [this.#output, this.#stat, this.#syscall]) if (fd !== undefined) closeSync(fd);
+    for (const fd of [this.#output, this.#wchan, this.#stat, this.#syscall])
+      if (fd !== undefined) closeSync(fd);
   }
 
   /** It waits for an empty line: from then on somebody has the fifo open for writing. */

@@ -18,7 +18,8 @@ import type { OutputPart } from "./output-part.ts";
 
 export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 
-const STREAMS = ["stdout", "stderr"] as const;
+// What is printed is mostly stdout: looked at last, it has had the most time to arrive.
+const STREAMS = ["stderr", "stdout"] as const;
 
 export interface SessionOutputOptions {
   readonly host: Pick<Host, "openLogger">;
