@@ -4,6 +4,11 @@ import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from 
 import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
+/** What lists of shells show for a bash of a session. */
+export function sessionTitle(name: string | null): string {
+  return `# session ${JSON.stringify(name ?? "")}`;
+}
+
 export class ScriptChannel {
   readonly path: string;
   readonly #fd: number;
@@ -19,9 +24,9 @@ export class ScriptChannel {
     this.#fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   }
 
-  /** What the bash of the slot is to run: it becomes one that reads from here. Lists of shells show the name. */
+  /** What the bash of the slot is to run: it becomes one that reads from here. */
   program(bashPath: string, name: string | null): string {
-    return `# session ${JSON.stringify(name ?? "")}\nexec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
+    return `${sessionTitle(name)}\nexec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
   }
 
   /** Whether all that was sent is in the fifo. */

@@ -2,6 +2,7 @@
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
+import { sessionTitle } from "../hosts/script-channel.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { NacreError } from "../support/errors.ts";
 import { SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
@@ -261,6 +262,7 @@ export class Succession {
       workspace,
       workingDir: this.cwd,
       capBytes,
+      title: sessionTitle(this.#id),
       meta: (id) => sessionMeta(id, this.#house, options),
       onReportBytes: (bytes) => reader.push(bytes),
       onEnd: (shell) => this.#house.unwatch(shell),

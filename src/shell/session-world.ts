@@ -22,6 +22,8 @@ export interface WorldOptions {
   readonly workspace: string;
   readonly workingDir: string;
   readonly capBytes: number;
+  /** For lists of shells. */
+  readonly title: string;
   readonly meta: (id: string) => ShellMeta;
   readonly onReportBytes: (bytes: Buffer) => void;
   readonly onEnd: (shell: ShellProcess) => void;
@@ -61,7 +63,7 @@ export class SessionWorld {
     try {
       const confined = await confiner.forSession({ workspace, workingDir }, { room, reports });
       const slot = await host.start({
-        command: "",
+        command: options.title,
         workingDir,
         variables: {},
         capBytes: options.capBytes,

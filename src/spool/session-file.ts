@@ -1,7 +1,7 @@
 // A named session on disk, between two processes that use it: what the one left to the other, and whose turn it is.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NacreError } from "../support/errors.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { SpoolRoot } from "./layout.ts";
@@ -42,7 +42,7 @@ export class SessionFile {
   /** At once: whoever reads finds the one before, or this one. */
   write(saved: unknown): void {
     const fresh = `${this.#path}.${process.pid}`;
-    writeFileSync(fresh, JSON.stringify(saved), { mode: 0o600 });
+    this.#put(fresh, JSON.stringify(saved));
     renameSync(fresh, this.#path);
   }
 
@@ -55,7 +55,7 @@ export class SessionFile {
     for (;;) {
       // Linked in place, so that nobody finds one without a name in it.
       const fresh = `${this.#lock}.${holder.pid}`;
-      writeFileSync(fresh, `${holder.pid} ${holder.startTime}`, { mode: 0o600 });
+      this.#put(fresh, `${holder.pid} ${holder.startTime}`);
       try {
         linkSync(fresh, this.#lock);
         return undefined;
@@ -72,6 +72,20 @@ export class SessionFile {
 
   release(): void {
     rmSync(this.#lock, { force: true });
+  }
+
+  /** Leaves nothing of what does not fit. */
+  #put(path: string, text: string): void {
+    try {
+      writeFileSync(path, text, { mode: 0o600 });
+    } catch (cause) {
+      rmSync(path, { recursive: true, force: true });
+      throw new NacreError(
+        "spawn_failed",
+        `The session cannot be kept in ${this.#path}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to another disk.`,
+        { cause },
+      );
+    }
   }
 
   #holder(): SessionHolder | undefined {

@@ -49,23 +49,26 @@ test("a shell started with run -b is seen, read and killed by later programs", a
   expect(JSON.parse(nacre("ps", "--json").stdout).shells).toMatchObject([{ id, status: "killed" }]);
 });
 
-test("a reader that leaves early ends the command, without a stack trace", async () => {
-  const mark = new Mark();
-  const child = spawn(process.execPath, [program, "run", `yes & sleep ${mark.next()}`], {
-    cwd: dir(),
-    env: environment(),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  await once(child.stdout, "data");
-  child.stdout.destroy();
-  const [code] = await once(child, "exit");
-  expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
-  expect(mark.processes()).toEqual([]);
-});
+test.each([[], ["--session", "work"]])(
+  "a reader that leaves early ends the command, without a stack trace: %j",
+  async (...words) => {
+    const mark = new Mark();
+    const child = spawn(process.execPath, [program, "run", ...words, `yes & sleep ${mark.next()}`], {
+      cwd: dir(),
+      env: environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    const [code] = await once(child, "exit");
+    expect({ code, stderr }).toEqual({ code: 141, stderr: "" });
+    expect(mark.processes()).toEqual([]);
+  },
+);
 
 test.each([[], ["--session", "work"]])(
   "SIGTERM ends the command with everything it started, and says so: %j",

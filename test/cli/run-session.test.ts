@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { useCli } from "./run-nacre.ts";
@@ -145,6 +145,30 @@ test("what a command left running in the background is named and ended", async (
   expect(code).toBe(0);
   expect(stderr).toContain(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
   await eventually(() => expect(isAlive(Number(stdout))).toBe(false));
+});
+
+test("it keeps the environment that it began with, and says so to whoever names another", async () => {
+  vi.stubEnv("HARMLESS", "here");
+  expect((await inSession("echo [$HARMLESS]", "--env-mode", "none")).stdout).toBe("[]\n");
+  expect((await inSession("echo [$HARMLESS]")).stdout).toBe("[]\n");
+  expect((await inSession("echo [$HARMLESS]", "--env-mode", "none")).code).toBe(0);
+  for (const form of [[], ["-b"], ["--json"], ["--dry-run"]]) {
+    const other = await inSession("echo ran", "--env-mode", "all", ...form);
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain("Session work began with --env-mode none");
+    expect(other.stdout).not.toContain("ran\n");
+  }
+});
+
+test("what cannot be kept for the next command does not change how this one ended", async () => {
+  await inSession("kept=yes");
+  // A directory in the place of the file that is written anew.
+  const { code, stdout, stderr } = await inSession(
+    `kept=no; echo out; mkdir -p ${join(dir(), "state/sessions")}/work.json.${process.pid}; (exit 7)`,
+  );
+  expect({ code, stdout }).toEqual({ code: 7, stdout: "out\n" });
+  expect(stderr).toMatch(/The session cannot be kept in .+work.json: .+ finds it as it was before this one/);
+  expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
 test("a name that is none, and words that do not go together, are explained", async () => {

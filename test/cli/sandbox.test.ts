@@ -54,6 +54,12 @@ describeSandboxed("nacre run --sandbox", () => {
     expect(stdout).toBe("end\n");
   });
 
+  test("a session in it has a name in the list, like any other", async () => {
+    await nacre("run", "--sandbox", "read-only", "--session", "work", "true");
+    const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
+    expect(shells).toMatchObject([{ command: expect.stringMatching(/^# session "work"/), session: "work" }]);
+  });
+
   test("refuses what cannot be enforced, with the way out", async () => {
     const words = ["--sandbox", "workspace-write", "--writable", "/usr"];
     const refused = await nacre("run", ...words, "true");

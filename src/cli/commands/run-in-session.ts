@@ -23,14 +23,14 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       if (signal === "SIGINT" && count === 1) void session.interrupt().catch(() => {});
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });
-    const live = passingThrough(io);
+    const live = passingThrough(io, () => session.close({ by: "the end of its reader", graceMs: 0 }));
     const result = await session.run(plan.command, {
       env: plan.env,
       workingDir: plan.workingDir,
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),
       onStart: live.onStart,
     });
-    await live.end();
+    if ((await live.end()) === "nobody reads") return EXIT.brokenPipe;
     // It was ended because we were asked to; what only was interrupted has an exit code of its own.
     if (session.isClosed && interruption.exitCode !== undefined) {
       if (interruption.remark !== undefined) io.stderr.write(`nacre: ${interruption.remark}\n`);
@@ -40,31 +40,38 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
   });
 }
 
-/** Shows output as it comes, until the command is known to be over. */
-function passingThrough(io: CliIo): {
+/** Shows output as it comes, until the command is known to be over, or nobody reads it: then nobody wants the rest. */
+function passingThrough(
+  io: CliIo,
+  endCommand: () => Promise<unknown>,
+): {
   readonly onStart: NonNullable<RunOptions["onStart"]>;
-  end(): Promise<void>;
+  end(): Promise<"ended" | "nobody reads">;
 } {
   let over = false;
   let finish = () => {};
   const ended = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  let passing: Promise<void> | undefined;
+  let passing: Promise<"ended" | "nobody reads"> | undefined;
   return {
     onStart: ({ stdout, stderr }) => {
       const files = { dir: dirname(stdout.path), stdout: stdout.path, stderr: stderr.path };
       const from = { stdout: stdout.from, stderr: stderr.from };
       passing = (async () => {
         for await (const { stream, bytes } of followBytes(files, { hasEnded: () => over, ended, from })) {
-          await write(io[stream], Buffer.from(bytes));
+          if ((await write(io[stream], Buffer.from(bytes))) || stream === "stderr") continue;
+          // One that has ended leaves its state to the next.
+          if (!over) await endCommand().catch(() => {});
+          return "nobody reads";
         }
+        return "ended";
       })();
     },
     end: async () => {
       over = true;
       finish();
-      await passing;
+      return (await passing) ?? "ended";
     },
   };
 }

@@ -15,6 +15,8 @@ export interface RunPlan {
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
+  /** Somebody named it: it is not the default. */
+  readonly namesEnvMode: boolean;
   readonly policy: Policy;
   readonly policyFile: string | undefined;
   readonly timeoutMs: number | undefined;

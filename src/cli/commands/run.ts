@@ -23,6 +23,7 @@ export interface RunOptions extends SandboxWords {
   readonly session?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
+  readonly namesEnvMode: boolean;
   readonly policy: Policy;
   readonly policyFile?: string;
   readonly timeout?: number;
@@ -85,6 +86,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
     session: options.session,
     env,
     envMode,
+    namesEnvMode: options.namesEnvMode,
     policy,
     policyFile,
     timeoutMs: options.timeout ?? (mode && MODE_TIMEOUTS_MS[mode]),

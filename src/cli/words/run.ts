@@ -51,7 +51,7 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
     .action(
       async (
         given: string[],
-        options: Omit<RunOptions, "words" | "areArguments" | "isHere">,
+        options: Omit<RunOptions, "words" | "areArguments" | "isHere" | "namesEnvMode">,
         run: Command,
       ) => {
         const clash = clashIn(options);
@@ -61,7 +61,8 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
         const areArguments = haveDashes(words, given, run);
         const { runCommand } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
-        done(await runCommand(io, { ...options, words: given, areArguments, isHere }));
+        const namesEnvMode = run.getOptionValueSource("envMode") !== "default";
+        done(await runCommand(io, { ...options, words: given, areArguments, isHere, namesEnvMode }));
       },
     );
   addSandboxWords(run);
