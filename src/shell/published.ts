@@ -16,17 +16,17 @@ type Published = Pick<ShellProcessOptions, "host" | "started" | "command" | "age
 /** Its bash, which is its own from now on; other processes find it so on disk. */
 export function goesOn(host: Host, part: PublishedBash): Published {
   const { started } = part.bash;
-  const { meta, files } = started;
-  const own = { ...meta, output: outputOf(part) };
+  const { files } = started;
+  const meta = commandMeta(part);
   try {
     writeFileSync(files.command, part.command, { mode: 0o600 });
-    writeMeta(files.meta, own);
+    writeMeta(files.meta, meta);
   } catch {
     // Only other processes read it from there.
   }
   return {
     host,
-    started: { ...started, meta: own, files: { ...files, ...part.files } },
+    started: { ...started, meta, files: { ...files, ...part.files } },
     command: part.command,
   };
 }
@@ -39,7 +39,7 @@ export function remainsOf(host: Host, remains: CommandRemains): Published {
     started: {
       ...started,
       id: `shell_${randomBytes(4).toString("hex")}`,
-      meta: { ...started.meta, output: outputOf(remains) },
+      meta: commandMeta(remains),
       files: { ...started.files, ...remains.files },
     },
     command: remains.command,
@@ -47,11 +47,14 @@ export function remainsOf(host: Host, remains: CommandRemains): Published {
   };
 }
 
-function outputOf({ files, from }: PublishedBash): NonNullable<ShellMeta["output"]> {
-  return {
+/** Of the command alone, where its bash had that of a session. */
+function commandMeta({ bash, files, from }: PublishedBash): ShellMeta {
+  const { isSessionBash: _, ...meta } = bash.started.meta;
+  const output = {
     stdout: { file: basename(files.stdout), from: from.stdout },
     stderr: { file: basename(files.stderr), from: from.stderr },
   };
+  return { ...meta, output };
 }
 
 /** How a command ended that has no record of its own. */

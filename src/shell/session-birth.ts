@@ -148,6 +148,7 @@ export function sessionMeta(
     workingDir: options.workingDir,
     scope: options.scope,
     session: options.sessionId,
+    isSessionBash: true,
     createdAt: wallMs(),
     startedUptimeMs: Math.round(uptime() * 1000),
     deadlineMs: null,

@@ -9,6 +9,8 @@ export interface ShellMeta {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
+  /** Nobody's command: the bash that those of its session run in. */
+  readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   /** Time since boot at the start: durations must not depend on the wall clock. */
@@ -64,6 +66,7 @@ function isMeta(value: unknown): value is ShellMeta {
     typeof meta.workingDir === "string" &&
     typeof meta.scope === "string" &&
     (meta.session === null || typeof meta.session === "string") &&
+    (meta.isSessionBash === undefined || meta.isSessionBash === true) &&
     Number.isFinite(meta.createdAt) &&
     Number.isFinite(meta.startedUptimeMs) &&
     (meta.deadlineMs === null || Number.isFinite(meta.deadlineMs)) &&

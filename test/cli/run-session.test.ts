@@ -40,6 +40,19 @@ test("exit, errors and output pass through, and what was there before is kept", 
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
+test("the bash that a session had is not listed once it is over: nobody's command was killed", async () => {
+  await inSession("true");
+  expect(await nacre("ps")).toMatchObject({
+    stdout: "",
+    stderr: "No shell is running.\n1 more ended earlier: nacre ps --all\n",
+  });
+  expect((await nacre("ps", "--all")).stdout).toContain('# session "work"');
+  // What is started from it is a command like any other.
+  const { stdout: id } = await inSession("exit 3", "-b");
+  expect((await nacre("wait", id.trim())).code).toBe(3);
+  expect((await nacre("ps")).stdout).toMatch(/^shell_\w+ +failed \(3\) .* exit 3$/m);
+});
+
 test("two at once run one after the other", async () => {
   const results = await Promise.all([1, 2, 3].map((n) => inSession(`seen+=${n}; echo "$seen"`)));
   expect(results.map(({ code, stderr }) => [code, stderr])).toEqual([

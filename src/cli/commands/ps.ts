@@ -59,7 +59,10 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
 function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
   const found = lookAtShells().findAll();
   const since = wallMs() - PS_RECENT_MS;
-  const shells = all ? found : found.filter(({ completedAt }) => completedAt === null || completedAt > since);
+  // The end of a session's bash is news to nobody, and that it was killed would only frighten.
+  const isNew = ({ completedAt, started }: ShellProcess) =>
+    completedAt === null || (completedAt > since && !started.meta.isSessionBash);
+  const shells = all ? found : found.filter(isNew);
   return { shells, hidden: found.length - shells.length };
 }
 
