@@ -20,7 +20,9 @@ export function underlined(
   const shown = (start: number, end: number) => printable(text.slice(start, end)).replaceAll("\t", " ");
   const room = Math.max(20, maxColumns - INDENT.length);
   // Of a long line the part itself, with a little of what comes before it.
-  const start = widthOf(shown(from, to)) <= room ? from : Math.max(from, span.start - CONTEXT_CHARS);
+  const context = Math.min(CONTEXT_COLUMNS, Math.floor(room / 2));
+  const start =
+    widthOf(shown(from, to)) <= room ? from : span.start - endOf(text.slice(from, span.start), context);
   const before = (start > from ? "…" : "") + shown(start, span.start);
   const part = shown(span.start, Math.max(span.start, Math.min(span.end, to)));
   const line = cutEnd(before + part + shown(Math.min(span.end, to), to), room);
@@ -28,4 +30,14 @@ export function underlined(
   return `${INDENT}${line}\n${INDENT}${" ".repeat(widthOf(before))}${paint(marks)}\n`;
 }
 
-const CONTEXT_CHARS = 20;
+const CONTEXT_COLUMNS = 20;
+
+/** How much of the end of a text fits into so many columns. */
+function endOf(text: string, maxColumns: number): number {
+  let kept = "";
+  for (const char of [...text].reverse()) {
+    if (widthOf(printable(char + kept)) > maxColumns) break;
+    kept = char + kept;
+  }
+  return kept.length;
+}

@@ -44,7 +44,12 @@ export class KnownShells {
       .filter((id) => id.startsWith(idOrPrefix) || id.startsWith(`shell_${idOrPrefix}`));
     const shells = ids.flatMap((id) => this.get(id) ?? []);
     if (shells.length <= 1) return shells[0];
-    const names = shells.map(({ id }) => id).join(", ");
+    const more = shells.length - NAMED_COUNT;
+    const names =
+      shells
+        .slice(0, NAMED_COUNT)
+        .map(({ id }) => id)
+        .join(", ") + (more > 0 ? ` and ${more} more` : "");
     throw new NacreError(
       "invalid_input",
       `${idOrPrefix} is the beginning of several shells: ${names}. Write more of it.`,
@@ -132,3 +137,6 @@ function readCommand({ files }: StartedShell): string {
     return "";
   }
 }
+
+/** No more of those that an ambiguous beginning may mean. */
+const NAMED_COUNT = 5;

@@ -110,6 +110,13 @@ test("--jsonl judges each line in order and answers lines it cannot read", async
   expect(Object.keys(answers[1])).toEqual(["verdict", "rule", "reason", "span", "alternative"]);
   expect(answers[4]).toEqual({ error: expect.any(String) });
   expect(code).toBe(1);
+  for (const word of ["ls", "--json", "--explain"]) {
+    expect(await nacreWith({ stdin: '{"command":"ls"}\n' }, "check", "--jsonl", word)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("--jsonl"),
+    });
+  }
   const good = await nacreWith({ stdin: '{"command":"rm -rf /"}\n' }, "check", "--jsonl");
   expect(good.code).toBe(0);
 });
@@ -125,4 +132,9 @@ test("the offending part is underlined, wherever it stands", async () => {
   const [line = "", marks = ""] = await deny(`echo ${"word ".repeat(60)}; rm -rf /; echo more`, 60);
   expect(line.length).toBeLessThanOrEqual(60);
   expect(line[marks.indexOf("^")]).toBe("/");
+  // Each of these takes two columns.
+  const [wide = "", mark = ""] = await deny(`echo ${"漢".repeat(40)} && rm -rf /; echo more`, 30);
+  const before = wide.slice(0, wide.indexOf("/"));
+  expect(mark.indexOf("^")).toBe(before.length + (before.match(/漢/g)?.length ?? 0));
+  expect(mark.length).toBeLessThanOrEqual(30);
 });

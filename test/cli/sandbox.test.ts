@@ -65,12 +65,14 @@ describeSandboxed("nacre run --sandbox", () => {
     const refused = await nacre("run", ...words, "true");
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/cannot be enforced here, so nothing was run.*--allow-unsandboxed/);
-    const allowed = await nacre("run", ...words, "--allow-unsandboxed", "echo ran");
-    expect(allowed).toMatchObject({
-      code: 0,
-      stdout: "ran\n",
-      stderr: expect.stringContaining("nacre: not enforced: the sandbox"),
-    });
+    for (const form of [[], ["--session", "work"], ["-b"]]) {
+      const allowed = await nacre("run", ...form, ...words, "--allow-unsandboxed", "echo ran");
+      expect(allowed).toMatchObject({
+        code: 0,
+        stdout: form[0] === "-b" ? expect.stringMatching(/^shell_/) : "ran\n",
+        stderr: expect.stringContaining("nacre: not enforced: the sandbox"),
+      });
+    }
   });
 });
 

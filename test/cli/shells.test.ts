@@ -245,6 +245,12 @@ describe("output", () => {
     expect(await tail("--tail", "0")).toBe("");
     expect(await tail("-n", "1", "--stderr")).toBe("5\n");
     expect(await tail("--tail", "2", "--filter", "^1+$")).toBe("1111\n11111\n[stderr]\n1\n");
+    for (const form of ["--all", "--raw", "--follow"]) {
+      expect(await tail("--tail", "2", "--filter", "^1+$", form)).toBe("1111\n11111\n");
+      expect(await tail("--tail", "9", "--filter", "^1+$", form)).toBe("1\n11\n111\n1111\n11111\n");
+      expect(await tail("--tail", "1", "--filter", "^.*$", form)).toBe("30000\n");
+      expect(await tail("--tail", "0", "--filter", "^1+$", form)).toBe("");
+    }
     expect(await tail("--tail", "20000", "--raw")).toBe(
       Array.from({ length: 20_000 }, (_, i) => `${i + 10_001}\n`).join(""),
     );
@@ -354,6 +360,10 @@ describe("kill", () => {
     expect(code).toBe(1);
     for (const { id } of shells) expect(stderr).toContain(id);
     expect(stderr).toContain("Write more of it.");
+    for (let count = 0; count < 5; count++)
+      shells.push(await host.createShell({ command: "true", workingDir: dir() }));
+    const many = (await nacre("kill", "shell_")).stderr;
+    expect(many).toMatch(/shells: (shell_\w+, ){4}shell_\w+ and 2 more\. Write more of it\.\n$/);
   });
 });
 

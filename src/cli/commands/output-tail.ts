@@ -1,7 +1,8 @@
 // Where the last lines of an output begin. Read from behind: the output may have gigabytes.
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import { readRange } from "../../spool/cursor.ts";
-import { READ_CHUNK_BYTES } from "../../support/limits.ts";
+import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
+import { filterLines, type LinePattern } from "../../text/filter.ts";
 
 const NEWLINE = 0x0a;
 
@@ -21,6 +22,30 @@ export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
     ) {
       if (--left === 0) return start + at + 1;
     }
+    end = start;
+  }
+  return from;
+}
+
+/** The same, of the lines that match. */
+export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pattern: LinePattern): number {
+  if (lines === 0) return to;
+  let left = lines;
+  // The end of a line whose beginning has not been read yet.
+  let open = Buffer.alloc(0);
+  for (let end = to; end > from; ) {
+    const start = Math.max(from, end - READ_CHUNK_BYTES);
+    const bytes = Buffer.concat([readRange(path, start, end), open]);
+    let lineEnd = bytes.length;
+    while (lineEnd > 0) {
+      const lineStart = lineEnd === 1 ? 0 : bytes.lastIndexOf(NEWLINE, lineEnd - 2) + 1;
+      // No line is read further back than a filter would read it on.
+      if (lineStart === 0 && start > from && lineEnd <= FILTER_LINE_MAX_CHARS) break;
+      const line = bytes.subarray(lineStart, lineEnd).toString();
+      if (filterLines(line, pattern).kept > 0 && --left === 0) return start + lineStart;
+      lineEnd = lineStart;
+    }
+    open = bytes.subarray(0, lineEnd);
     end = start;
   }
   return from;

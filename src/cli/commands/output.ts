@@ -11,7 +11,7 @@ import { EXIT } from "../exit-code.ts";
 import { findShell, lookAtShells } from "../look.ts";
 import { patternOf } from "../pattern-option.ts";
 import { printBytes } from "./output-bytes.ts";
-import { lastLines, tailOf } from "./output-tail.ts";
+import { lastLines, matchingTailOf, tailOf } from "./output-tail.ts";
 
 export interface OutputOptions {
   readonly id: string;
@@ -30,7 +30,7 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   const pattern = await patternOf(options.filter, "filter");
   const shell = findShell(manager, id);
   if (all || raw || follow) {
-    const parts = partsOf(shell, tail, false);
+    const parts = partsOf(shell, tail, false, pattern);
     return await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
   }
   // Told before it is read: what is printed up to the end is on disk when the end is known.
@@ -79,10 +79,18 @@ async function textOf(
   return { text, truncated: out.truncated || err.truncated, outputFile: out.outputFile ?? err.outputFile };
 }
 
-/** What there is now, or the last lines of it. `stderr`: in place of stdout. */
-function partsOf(shell: ShellProcess, tail: number | undefined, stderr: boolean): OutputParts {
+/** What there is now, or the last lines of it (that match). `stderr`: in place of stdout. */
+function partsOf(
+  shell: ShellProcess,
+  tail: number | undefined,
+  stderr: boolean,
+  pattern?: LinePattern,
+): OutputParts {
   const parts = shell.outputParts;
-  const cut = (part: SpoolPart) => (tail === undefined ? part : { ...part, from: tailOf(part, tail) });
+  const cut = (part: SpoolPart) => {
+    if (tail === undefined) return part;
+    return { ...part, from: pattern ? matchingTailOf(part, tail, pattern) : tailOf(part, tail) };
+  };
   if (stderr) return { stdout: cut(parts.stderr), stderr: nothing(parts.stderr) };
   return { stdout: cut(parts.stdout), stderr: cut(parts.stderr) };
 }

@@ -8,6 +8,7 @@ import { EXIT } from "../exit-code.ts";
 import { askPermission } from "../permission.ts";
 import { oneLine } from "../printable.ts";
 import { namedSessionAsLeft } from "./named-session.ts";
+import { tellNotEnforced } from "./not-enforced.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number> {
@@ -31,6 +32,7 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   } else {
     io.stdout.write(`${shell.id}\n`);
     io.stderr.write(`${words}\n`);
+    tellNotEnforced(io, shell.confinement);
   }
   return EXIT.ok;
 }

@@ -12,6 +12,7 @@ import { askPermission } from "../permission.ts";
 import { printable } from "../printable.ts";
 import { write } from "../write.ts";
 import { inNamedSession } from "./named-session.ts";
+import { tellNotEnforced } from "./not-enforced.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string): Promise<number> {
@@ -36,6 +37,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       if (interruption.remark !== undefined) io.stderr.write(`nacre: ${interruption.remark}\n`);
       return interruption.exitCode;
     }
+    tellNotEnforced(io, result.confinement);
     return told(io, result, plan);
   });
 }

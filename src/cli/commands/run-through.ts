@@ -8,6 +8,7 @@ import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
 import { printable } from "../printable.ts";
 import { write } from "../write.ts";
+import { tellNotEnforced } from "./not-enforced.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
@@ -22,8 +23,7 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
     ...(stdin ? { stdin: io.stdin } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
-  const missing = shell.confinement?.notEnforced ?? [];
-  if (missing.length > 0) told(io, `not enforced: ${missing.join("; ")}`);
+  tellNotEnforced(io, shell.confinement);
   const left = new AbortController();
   using interruption = new Interruption((signal, count) => {
     if (signal === "SIGINT" && count === 1) void shell.sendSignal("SIGINT").catch(() => {});

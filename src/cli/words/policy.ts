@@ -17,9 +17,16 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
     .addOption(policyOption())
     .addOption(policyFileOption())
     .option("--json", "print the verdict as one JSON object")
-    .option("--jsonl", 'read lines {"command": …} from stdin, print a verdict for each')
+    .addOption(
+      new Option("--jsonl", 'read lines {"command": …} from stdin, print a verdict for each').conflicts([
+        "json",
+        "explain",
+      ]),
+    )
     .addHelpText("after", CHECK_HELP)
     .action(async (given: string[], options: Omit<CheckOptions, "command">, command: Command) => {
+      if (options.jsonl && given.length > 0)
+        command.error("error: --jsonl reads commands from stdin: leave out the command, or --jsonl");
       if (options.jsonl) {
         const { checkLines } = await import("../commands/check-lines.ts");
         done(await checkLines(io, options));
