@@ -48,8 +48,9 @@ function wordsFor({ commands }: Command, words: readonly string[]): readonly str
   if (words.length === 0) return ["tour"];
   const [first, second] = words;
   // commander would show the help of everything, and not say that it knows no such command.
+  if (first === "help" && second === "help") return ["help"];
   const isUnknown = second !== undefined && !commands.some((command) => command.name() === second);
-  return first === "help" && isUnknown && second !== "help" ? words.slice(1) : words;
+  return first === "help" && isUnknown ? words.slice(1) : words;
 }
 
 /** Whoever reads one object gets one, whatever happens. */
@@ -71,5 +72,18 @@ function mistakeOf(
   if (more.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(words[0] ?? "")) {
     more.push("Options of the command itself go behind a --, or into one quoted line.");
   }
+  if (more.length === 0 && EXPLAINED_BY_HELP.has(code)) {
+    const [word = "-"] = words;
+    const isKnown = !word.startsWith("-") && code !== "commander.unknownCommand";
+    more.push(`See nacre ${isKnown ? `${word} ` : ""}--help.`);
+  }
   return more.length === 0 ? said : `${said.replace(/[.]?$/, ".")} ${more.join(" ")}`;
 }
+
+const EXPLAINED_BY_HELP = new Set([
+  "commander.unknownCommand",
+  "commander.unknownOption",
+  "commander.missingArgument",
+  "commander.optionMissingArgument",
+  "commander.excessArguments",
+]);

@@ -54,12 +54,8 @@ function withTomlBlock(text: string, client: Client, server: ServerCommand, file
   const isHeader = (line: string) => /^\s*\[/.test(line);
   const start = lines.findIndex((line) => line.trim().replace(/\s*#.*$/, "") === `[${section}.${NAME}]`);
   if (start === -1) {
-    const elsewhere = new RegExp(
-      `^\\s*\\[?\\s*"?${section}"?\\s*\\.\\s*["']?${NAME}["']?|^\\s*["']?${NAME}["']?\\s*=\\s*\\{`,
-      "m",
-    );
-    if (elsewhere.test(text))
-      throw refused(file, `it writes ${section}.${NAME} in a way that is not understood`);
+    if (isWrittenElsewhere(text, section))
+      throw refused(file, `it writes ${section}, or ${NAME} in it, in a way that is not understood`);
     const gap = text === "" || text.endsWith("\n\n") ? "" : text.endsWith("\n") ? "\n" : "\n\n";
     return `${text}${gap}${block}`;
   }
@@ -70,6 +66,13 @@ function withTomlBlock(text: string, client: Client, server: ServerCommand, file
   const isOurs = (line: string) => /^\s*(#.*)?$|^\s*(command|args)\s*=.*["\]]\s*$/.test(line);
   if (!old.slice(1).every(isOurs)) throw refused(file, `${section}.${NAME} has other settings, too`);
   return [...lines.slice(0, start), ...block.trimEnd().split("\n"), "", ...lines.slice(end)].join("\n");
+}
+
+/** As `section.nacre…`, as `nacre.…` or `nacre = {…}` in the table of the section, or the whole section in one line. */
+function isWrittenElsewhere(text: string, section: string): boolean {
+  const [outer, inner] = [section, NAME].map((key) => `["']?${key}["']?\\s*`);
+  const ways = [`\\[?\\s*${outer}\\.\\s*${inner}`, `${inner}(\\.|=\\s*\\{)`, `${outer}=`];
+  return new RegExp(`^\\s*(${ways.join("|")})`, "m").test(text);
 }
 
 /** Strings of JSON are strings of TOML, too. */

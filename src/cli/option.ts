@@ -102,6 +102,14 @@ export function readAddress(text: string): HttpAddress {
   }
 }
 
+/** Where to run; an empty word is a variable that somebody forgot to set. */
+export function cwdOption(here: string, description: string): Option {
+  return new Option("--cwd <dir>", description).default(here, "here").argParser((text) => {
+    if (text === "") throw new InvalidArgumentError("It must be a directory, and is empty.");
+    return text;
+  });
+}
+
 export function collectVariable(
   text: string,
   before: Readonly<Record<string, string>>,

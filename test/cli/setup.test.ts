@@ -1,5 +1,6 @@
 // What helps a person to begin: doctor, init, the tour, and help.
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { CLIENTS } from "../../src/cli/clients.ts";
@@ -103,6 +104,37 @@ describe("init", () => {
     symlinkSync("../real.json", join(dir(), ".cursor/mcp.json"));
     expect((await nacre("init", "cursor", "--write")).code).toBe(0);
     expect(JSON.parse(readFileSync(join(dir(), "real.json"), "utf8"))).toHaveProperty("mcpServers.nacre");
+    symlinkSync("elsewhere/to-come.json", join(dir(), ".mcp.json"));
+    expect((await nacre("init", "claude-code", "--write")).code).toBe(0);
+    const come = readFileSync(join(dir(), "elsewhere/to-come.json"), "utf8");
+    expect(JSON.parse(come)).toHaveProperty("mcpServers.nacre");
+  });
+
+  test("what is no file is named, and left as it is", async () => {
+    pathWithNacre();
+    const file = join(dir(), "opencode.json");
+    const isLeft = async () => {
+      const { code, stderr } = await nacre("init", "opencode", "--write");
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining(`${file} cannot be read, and was left as it is: `),
+      });
+      rmSync(file, { recursive: true });
+    };
+    mkdirSync(file);
+    await isLeft();
+    symlinkSync("opencode.json", file);
+    await isLeft();
+    execFileSync("mkfifo", [file]);
+    await isLeft();
+  });
+
+  test("options that the server does not know are refused", async () => {
+    for (const odd of [["--polcy", "off"], ["extra"], ["--policy", "none"]]) {
+      const { code, stdout, stderr } = await nacre("init", "codex", "--", ...odd);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(odd.at(-1) === "off" ? "--polcy" : odd.at(-1));
+    }
   });
 
   test("a file with comments, or of another shape, is left as it is", async () => {
@@ -134,6 +166,10 @@ describe("init", () => {
     for (const odd of [
       "[mcp_servers]\nnacre = { command = 'z' }\n",
       '[mcp_servers.nacre]\nenv = { A = "1" }\n',
+      '[mcp_servers]\nnacre.command = "z"\n',
+      '[mcp_servers]\n"nacre".command = "z"\n',
+      "'mcp_servers'.nacre.command = 'z'\n",
+      'mcp_servers = { other = { command = "z" } }\n',
     ]) {
       writeFileSync(file, odd);
       expect((await nacre("init", "codex", "--write")).code).toBe(1);
@@ -175,6 +211,11 @@ test("mistakes are one line that says what was meant", async () => {
     "nacre: unknown option '-la'. Options of the command itself go behind a --, or into one quoted line.\n",
   );
   expect(await said("ouptut", "x")).toContain("Did you mean output?");
+  expect(await said("dance")).toBe("nacre: unknown command 'dance'. See nacre --help.\n");
+  expect(await said("output")).toBe("nacre: missing required argument 'id'. See nacre output --help.\n");
+  expect(await said("ps", "x")).toMatch(/^nacre: too many arguments .+\. See nacre ps --help\.\n$/);
+  expect(await said("run", "--cwd", "", "true")).toContain("It must be a directory, and is empty.");
+  expect(await nacre("help", "help")).toMatchObject({ code: 0, stderr: "" });
 });
 
 test("every command has help with examples that fits the terminal", async () => {

@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   statSync,
@@ -15,6 +16,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../../support/errors.ts";
+import { systemCode } from "../../support/system-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS, type Client, clientOf, type ServerCommand } from "../clients.ts";
 import { snippetFor, withServer } from "../configuration.ts";
@@ -42,7 +44,7 @@ export function initClient(io: CliIo, options: InitOptions): number {
     io.stdout.write(snippetFor(client, server));
     return EXIT.ok;
   }
-  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const before = textOf(file);
   const after = withServer(before, client, server, file);
   if (after === before) {
     io.stderr.write(`${file} has it already; nothing was changed.\n`);
@@ -77,13 +79,27 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** Empty where there is none. */
+function textOf(file: string): string {
+  try {
+    // A pipe would never end.
+    if (!statSync(file).isFile()) throw new Error("it is not a file");
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    if (systemCode(cause) === "ENOENT") return "";
+    throw new NacreError("internal", `${file} cannot be read, and was left as it is: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
 /** At once, so that nobody finds half of it. Returns where the old one is. */
 function put(path: string, text: string): string | undefined {
   try {
-    mkdirSync(dirname(path), { recursive: true });
     const exists = existsSync(path);
     // The file itself, where somebody keeps it elsewhere and has a link here.
-    const file = exists ? realpathSync(path) : path;
+    const file = exists ? realpathSync(path) : linkedFrom(path);
+    mkdirSync(dirname(file), { recursive: true });
     const mode = exists ? statSync(file).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
     if (backup !== undefined) copyFileSync(file, backup, constants.COPYFILE_EXCL);
@@ -93,6 +109,15 @@ function put(path: string, text: string): string | undefined {
     return backup;
   } catch (cause) {
     throw new NacreError("internal", `${path} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Where a link leads that leads nowhere yet; the path itself where it is none. */
+function linkedFrom(path: string): string {
+  try {
+    return linkedFrom(resolve(dirname(path), readlinkSync(path)));
+  } catch {
+    return path;
   }
 }
 

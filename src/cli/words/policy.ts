@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { CheckOptions } from "../commands/check.ts";
 import { haveDashes } from "../dashes.ts";
-import { policyFileOption, policyOption } from "../option.ts";
+import { cwdOption, policyFileOption, policyOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { quoteWords } from "../quote.ts";
 
@@ -12,7 +12,7 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
     .description("say what the policy thinks of a command; nothing is run")
     .argument("[command...]", "one quoted line of bash; or several words, each taken as it is")
     .option("--explain", "print the whole way to the verdict")
-    .addOption(new Option("--cwd <dir>", "where it would run").default(io.cwd, "here"))
+    .addOption(cwdOption(io.cwd, "where it would run"))
     .option("--home <dir>", "whose home it would run for, as an ordinary user")
     .addOption(policyOption())
     .addOption(policyFileOption())

@@ -4,6 +4,7 @@ import type { RunOptions } from "../commands/run.ts";
 import { haveDashes } from "../dashes.ts";
 import {
   collectVariable,
+  cwdOption,
   envModeOption,
   modeOption,
   policyFileOption,
@@ -25,7 +26,7 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
       readMs,
     )
     .addOption(modeOption())
-    .addOption(new Option("--cwd <dir>", "where to run it").default(io.cwd, "here"))
+    .addOption(cwdOption(io.cwd, "where to run it"))
     .addOption(
       new Option("--env <name=value>", "set a variable for it; may be given again")
         .argParser(collectVariable)

@@ -62,11 +62,22 @@ Examples:
         client: string,
         serverOptions: string[],
         options: Omit<InitOptions, "client" | "serverOptions">,
+        init: Command,
       ) => {
+        checkServerOptions(program, serverOptions, init);
         const { initClient } = await import("../commands/init.ts");
         done(initClient(io, { ...options, client, serverOptions }));
       },
     );
+}
+
+/** A server that refuses its options would tell nobody but the log of a client. */
+function checkServerOptions(program: Command, given: readonly string[], init: Command): void {
+  const mcp = program.commands.find((command) => command.name() === "mcp");
+  const { operands = [], unknown = [] } = mcp?.parseOptions([...given]) ?? {};
+  const [odd] = [...operands, ...unknown];
+  if (odd !== undefined)
+    init.error(`error: nacre mcp does not know '${odd}'. \`nacre mcp --help\` lists its options.`);
 }
 
 function addCompletion(program: Command, { io, done }: ProgramOptions): void {
