@@ -10,8 +10,7 @@ const { status, passed, failed, skipped } = runVitest({
   words: ["--testTimeout=1800000", "--hookTimeout=300000", ...(words.length === 0 ? ["test/faults"] : words)],
   env: { NACRE_LONG: "1" },
 });
-const tried = passed + failed;
-console.log(`\nsurvived ${passed} of ${tried + skipped.length}`);
+console.log(`\nsurvived ${passed} of ${passed + failed + skipped.length}`);
 if (failed > 0) console.log(`not survived: ${failed}, see above`);
 for (const { name, why = "it names no reason" } of skipped) console.log(`not tried: ${name}: ${why}`);
 process.exit(status);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 /**
  * `prefix` is put before the command, e.g. to run it as somebody else. Returns the exit status and what became of
- * the tests. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
+ * the tests; a skip is none of the failed, also where it may not be. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
  * is a failure.
  */
 export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
@@ -28,43 +28,46 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
     stdio: "inherit",
     env: { ...process.env, ...env, NACRE_TEST_SUMMARY: file },
   });
-  const { passed, failed, skipped } = withReasons(cwd, who, readSummary(file));
+  const { passed, failed, broken, ...rest } = readSummary(file);
+  const skipped = withReasons(cwd, who, rest.skipped);
   rmSync(dir, { recursive: true, force: true });
 
   for (const { name, why } of skipped) console.log(`skipped: ${name}${why ? ` (${why})` : ""}`);
   const unexpected = process.env.CI ? skipped.filter(({ allowed }) => !allowed) : [];
   for (const { name } of unexpected) console.log(`This must not be skipped here: ${name}`);
-  const broken = failed === 0 && status !== 0;
-  if (broken) {
+  for (const name of broken) console.log(`Broken outside of its tests, which may not have run: ${name}`);
+  const isUnexplained = failed + broken.length === 0 && status !== 0;
+  if (isUnexplained) {
     console.log(
-      "No single test failed, but the run did: a broken file, an unhandled error or the coverage floor. See above.",
+      "No single test failed, but the run did: an unhandled error or the coverage floor. See above.",
     );
   }
-  const failures = failed + (broken ? 1 : 0) + unexpected.length;
+  const failures = failed + broken.length + (isUnexplained ? 1 : 0);
   const tail = skipped.length > 0 ? `, ${skipped.length} skipped` : "";
-  console.log(`${passed} passed, ${failures} failed${tail}`);
-  return { status: unexpected.length > 0 ? 1 : (status ?? 1), passed, failed: failures, skipped };
+  console.log(`${passed} passed, ${failures + unexpected.length} failed${tail}`);
+  return {
+    status: unexpected.length > 0 ? 1 : (status ?? 1),
+    passed,
+    failed: failures,
+    skipped,
+  };
 }
 
 /** A test that gave no reason for its skip may have one in the list of those that are allowed. */
-function withReasons(cwd, who, { passed, failed, skipped }) {
+function withReasons(cwd, who, skipped) {
   const allowed = JSON.parse(readFileSync(join(cwd, "test/allowed-skips.json"), "utf8")).filter((skip) =>
     skip.who.includes(who),
   );
-  return {
-    passed,
-    failed,
-    skipped: skipped.map(({ name, why }) => {
-      const known = allowed.find((skip) => name.includes(skip.name));
-      return { name, why: why ?? known?.why, allowed: known !== undefined };
-    }),
-  };
+  return skipped.map(({ name, why }) => {
+    const known = allowed.find((skip) => name.includes(skip.name));
+    return { name, why: why ?? known?.why, allowed: known !== undefined };
+  });
 }
 
 function readSummary(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return { passed: 0, failed: 0, skipped: [] };
+    return { passed: 0, failed: 0, skipped: [], broken: [] };
   }
 }

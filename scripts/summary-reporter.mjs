@@ -1,11 +1,14 @@
-// A reporter for vitest: counts, and every skipped test with the reason it gave, into the file that
-// NACRE_TEST_SUMMARY names. The reporters that come with vitest leave the reasons out.
+// A reporter for vitest: counts, every skipped test with the reason it gave, and every file that broke outside of its
+// tests, into the file that NACRE_TEST_SUMMARY names. The reporters that come with vitest leave the reasons out.
 import { writeFileSync } from "node:fs";
 
 export default class SummaryReporter {
   onTestRunEnd(modules) {
-    const summary = { passed: 0, failed: 0, skipped: [] };
+    const summary = { passed: 0, failed: 0, skipped: [], broken: [] };
     for (const module of modules) {
+      // One that cannot be loaded has no tests that could fail, and those after a broken hook are not run.
+      const suites = [module, ...module.children.allSuites()];
+      if (suites.some((suite) => suite.errors().length > 0)) summary.broken.push(module.relativeModuleId);
       for (const test of module.children.allTests()) {
         const { state, note } = test.result();
         if (state === "passed") summary.passed++;

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { withFigures } from "../scripts/bench-figures.mjs";
 
 const root = join(import.meta.dirname, "..");
 const read = (name: string) => readFileSync(join(root, name), "utf8");
@@ -11,7 +12,8 @@ function numbersOf(text: string): Set<string> {
   return new Set(text.match(/(?<![\w.])\d+(?:\.\d+)*(?![\d])/g));
 }
 
-const [, figures = ""] = /<!-- figures: [^\n]*-->(.*?)<!-- end of figures -->/s.exec(read("README.md")) ?? [];
+const FIGURES = /<!-- figures: [^\n]*-->(.*?)<!-- end of figures -->/s;
+const [, figures = ""] = FIGURES.exec(read("README.md")) ?? [];
 const report = read("bench/REPORT.md");
 
 test("README.md has figures, and each of them stands in the report", () => {
@@ -20,6 +22,39 @@ test("README.md has figures, and each of them stands in the report", () => {
   const known = numbersOf(report);
   expect(named.filter((number) => !known.has(number))).toEqual([]);
 });
+
+test("each figure is the one that the report has for it", () => {
+  const written = withFigures(read("README.md"), findingsOf(report));
+  const [, expected = ""] = FIGURES.exec(written) ?? [];
+  expect(cellsOf(figures)).toEqual(cellsOf(expected));
+});
+
+/** The rows of a table, whatever its columns are filled up with. */
+function cellsOf(text: string): string[][] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("|") && !/^[| -]+$/.test(line))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** What the page was made of, as far as its tables tell. */
+function findingsOf(page: string) {
+  const benches = page.split(/^## /m).slice(1);
+  return {
+    benches: benches.map((section) => ({
+      name: section.slice(0, section.indexOf("\n")),
+      tables: [...section.matchAll(/^\*\*(.+)\*\*\n\n((?:\|.*\n)+)/gm)].map(([, title = "", table = ""]) => {
+        const [columns = [], ...rows] = cellsOf(table);
+        return { title, columns, rows };
+      }),
+    })),
+  };
+}
 
 test("the claims around them are those of the report", () => {
   const [, around = ""] = /## What it guarantees(.*?)## As a library/s.exec(read("README.md")) ?? [];
