@@ -1,9 +1,10 @@
 // What decides about commands: a judge, and the facts it is told about where they would run. A file of its own
 // because it brings the whole policy along; options.ts loads it when it is first needed.
-import { homedir } from "node:os";
+
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import type { SandboxProfile } from "../spool/confinement.ts";
+import { homeDirectory } from "../support/home-directory.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
 import type { Door } from "./ways-to-allow.ts";
 
@@ -34,7 +35,7 @@ export function createJudging(options: JudgingOptions): Judging {
     policyFiles,
     door: options.door ?? "library",
     facts: (workspace, cwd = workspace) => ({
-      home: homedir(),
+      home: homeDirectory(),
       cwd,
       workspace,
       isRoot: process.getuid?.() === 0,

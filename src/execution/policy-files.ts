@@ -2,13 +2,13 @@
 // directory; and files in the workspace, which can only tighten. Each is read once: what an agent writes there
 // later changes nothing. A file that cannot be used is an error, never a file less.
 import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
 import { type RuleProblem, readRules } from "../policy/read-rules.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { UserRuleSet } from "../policy/user-rule.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { homeDirectory } from "../support/home-directory.ts";
 import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
@@ -67,7 +67,7 @@ export class PolicyFiles {
 function userPolicyFile(home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
   // Somebody else's configuration is not where ours is; and the XDG specification ignores a relative path.
-  const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homedir(), ".config");
+  const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
   return join(config, "nacre", "policy.json");
 }
 

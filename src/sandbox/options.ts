@@ -1,9 +1,10 @@
 // What can be asked for, and what is left of it once nothing is optional any more. Paths are made absolute and
 // real here, before anybody binds them: a link inside the workspace must not lead a mount elsewhere.
-import { homedir, userInfo } from "node:os";
+import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
+import { homeDirectory } from "../support/home-directory.ts";
 import { realPath } from "./real-path.ts";
 
 export interface SandboxOptions {
@@ -76,7 +77,7 @@ export function sandboxSpec(
 
 /** Where HOME says and where the system says. A user that the system does not know has none. */
 function homes(): string[] {
-  const found = [homedir, () => userInfo().homedir].flatMap((get) => {
+  const found = [homeDirectory, () => userInfo().homedir].flatMap((get) => {
     try {
       return [realPath(get())];
     } catch {
@@ -90,7 +91,7 @@ function absolute(path: string, workspace: string): string {
   if (path === "" || path.includes("\0")) {
     throw new NacreError("invalid_input", `Not a path: ${JSON.stringify(path)}`);
   }
-  if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
+  if (path === "~" || path.startsWith("~/")) return join(homeDirectory(), path.slice(1));
   return isAbsolute(path) ? path : resolve(workspace, path);
 }
 

@@ -1,9 +1,10 @@
 // `nacre check`: what the policy thinks of a command. Nothing is run, and of the disk only files of rules are read.
-import { homedir } from "node:os";
+
 import { resolve } from "node:path";
 import { PolicyFiles } from "../../execution/policy-files.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
+import { homeDirectory } from "../../support/home-directory.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Policy } from "../option.ts";
@@ -47,7 +48,7 @@ export function factsOf(
   const workspace = resolve(io.cwd, cwd);
   const files = new PolicyFiles({ policyFile, home });
   return {
-    home: home ?? homedir(),
+    home: home ?? homeDirectory(),
     cwd: workspace,
     rules: files.rulesFor(workspace),
     policyFiles: [files.own],

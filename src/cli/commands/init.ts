@@ -12,10 +12,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../../support/errors.ts";
+import { homeDirectory } from "../../support/home-directory.ts";
 import { systemCode } from "../../support/system-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS, type Client, clientOf, type ServerCommand } from "../clients.ts";
@@ -58,7 +58,9 @@ export function initClient(io: CliIo, options: InitOptions): number {
 }
 
 function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean): string {
-  return user || projectFile === undefined ? userFile(homedir(), process.env) : resolve(cwd, projectFile);
+  return user || projectFile === undefined
+    ? userFile(homeDirectory(), process.env)
+    : resolve(cwd, projectFile);
 }
 
 /** By name where that is found; else as it runs now, so that it works from a clone, too. */
