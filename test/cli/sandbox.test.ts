@@ -56,7 +56,7 @@ describeSandboxed("nacre run --sandbox", () => {
 
   test("a session in it has a name in the list, like any other", async () => {
     await nacre("run", "--sandbox", "read-only", "--session", "work", "true");
-    const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
+    const { shells } = JSON.parse((await nacre("ps", "--all", "--json")).stdout);
     expect(shells).toMatchObject([{ command: expect.stringMatching(/^# session "work"/), session: "work" }]);
   });
 
