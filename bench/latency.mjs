@@ -1,20 +1,31 @@
 // One command, call to output, in every way there is to run it. In the small hosts each way has a process of its own,
-// which holds nothing else; the large host of 2 GB holds them all. Interleaved, so that noise hits all alike.
+// which holds nothing else; the large host of 2 GB holds them all. In turns and in another order each round, so that
+// noise, and what the one before has left to do, hits all alike.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { median, sleep, spread, timed } from "./measure.mjs";
+import { median, shuffled, sleep, spread, timed } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 
 const ROUNDS = amount(80, 2);
-const COMMANDS = ["true", "echo hi", "ls", "git status"];
+/** With what each must print, whoever runs it: an error is quick, too. */
+const PRINTED = {
+  true: /^$|^\(no output\)$/,
+  "echo hi": /^hi$/,
+  ls: /\bfile19\b/,
+  "git status": /nothing added|No commits/,
+};
+const COMMANDS = Object.keys(PRINTED);
 const BALLAST_BLOCKS = amount(16, 1);
 const GAP_MS = 3;
+
+/** What a large host holds. Out here: in a function that nobody waits for, it would be garbage at once. */
+let ballast = [];
 
 if (process.argv[2] === "host") await host(process.argv.slice(3));
 else await driver();
@@ -25,14 +36,10 @@ async function host([dir, blocks, ...names]) {
   // Our own keepers start while the process is small, as they do in real hosts; then the memory it works with.
   for (const name of names)
     runners[name] = await RUNNERS[name](dir, join(dir, "..", `state-${process.pid}-${names.indexOf(name)}`));
-  const ballast = Array.from({ length: Number(blocks) }, () => Buffer.alloc(128 * 1024 ** 2, 1));
-  const rss = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024;
-  process.send({
-    names: names.filter((name) => runners[name]),
-    rss: Math.round(rss),
-    blocks: ballast.length,
-  });
+  ballast = Array.from({ length: Number(blocks) }, () => Buffer.alloc(128 * 1024 ** 2, 1));
+  process.send({ names: names.filter((name) => runners[name]), rss: rssMib(), blocks: ballast.length });
   process.on("message", async ({ name, command }) => {
+    if (name === undefined) return process.send({ rss: rssMib() });
     let output = "";
     const took = await timed(async () => {
       output = await runners[name].run(command);
@@ -43,6 +50,10 @@ async function host([dir, blocks, ...names]) {
     for (const runner of Object.values(runners)) await runner?.close();
     process.exit(0);
   });
+}
+
+function rssMib() {
+  return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1]) / 1024);
 }
 
 async function driver() {
@@ -58,7 +69,7 @@ async function driver() {
     await Promise.all(small.map(close));
     const large = [await open(dir, BALLAST_BLOCKS, names)];
     const inLarge = await measure(large, Math.ceil(ROUNDS / 5), 2);
-    const [{ rss }] = large;
+    const rss = await stillHeld(large[0]);
     await Promise.all(large.map(close));
     show(`small hosts (${sizes[0]} to ${sizes.at(-1)} MB)`, inSmall);
     show(`a host of ${(rss / 1024).toFixed(1)} GB`, inLarge);
@@ -80,6 +91,14 @@ async function open(dir, blocks, wanted) {
   return { child, names, rss };
 }
 
+/** A host that has become small meanwhile was not measured as a large one. */
+async function stillHeld({ child, rss }) {
+  child.send({});
+  const [{ rss: atEnd }] = await once(child, "message");
+  if (atEnd < rss * 0.9) throw new Error(`the large host had ${rss} MB at first and ${atEnd} MB at the end`);
+  return atEnd;
+}
+
 async function close({ child }) {
   const exited = once(child, "exit");
   child.disconnect();
@@ -92,7 +111,7 @@ async function measure(hosts, rounds, warmUp) {
   const ways = hosts.flatMap(({ child, names }) => names.map((name) => ({ child, name })));
   for (let round = -warmUp; round < rounds; round++) {
     for (const command of COMMANDS) {
-      for (const { child, name } of ways) {
+      for (const { child, name } of shuffled(ways)) {
         if (name === "just-bash" && command === "git status") continue;
         await sleep(GAP_MS);
         const took = await ask(child, name, command);
@@ -106,7 +125,7 @@ async function measure(hosts, rounds, warmUp) {
 async function ask(child, name, command) {
   child.send({ name, command });
   const [{ took, output }] = await once(child, "message");
-  if (command === "echo hi" && output.trim() !== "hi") throw new Error(`${name} answered ${output}`);
+  if (!PRINTED[command].test(output.trim())) throw new Error(`${name} answered ${command} with ${output}`);
   return took;
 }
 
@@ -117,7 +136,7 @@ function keep(all, name, command, took) {
 }
 
 function show(title, all) {
-  const names = Object.keys(all);
+  const names = Object.keys(RUNNERS).filter((name) => all[name]);
   const ratio = (name, command) => {
     const times = all[name][command];
     return times === undefined ? "-" : `${(median(all.spawn[command]) / median(times)).toFixed(2)}x`;

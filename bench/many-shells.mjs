@@ -1,56 +1,75 @@
-// A thousand background shells at once: quiet ones first, then such that print a line every 100 ms. Starting, what
-// they cost the host, reading one among them, killing all.
+// A thousand background shells at once: quiet ones first, then such that print a line every 100 ms, each thousand in a
+// host of its own. Starting, what they cost the host, reading one among them, killing all.
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { median, quantile, sleep, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
 
 const COUNT = amount(1_000, 20);
 const WATCH_MS = amount(5_000, 500);
-const marker = `98765.${process.pid}`;
-// A line every 100 ms without a process for it: a read that nothing answers is the clock.
-const TICKER = `exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done # ${marker}`;
+const COMMANDS = {
+  quiet: "echo up; exec sleep 98765",
+  // A line every 100 ms without a process for it: a read that nothing answers is the clock.
+  chatty: 'exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done',
+};
 
 let keeperTag;
-const quiet = await thousand(`echo up; exec sleep ${marker}`);
-const chatty = await thousand(TICKER);
-const both = (title, show) => [title, show(quiet), show(chatty)];
-table(
-  `${COUNT} background shells in one host`,
-  ["what", "quiet", "a line per 100 ms each"],
-  [
-    both("all started, all with output", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
-    both("host", (run) => `+${run.grownMib.toFixed(0)} MiB`),
-    both("fds of the host", (run) => `+${run.fds}`),
-    both(`CPU of the host, of ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
-    both(
-      `CPU of the shells and loggers, of ${WATCH_MS / 1000} s`,
-      (run) => `${run.shellCpuMs.toFixed(0)} ms`,
-    ),
-    both(`lines that one of them prints in ${WATCH_MS / 1000} s`, (run) => run.lines),
-    both(
-      "reading what one of them has new, median / p99",
-      (run) => `${run.read.toFixed(3)} / ${run.readP99.toFixed(3)} ms`,
-    ),
-    both("all killed", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
-    both("survivors, zombies", (run) => `${run.live}, ${run.zombies}`),
-  ],
-);
-for (const [title, run] of [
-  ["quiet shells", quiet],
-  ["printing shells", chatty],
-]) {
-  target(`${COUNT} ${title} started`, run.startMs / 1000, { atMost: 10 }, " s");
-  target(`growth of a host with ${COUNT} ${title}`, run.grownMib, { atMost: 64 }, " MiB");
-  target(`fds of a host with ${COUNT} ${title}`, run.fds, { atMost: 16 });
-  target(`reading one of ${COUNT} ${title}`, run.read, { atMost: 1 }, " ms");
-  target(`${COUNT} ${title} killed`, run.killMs / 1000, { atMost: 3 }, " s");
-  target(`survivors and zombies of ${COUNT} ${title}`, run.live + run.zombies, { atMost: 0 });
+const [, , kind] = process.argv;
+if (kind) process.send(await thousand(COMMANDS[kind]), () => process.disconnect());
+else report(await inOwnHost("quiet"), await inOwnHost("chatty"));
+
+/** Memory that one thousand has needed, the next one in the same process would not need again. */
+async function inOwnHost(name) {
+  const child = fork(fileURLToPath(import.meta.url), [name], { env: { ...process.env, BENCH_RESULT: "" } });
+  const exited = once(child, "exit").then(([code]) => {
+    throw new Error(`The host of the ${name} shells ended with ${code}`);
+  });
+  const [run] = await Promise.race([once(child, "message"), exited]);
+  await exited.catch(() => {});
+  return run;
 }
-target(`CPU of ${COUNT} quiet shells, of ${WATCH_MS / 1000} s`, quiet.shellCpuMs, { atMost: 50 }, " ms");
+
+function report(quiet, chatty) {
+  const both = (title, show) => [title, show(quiet), show(chatty)];
+  table(
+    `${COUNT} background shells in one host`,
+    ["what", "quiet", "a line per 100 ms each"],
+    [
+      both("all started, all with output", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
+      both("host", (run) => `+${run.grownMib.toFixed(0)} MiB`),
+      both("fds of the host", (run) => `+${run.fds}`),
+      both(`CPU of the host, of ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
+      both(
+        `CPU of the shells and loggers, of ${WATCH_MS / 1000} s`,
+        (run) => `${run.shellCpuMs.toFixed(0)} ms`,
+      ),
+      both(`lines that one of them prints in ${WATCH_MS / 1000} s`, (run) => run.lines),
+      both(
+        "reading what one of them has new, median / p99",
+        (run) => `${run.read.toFixed(3)} / ${run.readP99.toFixed(3)} ms`,
+      ),
+      both("all killed", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
+      both("survivors, zombies", (run) => `${run.live}, ${run.zombies}`),
+    ],
+  );
+  for (const [title, run] of [
+    ["quiet shells", quiet],
+    ["printing shells", chatty],
+  ]) {
+    target(`${COUNT} ${title} started`, run.startMs / 1000, { atMost: 10 }, " s");
+    target(`growth of a host with ${COUNT} ${title}`, run.grownMib, { atMost: 64 }, " MiB");
+    target(`fds of a host with ${COUNT} ${title}`, run.fds, { atMost: 16 });
+    target(`reading one of ${COUNT} ${title}`, run.read, { atMost: 1 }, " ms");
+    target(`${COUNT} ${title} killed`, run.killMs / 1000, { atMost: 3 }, " s");
+    target(`survivors and zombies of ${COUNT} ${title}`, run.live + run.zombies, { atMost: 0 });
+  }
+  target(`CPU of ${COUNT} quiet shells, of ${WATCH_MS / 1000} s`, quiet.shellCpuMs, { atMost: 50 }, " ms");
+}
 
 async function thousand(command) {
-  keeperTag = undefined;
   return await withManager(async (manager) => {
     const before = { rss: process.memoryUsage().rss, fds: openFds() };
     let shells = [];
@@ -60,7 +79,6 @@ async function thousand(command) {
       );
       await Promise.all(shells.map((shell) => shell.waitFor({ pattern: /up/ }, 60_000)));
     });
-    const grownMib = (process.memoryUsage().rss - before.rss) / 1024 ** 2;
     await sleep(1_000);
     const fds = openFds() - before.fds;
     const one = shells[COUNT >> 1];
@@ -76,11 +94,15 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
+    // The most there was: whoever prints is also read. By now each is there to be killed, and can be found.
+    const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
+    const there = left(shells).live;
+    if (there < COUNT) throw new Error(`only ${there} of ${COUNT} shells are there`);
     const killMs = await timed(() => manager.killAll());
     // Shims that have just ended are zombies until the keeper has taken note of them.
     const end = performance.now() + 1_000;
-    while (left().zombies > 0 && performance.now() < end) await sleep(20);
-    const { live, zombies } = left();
+    while (left(shells).zombies > 0 && performance.now() < end) await sleep(20);
+    const { live, zombies } = left(shells);
     const hostCpuMs = (host.user + host.system) / 1000;
     const read = median(reads);
     const readP99 = quantile(reads, 0.99);
@@ -124,12 +146,15 @@ function shellCpu() {
   return nanoseconds / 1e6;
 }
 
-function left() {
+/** Of the commands, by what the process table says; and all that have ended and were not taken note of. */
+function left(shells) {
+  const starts = new Map(shells.map(({ started }) => [String(started.commandPid), started.commandStart]));
   let live = 0;
   let zombies = 0;
   each((pid) => {
-    if (statOf(pid)[0] === "Z") zombies += isOurs(pid) ? 1 : 0;
-    else if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(marker)) live++;
+    const stat = statOf(pid);
+    if (stat[0] === "Z") zombies += isOurs(pid) ? 1 : 0;
+    else if (starts.has(pid) && starts.get(pid) === stat[19]) live++;
   });
   return { live, zombies };
 }

@@ -1,12 +1,12 @@
 // What a client of an MCP server waits for: the first tools/list, beside `node -e 0`; and calls, beside spawning bash
-// in the client itself; for nacre, the peers and the floor. Interleaved, so that noise hits all alike. Then how long
-// nacre takes to end in the middle of fifty calls: a client that closes the door waits a second or two before it kills.
+// in the client itself; for nacre, the peers and the floor. In turns and in another order each round, so that noise hits
+// all alike. Then how long nacre takes to end in the middle of fifty calls: a client that closes the door waits a second or two before it kills.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
+import { median, shuffled, sleep, spawnBash, spread, timed } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { note, table, target } from "./shared/report.mjs";
 import { connect, SERVERS, serverEnv } from "./shared/servers.mjs";
@@ -45,7 +45,7 @@ async function starts() {
   const times = new Map(servers.map(({ name }) => [name, []]));
   for (let round = 0; round < STARTS; round++) {
     plain.push(await timed(() => once(spawn(process.execPath, ["-e", "0"]), "exit")));
-    for (const { name, words, env } of servers) {
+    for (const { name, words, env } of shuffled(servers)) {
       // Slow by an order of magnitude: a few are enough.
       if (name === "desktop-commander" && round >= 5) continue;
       times.get(name).push(await timeToTools(words, env));
@@ -83,16 +83,16 @@ async function calls() {
   }
   const plain = {
     title: "spawn in the client",
-    run: spawnBash,
+    run: async (command) => (await spawnBash(command, scratch)).output,
     times: Object.fromEntries(commands.map((c) => [c, []])),
   };
   // Measured once all have run for a while: an agent's hundredth call, not its first.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
-    for (const one of [plain, ...open]) {
+    for (const one of shuffled([plain, ...open])) {
       if (one.name === "desktop-commander" && (round < -2 || round >= 10)) continue;
       for (const command of commands) {
         await sleep(3);
-        const took = await timed(() => one.run(command));
+        const took = await timedCall(one, command);
         if (round >= 0) one.times[command].push(took);
       }
     }
@@ -117,6 +117,17 @@ async function calls() {
   ]) {
     target(`tools/call of ${command}, beside spawn in the client`, ratio(nacre, command), { atLeast }, "x");
   }
+}
+
+async function timedCall({ title, run }, command) {
+  let output = "";
+  const took = await timed(async () => {
+    output = await run(command);
+  });
+  // An error is quick, too.
+  if (command === "echo hi" && !/\bhi\b/.test(output))
+    throw new Error(`${title} answered ${command} with ${output}`);
+  return took;
 }
 
 async function ends() {

@@ -14,6 +14,12 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
+/** In another order each round: none is always measured in the wake of the same other. */
+export function shuffled(values) {
+  const rest = [...values];
+  return values.map(() => rest.splice(Math.floor(Math.random() * rest.length), 1)[0]);
+}
+
 /** A median with its p95 behind it. */
 export const spread = (values) =>
   `${quantile(values, 0.5).toFixed(2)} / ${quantile(values, 0.95).toFixed(2)}`;

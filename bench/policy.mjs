@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { judge } from "../dist/policy.js";
-import { median, quantile, timed } from "./measure.mjs";
+import { median, quantile, shuffled, timed } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { importPeer, peerTitle } from "./shared/peers.mjs";
-import { note, table, target } from "./shared/report.mjs";
+import { absent, note, table, target } from "./shared/report.mjs";
 
 const corpus = fileURLToPath(new URL("../../shared/corpus/commands.jsonl", import.meta.url));
 /** The first two warm up. */
@@ -47,7 +47,7 @@ if (safetyNet) {
 }
 
 if (existsSync(corpus)) await score();
-else note("The corpus of labelled commands is not on this machine: no scores.");
+else absent("the corpus of labelled commands", "it is not on this machine, so there are no scores");
 hostile();
 
 async function score() {
@@ -55,23 +55,25 @@ async function score() {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  const rows = [];
-  for (const [title, verdictOf] of judges) {
-    const verdicts = entries.map(({ command }) => verdictOf(command));
-    const stopped = (expect) => {
-      const of = entries
-        .map(({ expect: label }, i) => [label, verdicts[i]])
-        .filter(([label]) => label === expect);
-      return `${((of.filter(([, verdict]) => verdict !== "allow").length / of.length) * 100).toFixed(1)} %`;
-    };
-    const times = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const { command } of entries) {
+  const stopped = (verdictOf, expect) => {
+    const of = entries.filter((entry) => entry.expect === expect);
+    const verdicts = of.map(({ command }) => verdictOf(command));
+    return `${((verdicts.filter((verdict) => verdict !== "allow").length / of.length) * 100).toFixed(1)} %`;
+  };
+  const rows = judges.map(([title, verdictOf]) => ({
+    title,
+    verdictOf,
+    times: [],
+    cells: ["deny", "ask", "allow"].map((expect) => stopped(verdictOf, expect)),
+  }));
+  // In turns, so that noise hits all alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { command } of entries) {
+      for (const { verdictOf, times } of shuffled(rows)) {
         const took = await timed(() => verdictOf(command));
         if (round >= 2) times.push(took);
       }
     }
-    rows.push({ title, times, cells: [stopped("deny"), stopped("ask"), stopped("allow")] });
   }
   table(
     `${entries.length} labelled commands: the part that is stopped (denied or asked about)`,
@@ -90,6 +92,7 @@ async function score() {
       quantile(times, 0.99).toFixed(3),
     ]),
   );
+  note("nacre's rules were written with these commands at hand; the others' were not.");
   note(
     "cc-safety-net denies or allows, it never asks; what it denies of those to ask about counts as stopped.",
   );

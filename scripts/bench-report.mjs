@@ -38,12 +38,15 @@ export function reportOf({ date, machine, versions, seconds, benches }) {
   const lines = [
     "# Benchmarks",
     "",
-    missed.length === 0
+    missed.length + failed.length === 0
       ? `All ${targets.length} targets are met.`
       : `${targets.length - missed.length} of ${targets.length} targets are met. Missed:`,
     "",
     ...missed.map(({ what, wanted, got }) => `- ${what}: ${got}, wanted ${wanted}`),
-    ...failed.map(({ name }) => `- the benchmark ${name} did not come to its end`),
+    ...failed.map(
+      ({ name }) =>
+        `- the benchmark ${name}, which did not come to its end: some of its targets may not be counted`,
+    ),
     ...(missed.length + failed.length > 0 ? [""] : []),
     `One run of \`npm run bench\` on ${date}, ${Math.ceil(seconds / 60)} minutes long, written by the run itself. ${machine.cpu},`,
     `${machine.cores} cores, ${machine.memory}, ${machine.kernel}; nacre ${versions.nacre}, Node ${versions.node.slice(1)}, bash ${versions.bash}.`,

@@ -63,6 +63,7 @@ export const RUNNERS = {
     const justBash = await importPeer("just-bash");
     if (!justBash) return undefined;
     const bash = new justBash.Bash({
+      cwd: "/home/user",
       files: Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`/home/user/file${i}`, "x"])),
     });
     return { run: async (command) => (await bash.exec(command)).stdout, close: () => {} };
