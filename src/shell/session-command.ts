@@ -1,11 +1,12 @@
 // One command that runs in a session's bash: ended by its timeout, by an interrupt or by its own doing,
 // whichever comes first. What it printed and what comes next is the session's business.
-import type { Host } from "../hosts/host.ts";
+import type { Host, ProcessRef } from "../hosts/host.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INTERRUPT_GRACE_MS, INTERRUPT_ROUND_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { endShells, type Survivor } from "./kill.ts";
+import type { Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import type { CommandPlan } from "./session-harness.ts";
 import type { RunOptions } from "./session-options.ts";
@@ -64,7 +65,7 @@ export class SessionCommand {
       // Its bash is quicker than the last of what it had running.
       await this.#killing;
       if (this.#interrupted) await this.#killRest();
-      return { ...ending, interrupted: this.#interrupted };
+      return { ...this.#unlessKilled(ending), interrupted: this.#interrupted };
     } finally {
       this.#isOver = true;
       clearTimeout(timer);
@@ -76,7 +77,7 @@ export class SessionCommand {
   async interrupt(): Promise<void> {
     if (this.#interrupted || this.#isOver) return;
     this.#interrupted = true;
-    const told = new Set<number>();
+    const told = new Map<number, string>();
     const deadline = monotonicMs() + INTERRUPT_GRACE_MS;
     while (!this.#isOver && monotonicMs() < deadline) {
       await this.#tell(told);
@@ -87,18 +88,20 @@ export class SessionCommand {
 
   /**
    * In rounds: a child that was forked just then was not told, and bash forgets the signal if the child it
-   * waited for ended otherwise. Who was told is told again only if it is the bash of a newcomer.
+   * waited for ended otherwise. Who was told is told again only if it is the bash of a newcomer, or another
+   * program by now: a child that was told before it became one has forgotten.
    */
-  async #tell(told: Set<number>): Promise<void> {
+  async #tell(told: Map<number, string>): Promise<void> {
     const { started } = this.bash;
     const host = onlyCommand(this.#host, this.number);
     const processes = (await host.processesOf([started])).get(started) ?? [];
     // bash first: it ends the line only if it had the signal before its child died of it.
     processes.sort((a, b) => Number(b.pid === started.commandPid) - Number(a.pid === started.commandPid));
-    if (processes.every(({ pid }) => told.has(pid))) return;
+    const knows = ({ pid, command }: ProcessRef) => told.get(pid) === command;
+    if (processes.every(knows)) return;
     for (const process of processes) {
-      if (told.has(process.pid) && process.pid !== started.commandPid) continue;
-      told.add(process.pid);
+      if (knows(process) && process.pid !== started.commandPid) continue;
+      told.set(process.pid, process.command);
       host.signal(process, "SIGINT");
       host.signal(process, "SIGCONT");
     }
@@ -116,8 +119,13 @@ export class SessionCommand {
     const reports = await endShells(onlyCommand(this.#host, this.number), [target], this.#graceMs);
     for (const report of reports.values()) this.survivors.push(...report.survivors);
     // Every call returns, also one whose bash the kernel does not let go.
-    if (!this.#isOver && this.bash.isAlive)
-      this.bash.abandon({ kind: "lost", reason: "it did not end after SIGKILL" });
+    if (!this.#isOver && this.bash.isAlive) this.bash.abandon(UNKILLABLE);
+  }
+
+  /** It may have reported while it was ended, by a trap on TERM, say: its bash is gone, and the first reason stands. */
+  #unlessKilled(ending: Ending): Ending {
+    if (!this.#killing || ending.kind === "ended") return ending;
+    return { kind: "ended", outcome: this.bash.shell.outcome ?? UNKILLABLE, taken: true, wedged: false };
   }
 
   /** The bash may have survived the interrupt, by a trap; the rest of the command does not. */
@@ -127,6 +135,8 @@ export class SessionCommand {
     await endShells(host, [{ started, ended: Promise.resolve() }], 0);
   }
 }
+
+const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after SIGKILL" };
 
 async function orAfter(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

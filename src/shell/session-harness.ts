@@ -49,7 +49,8 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   // Neither `set -e` nor a trap on ERR minds a failure before `&&`.
   const code = lastCode === 0 ? "" : `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
   const harness =
-    `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number};${surroundings(plan)}` +
+    // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
+    `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
     // Opened anew for each command: a program that sets O_NONBLOCK on its output sets it for this one only.
     `{ ${code}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
     // Options that would lead the harness astray, and traps that would run for it, are off from here to the

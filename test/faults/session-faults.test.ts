@@ -147,3 +147,9 @@ test("disposing of the manager ends a session in the middle of everything", asyn
   expect(said(await running).outcome?.kind).toBe("killed");
   await eventually(() => expect(processesTouching(place.manager.root.path)).toEqual([]));
 });
+
+test("a command that lowers the limit the tag is kept in is not heard of in the next", async () => {
+  const place = openSession(shells);
+  expect((await place.run("ulimit -x 0")).exitCode).toBe(0);
+  expect(await place.say("echo next")).toBe("next");
+});

@@ -44,6 +44,16 @@ describe("an interrupt", () => {
     expect(await place.say("echo $x")).toBe("changed");
   });
 
+  test("reaches a program whose process was told before it became one", async () => {
+    const place = openSession(shells);
+    const result = await begin(
+      place,
+      "bash -c 'trap : INT; touch ready; sleep 300; exec sleep 301'; echo after",
+    );
+    await place.session.interrupt();
+    expect(await result()).toMatchObject({ outcome: { kind: "aborted", code: 130 }, out: "" });
+  });
+
   test("ends a busy loop, a stopped command and one that ignores it", async () => {
     for (const command of [
       "touch ready; while :; do :; done",
@@ -124,6 +134,23 @@ describe("a timeout", () => {
     expect(isAlive(Number(own))).toBe(false);
     expect(isAlive(earlier)).toBe(true);
     expect(await place.say("echo $x")).toBe("1");
+  });
+
+  test("is the outcome, also where a trap on TERM lets the command end by itself meanwhile", async () => {
+    const place = openSession(shells);
+    await place.run("x=before");
+    const result = await place.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
+      timeoutMs: 300,
+    });
+    expect(result).toMatchObject({
+      outcome: { kind: "timedOut", afterMs: 300 },
+      out: "told\nafter\n",
+      restarted: true,
+      cwdChanged: false,
+      notes: [expect.stringContaining("bash ended with this command")],
+    });
+    expect(result.exitCode).not.toBe(0);
+    expect(await place.say("echo $x; pwd")).toBe(`before\n${place.dir}`);
   });
 
   test("counts from the command's start, not from the call", async () => {
