@@ -105,8 +105,10 @@ async function tryOne(killer, kind) {
   const child = `92000.${fraction}`;
   const kill = await killer.start(`set -- ${kind} ${mark} ${scratch}; . ${escapes}; sleep ${child}`);
   // What was never there cannot survive, and would count as killed.
-  if (!(await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000)))
+  if (!(await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000))) {
+    endAll(fraction);
     throw new Error(`${kind} did not start under ${killer.title}`);
+  }
   const start = performance.now();
   await kill();
   const took = performance.now() - start;
@@ -114,8 +116,12 @@ async function tryOne(killer, kind) {
   await until(() => marked(fraction).length === 0, SETTLE_MAX_MS);
   const survivors = programs(mark).length;
   const children = programs(child).length;
-  for (const pid of marked(fraction)) process.kill(pid, "SIGKILL");
+  endAll(fraction);
   return { survivors, children, took };
+}
+
+function endAll(mark) {
+  for (const pid of marked(mark)) process.kill(pid, "SIGKILL");
 }
 
 /** Those that have become what they want to be; a fork that has not yet still looks like its shell. */
