@@ -11,6 +11,15 @@ export function checkCommand(command: string): void {
   }
 }
 
+/** A timer takes whatever is no time for the shortest there is. */
+export function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs > 0 && Number.isFinite(timeoutMs))) return;
+  throw new NacreError(
+    "invalid_input",
+    `The option timeoutMs must be milliseconds above 0, or none; it is ${timeoutMs}.`,
+  );
+}
+
 /** bash takes these from its environment before it could be told what to run. */
 export function checkSettable(env: Readonly<Record<string, string>>): void {
   const name = ["SHELLOPTS", "BASHOPTS"].find((name) => name in env);

@@ -13,6 +13,15 @@ export function standsInNothing(pid: number): boolean {
   }
 }
 
+/** As the system names it. */
+export function placeOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A directory that is gone: the nearest one above it that is there. */
 export function nearestDirectory(path: string): string {
   let dir = path;

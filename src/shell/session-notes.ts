@@ -4,12 +4,25 @@ import { describeOutcome, type Outcome } from "./outcome.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
 
-/** The command has ended its bash. */
-export function restartedNote(how: { readonly wedged: boolean; readonly hasState: boolean }): string {
+export type NextBash = "its heir" | "one without its state" | "another" | "none";
+
+/** The command has ended its bash, or was ended with it. */
+export function restartedNotes(how: { readonly wedged: boolean; readonly next: NextBash }): string[] {
   const why = how.wedged ? "could not take another command after this one" : "ended with this command";
-  return how.hasState
-    ? `The session's bash ${why}. A new one goes on with ${KEPT} from before it; set -e, -u and -x are off.`
-    : `The session's bash ${why}. A new one goes on in the same directory; nothing else of its state could be kept.`;
+  switch (how.next) {
+    case "its heir":
+      return [
+        `The session's bash ${why}. A new one goes on with ${KEPT} from before it; set -e, -u and -x are off.`,
+      ];
+    case "one without its state":
+      return [
+        `The session's bash ${why}. A new one goes on in the same directory; nothing else of its state could be kept.`,
+      ];
+    case "another":
+      return ["The session was restarted. A new bash starts where it was born, with nothing of its state."];
+    case "none":
+      return [];
+  }
 }
 
 /** The bash has ended between two commands. */

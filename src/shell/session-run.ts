@@ -8,7 +8,7 @@ import type { StreamName } from "./follow-output.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
-import { directoryOf, nearestDirectory, standsInNothing } from "./session-directory.ts";
+import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
 import type { CommandPlan } from "./session-harness.ts";
 import * as say from "./session-notes.ts";
 import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
@@ -179,9 +179,7 @@ export class Run {
     const code = codeOf(outcome);
     succession.lastCode = code ?? 0;
     succession.cwd = this.#cwdBefore;
-    this.#restarted = true;
-    this.#notes.push(say.restartedNote({ wedged, hasState: succession.hasHeritage }));
-    succession.prepare();
+    this.#restart(wedged);
     const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
     return this.#finish({
       exitCode: code,
@@ -245,16 +243,26 @@ export class Run {
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
     succession.end(bash, number);
     await bash.close();
-    this.#restarted = true;
-    this.#notes.push(say.restartedNote({ wedged: true, hasState: succession.hasHeritage }));
+    this.#restart(true);
+  }
+
+  #restart(wedged: boolean): void {
+    const { succession } = this.#place;
+    const { next } = succession;
+    if (next !== "none") this.#restarted = true;
+    this.#notes.push(...say.restartedNotes({ wedged, next }));
     succession.prepare();
   }
 
   /** Takes note of where bash says it is. */
   #moved(cwd: string): void {
     const { house, succession } = this.#place;
-    if (cwd === succession.cwd) return;
-    const real = directoryOf(this.#bash.started.commandPid, cwd);
+    const { commandPid } = this.#bash.started;
+    // That PWD is what it was says nothing: it may be readonly, or set.
+    const place = placeOf(commandPid);
+    if (cwd === succession.cwd && place === succession.place) return;
+    succession.place = undefined;
+    const real = directoryOf(commandPid, cwd);
     if (real === undefined) return;
     if (house.allowedRoots && !isWithinRoots(real, house.allowedRoots)) {
       this.#notes.push(say.outsideNote(real, succession.cwd));
@@ -262,6 +270,7 @@ export class Run {
       return;
     }
     succession.cwd = real;
+    succession.place = place;
   }
 
   #finish(rest: Rest): SessionResult {

@@ -10,7 +10,7 @@ import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
 import { nearestDirectory } from "./session-directory.ts";
-import { goneDirectoryNote } from "./session-notes.ts";
+import { goneDirectoryNote, type NextBash } from "./session-notes.ts";
 import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
 import { readState } from "./session-state.ts";
@@ -31,6 +31,10 @@ export class Succession {
   lastCode = 0;
   /** bash stands where it may not: the next command changes back first. */
   goBack = false;
+  /** Somebody asked for a bash with nothing of what was before. */
+  willStartAnew = false;
+  /** Where bash stood after the last command, as the system says. */
+  place: string | undefined;
   #bash: SessionBash | undefined;
   #birth: Promise<SessionBash> | undefined;
   #reports: ReportFifo | undefined;
@@ -139,8 +143,11 @@ export class Succession {
     return this.#generation === 0 && this.#options.profile !== undefined && !this.#options.saved;
   }
 
-  get hasHeritage(): boolean {
-    return this.#heritage.state !== undefined;
+  /** What comes after a bash that is over. */
+  get next(): NextBash {
+    if (this.#closed) return "none";
+    if (this.willStartAnew) return "another";
+    return this.#heritage.state === undefined ? "one without its state" : "its heir";
   }
 
   /** The bash goes on as a shell of its own and takes its fifo with it. */
@@ -199,6 +206,7 @@ export class Succession {
   /** Starts anew: nothing of before is left. */
   reset(): void {
     this.forgetState();
+    this.willStartAnew = false;
     this.cwd = this.#options.workingDir;
     this.lastCode = 0;
   }

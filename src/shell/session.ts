@@ -4,7 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { checkCommand, checkSettable } from "./check-start.ts";
+import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
 import type { KillReport } from "./kill.ts";
 import { runInSession } from "./run-in-session.ts";
 import type { SessionCommand } from "./session-command.ts";
@@ -88,6 +88,7 @@ export class Session {
   /** Runs a command when those before it have ended. Its endings are values; what is thrown, was not run. */
   async run(command: string, options: RunOptions = {}): Promise<SessionResult> {
     checkCommand(command);
+    checkTimeout(options.timeoutMs);
     const env = this.#checkedEnv(options.env);
     if (options.workingDir !== undefined) checkWorkingDir(options.workingDir, this.#house.allowedRoots);
     const release = this.#house.host.hold();
@@ -184,6 +185,7 @@ export class Session {
     const release = this.#house.host.hold();
     try {
       const turn = this.#queue.takeFirst();
+      this.#succession.willStartAnew = true;
       await this.#running?.kill({ kind: "killed", detail: "restart()" });
       const leave = await turn;
       try {

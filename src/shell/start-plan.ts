@@ -5,7 +5,7 @@ import { environmentTooLarge } from "../environment/environment-size.ts";
 import type { Host, StartPlan } from "../hosts/host.ts";
 import { wallMs } from "../support/clock.ts";
 import { DURABLE_DEADLINE_MS } from "../support/limits.ts";
-import { checkCommand, checkSettable } from "./check-start.ts";
+import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
 import type { Confiner } from "./confiner.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -25,6 +25,7 @@ export async function planStart(
 ): Promise<Omit<StartPlan, "onExit">> {
   const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
   checkCommand(command);
+  checkTimeout(options.timeoutMs);
   checkWorkingDir(workingDir, allowedRoots);
   const variables = checkedVariables(options.env ?? {}, environment);
   const confined = await confiner.forScript({ ...options, workspace: options.workspace });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkCommand, checkSettable } from "../../src/shell/check-start.ts";
+import { checkCommand, checkSettable, checkTimeout } from "../../src/shell/check-start.ts";
 
 test("a command may hold anything but NUL", () => {
   expect(() => checkCommand("é\n\t\x01 # whatever")).not.toThrow();
@@ -12,4 +12,11 @@ test("what bash reads before its job cannot be set, and the message says what to
   expect(() => checkSettable({ PATH: "/bin", BASH_ENV: "/x", POSIXLY_CORRECT: "1" })).not.toThrow();
   expect(() => checkSettable({ SHELLOPTS: "xtrace" })).toThrow("put `set -o …` into the command");
   expect(() => checkSettable({ BASHOPTS: "dotglob" })).toThrow("put `shopt -s …` into the command");
+});
+
+test("a timeout is a time that can pass, or none", () => {
+  for (const timeoutMs of [undefined, 0.5, 1, 86_400_000])
+    expect(() => checkTimeout(timeoutMs)).not.toThrow();
+  for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => checkTimeout(timeoutMs)).toThrow(`milliseconds above 0, or none; it is ${timeoutMs}`);
 });

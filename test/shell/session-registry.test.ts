@@ -127,9 +127,21 @@ test("restart ends everything and starts where the session was born, with nothin
   const running = session.run("touch ready; sleep 300");
   await eventually(() => expect(existsSync(join(dir, "sub", "ready"))).toBe(true));
   expect((await session.restart()).survivors).toEqual([]);
-  expect((await running).outcome).toMatchObject({ kind: "killed", by: "restart()" });
+  expect(await running).toMatchObject({
+    outcome: { kind: "killed", by: "restart()" },
+    restarted: true,
+    notes: [expect.stringContaining("nothing of its state")],
+  });
   expect(isAlive(job)).toBe(false);
   expect(await say(`echo \${x-none}; pwd`)).toBe(`none\n${dir}`);
+});
+
+test("a command that its session is closed over is told of no bash that goes on", async () => {
+  const { session, dir } = openSession(shells);
+  const running = session.run("touch ready; sleep 300");
+  await eventually(() => expect(existsSync(join(dir, "ready"))).toBe(true));
+  await session.close();
+  expect(await running).toMatchObject({ outcome: { kind: "killed" }, restarted: false, notes: [] });
 });
 
 test("restart does not wait for the commands that wait, and forgets the directory that was named", async () => {

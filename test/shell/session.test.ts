@@ -173,6 +173,8 @@ describe("where it runs", () => {
     symlinkSync(join(dir, "real"), join(dir, "link"));
     expect((await run("cd link")).cwd).toBe(join(dir, "link"));
     expect((await run("cd ..; PWD=/nonsense")).cwd).toBe(dir);
+    expect((await run(`cd /usr; PWD='${dir}'`)).cwd).toBe("/usr");
+    expect((await run("cd /usr; readonly PWD; cd /etc")).cwd).toBe("/etc");
   });
 
   test("a directory that a call names is gone to once", async () => {
