@@ -6,6 +6,7 @@ import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
 import type { Origin, Progress, StartedShell } from "./host.ts";
+import { NO_PIDS } from "./pids-since.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
@@ -35,7 +36,7 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
     commandStart: identity?.commandStart ?? "",
     ...(identity && meta.confinement?.driver === "bubblewrap" ? { sandboxPid: identity.commandPid } : {}),
     tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
-    pidBefore: 0,
+    pidsBefore: NO_PIDS,
     attached: true,
     origin,
     ...(origin === "here" ? {} : { unseen: UNSEEN[origin] }),

@@ -57,6 +57,14 @@ async function findTagged(
     }
   });
   for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) found.set(shell, []);
+  const present = new Set(pids);
+  for (const shell of shells) if (present.has(shell.commandPid)) addYoung(shell, found.get(shell) ?? []);
+}
+
+/** The first process of a shell is known before it has taken on its tag (shim.sh). */
+function addYoung({ tag, commandPid, commandStart }: StartedShell, list: ProcessRef[]): void {
+  if (tag === undefined || list.some(({ pid }) => pid === commandPid)) return;
+  if (isSameProcess(commandPid, commandStart)) addProcess(commandPid, list);
 }
 
 interface TaggedShells {

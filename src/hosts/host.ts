@@ -7,6 +7,7 @@ import type { ShellFiles } from "../spool/layout.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
 import type { Logger } from "./logger.ts";
+import type { PidMark } from "./pids-since.ts";
 import type { ReportFifo } from "./report-fifo.ts";
 import type { Room } from "./room.ts";
 import type { ScriptChannel } from "./script-channel.ts";
@@ -81,8 +82,8 @@ export interface StartedShell {
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
   /** Where a session's script goes. */
   readonly channel?: ScriptChannel;
-  /** The pid given out last before the start. */
-  readonly pidBefore: number;
+  /** Before its start. */
+  readonly pidsBefore: PidMark;
   /** Found on disk: another host has started it. */
   readonly attached?: boolean;
   /** Of a found one: where its pids mean something. */

@@ -25,8 +25,8 @@ import type {
 } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
-import { pidsSince } from "./pids-since.ts";
-import { allPids, hasProcfs, isSameProcess, lastPid, lockLimit, readStat } from "./process-table.ts";
+import { markPids, pidsSince } from "./pids-since.ts";
+import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
 import { SharedLook } from "./shared-look.ts";
@@ -134,7 +134,7 @@ export class LocalHost implements Host {
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
-    const candidates = pidsSince(shell.pidBefore);
+    const candidates = pidsSince(shell.pidsBefore);
     if (candidates.length === 0) return [];
     return (await findProcesses(this.#tagHolders.findable([shell]), candidates)).get(shell) ?? [];
   }
@@ -234,14 +234,14 @@ export class LocalHost implements Host {
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
-    const pidBefore = lastPid();
+    const pidsBefore = markPids();
     this.#running.set(slot.generation, { taken, onExit: plan.onExit });
     this.#tagHolders.take(slot.tag, slot.id);
     if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
       this.#running.delete(slot.generation);
       return this.#giveUp(taken);
     }
-    const started = taken.begun(meta, pidBefore);
+    const started = taken.begun(meta, pidsBefore);
     // In case it is a long one; its end asks for a refill at once.
     this.#pool.refillIn(20);
     return started;

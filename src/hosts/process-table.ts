@@ -95,6 +95,14 @@ export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
 
+let largestPid: number | undefined;
+
+/** How many pids there are before they begin anew. */
+export function pidMax(): number {
+  largestPid ??= Number(readText("/proc/sys/kernel/pid_max")) || 32_768;
+  return largestPid;
+}
+
 let loadavg: number | undefined;
 const loadavgText = Buffer.alloc(128);
 

@@ -6,6 +6,7 @@ import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ShellFiles } from "../spool/layout.ts";
 import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import type { Beginning, StartedShell, StartPlan } from "./host.ts";
+import type { PidMark } from "./pids-since.ts";
 import { ScriptChannel } from "./script-channel.ts";
 import type { Slot } from "./slot-pool.ts";
 import type { StdinFeed } from "./stdin-feed.ts";
@@ -54,7 +55,7 @@ export class TakenSlot {
   }
 
   /** It has been sent its job. */
-  begun(meta: ShellMeta, pidBefore: number): StartedShell {
+  begun(meta: ShellMeta, pidsBefore: PidMark): StartedShell {
     const { slot, shimStart, stdin } = this.#options;
     stdin?.begin();
     return {
@@ -67,7 +68,7 @@ export class TakenSlot {
       commandStart: slot.commandStart,
       ...(meta.confinement?.driver === "bubblewrap" ? { sandboxPid: slot.commandPid } : {}),
       tag: slot.tag,
-      pidBefore,
+      pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
       ...(this.#channel ? { channel: this.#channel } : {}),
     };

@@ -1,22 +1,29 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import type { PidMark } from "../hosts/pids-since.ts";
 import { lockLimits } from "../hosts/process-table.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import type { KillHost } from "./kill.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { ShellHost } from "./shell-process.ts";
 
-/** A host that sees nothing but this command: what earlier ones left running is not its business. */
-export function onlyCommand(host: Host, number: number, sparedPid?: number): KillHost {
+/**
+ * A host that sees nothing but this command: what earlier ones left running is not its business. The bash is part of
+ * it once it has taken the command; or always, where the bash is to end before it takes it; or never.
+ */
+export function onlyCommand(
+  host: Host,
+  number: number,
+  bash: "when it runs it" | "always" | "never" = "when it runs it",
+): KillHost {
+  const isPart = (pid: number, { commandPid }: StartedShell) =>
+    pid === commandPid && bash !== "when it runs it" ? bash === "always" : numberOf(pid) === number;
   return {
     processesOf: async (shells) => {
       const found = await host.processesOf(shells);
       return new Map(
-        [...found].map(([shell, processes]) => [
-          shell,
-          processes.filter(({ pid }) => pid !== sparedPid && numberOf(pid) === number),
-        ]),
+        [...found].map(([shell, processes]) => [shell, processes.filter(({ pid }) => isPart(pid, shell))]),
       );
     },
     signal: (target, signal) => host.signal(target, signal),
@@ -29,7 +36,7 @@ export function onlyCommand(host: Host, number: number, sparedPid?: number): Kil
 
 /** The same, as the host of a shell that stands for what the command left running. */
 export function remainsHost(host: Host, bash: StartedShell, number: number): ShellHost {
-  const own = onlyCommand(host, number, bash.commandPid);
+  const own = onlyCommand(host, number, "never");
   // Processes are looked for under the id of their bash: the tag is given to that.
   const processesOf: KillHost["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
@@ -53,10 +60,10 @@ export interface CommandLeftovers {
 export async function leftoversOf(
   host: Host,
   bash: StartedShell,
-  { pidBefore, number, output }: { pidBefore: number; number: number; output: SessionOutput },
+  { pidsBefore, number, output }: { pidsBefore: PidMark; number: number; output: SessionOutput },
 ): Promise<CommandLeftovers> {
   const look = async () =>
-    (await host.leftoversOf({ ...bash, pidBefore })).filter(
+    (await host.leftoversOf({ ...bash, pidsBefore })).filter(
       ({ pid }) => pid !== bash.commandPid && !isEarlier(numberOf(pid), number),
     );
   const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid);

@@ -116,7 +116,8 @@ export class SessionCommand {
 
   async #kill(cause: Cause): Promise<void> {
     const target = this.bash.shell.toKill(cause);
-    const reports = await endShells(onlyCommand(this.#host, this.number), [target], this.#graceMs);
+    const host = onlyCommand(this.#host, this.number, "always");
+    const reports = await endShells(host, [target], this.#graceMs);
     for (const report of reports.values()) this.survivors.push(...report.survivors);
     // Every call returns, also one whose bash the kernel does not let go.
     if (!this.#isOver && this.bash.isAlive) this.bash.abandon(UNKILLABLE);
@@ -131,7 +132,7 @@ export class SessionCommand {
   /** The bash may have survived the interrupt, by a trap; the rest of the command does not. */
   async #killRest(): Promise<void> {
     const { started } = this.bash.shell;
-    const host = onlyCommand(this.#host, this.number, started.commandPid);
+    const host = onlyCommand(this.#host, this.number, "never");
     await endShells(host, [{ started, ended: Promise.resolve() }], 0);
   }
 }

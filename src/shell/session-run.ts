@@ -1,7 +1,7 @@
 // One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
 // it left, and what became of the bash.
 import { join } from "node:path";
-import { lastPid } from "../hosts/process-table.ts";
+import { isNoneSince, markPids, NO_PIDS } from "../hosts/pids-since.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
 import type { StreamName } from "./follow-output.ts";
@@ -43,7 +43,7 @@ export class Run {
   #firstLine = 1;
   #startedMs = 0;
   #durationMs = 0;
-  #pidBefore = 0;
+  #pidsBefore = NO_PIDS;
 
   constructor(
     place: SessionPlace,
@@ -67,7 +67,7 @@ export class Run {
     const { house, succession, onRunning } = this.#place;
     const plan = this.#plan(this.#directory(), await this.#outputs());
     this.#options.onStart?.(this.#bash.output.starting());
-    this.#pidBefore = lastPid();
+    this.#pidsBefore = markPids();
     this.#startedMs = monotonicMs();
     const running = new SessionCommand({
       number: this.#number,
@@ -190,9 +190,9 @@ export class Run {
   }
 
   async #leftovers(): Promise<CommandLeftovers> {
-    if (lastPid() === this.#pidBefore) return NOTHING_LEFT;
+    if (isNoneSince(this.#pidsBefore)) return NOTHING_LEFT;
     const { started, output } = this.#bash;
-    const which = { pidBefore: this.#pidBefore, number: this.#number, output };
+    const which = { pidsBefore: this.#pidsBefore, number: this.#number, output };
     return await leftoversOf(this.#place.house.host, started, which);
   }
 

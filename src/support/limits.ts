@@ -73,6 +73,8 @@ export const SCAN_CHUNK_COUNT = 200;
 
 /** hosts/: so few pids are looked at one by one; of more, only those that a listing shows. */
 export const FEW_PIDS_COUNT = 64;
+/** hosts/: no machine starts more processes than that. */
+export const FORKS_PER_MS_MAX_COUNT = 100;
 /** hosts/: what a fifo holds, usually. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
 /** hosts/: between two looks whether a command has opened its stdin. */

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { StartedShell } from "../../src/hosts/host.ts";
 import { LocalHost, type LocalHostOptions } from "../../src/hosts/local.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
+import { reachOf } from "../../src/keeper/tag.ts";
 import type { ExitRecord } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
@@ -181,6 +182,19 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
   });
 });
 
+test("a command that was just forked and does not bear its tag yet is found all the same", async () => {
+  const { host, start } = hostOf();
+  const shell = await start("sleep 300");
+  const tag = shell.tag ?? 0n;
+  // The number of a shell that there is not.
+  const young = { ...shell, tag: tag ^ (1n << (reachOf(tag).shift + 13n)) };
+  const found = (await host.processesOf([young])).get(young) ?? [];
+  expect(found.map(({ pid }) => pid)).toEqual([shell.commandPid]);
+  for (const process of found) host.signal(process, "SIGKILL");
+  await shell.ended;
+  expect((await host.processesOf([young])).get(young)).toEqual([]);
+});
+
 describe("signals", () => {
   test("reach one process only if it is the one that was meant", async () => {
     const { host, start } = hostOf();
@@ -202,7 +216,11 @@ describe("signals", () => {
   test("reach the group of a command, and no other", async () => {
     const { host, start } = hostOf();
     const shell = await start("setsid sleep 300 & sleep 301");
-    await eventually(async () => expect((await host.processesOf([shell])).get(shell)).toHaveLength(3));
+    // Until it has become `sleep` it may be in the group yet.
+    await eventually(async () => {
+      const found = (await host.processesOf([shell])).get(shell) ?? [];
+      expect(found.map(({ command }) => command)).toEqual(expect.arrayContaining(["sleep 300", "sleep 301"]));
+    });
     expect(host.signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
     expect(host.signalGroup(shell, "SIGTERM")).toBe("sent");
     await shell.ended;

@@ -153,6 +153,16 @@ describe("a timeout", () => {
     expect(await place.say("echo $x; pwd")).toBe(`before\n${place.dir}`);
   });
 
+  test("ends a bash that has not even taken the command yet", async () => {
+    const place = openSession(shells);
+    const pid = Number(await place.say("echo $$"));
+    process.kill(pid, "SIGSTOP");
+    const result = await place.run("echo begun", { timeoutMs: 100 });
+    expect(result).toMatchObject({ outcome: { kind: "timedOut", afterMs: 100 }, out: "", restarted: true });
+    expect(isAlive(pid)).toBe(false);
+    expect(await place.say("echo on")).toBe("on");
+  });
+
   test("counts from the command's start, not from the call", async () => {
     const place = openSession(shells);
     const first = place.session.run("sleep 0.6; echo first");

@@ -3,6 +3,7 @@ import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import type { StartedShell } from "../../src/hosts/host.ts";
 import { LocalHost } from "../../src/hosts/local.ts";
+import { NO_PIDS } from "../../src/hosts/pids-since.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
 import { recordOf } from "../../src/shell/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
@@ -29,7 +30,7 @@ function life(shell: Partial<StartedShell> = {}) {
     commandPid: 0,
     commandStart: "",
     tag: undefined,
-    pidBefore: 0,
+    pidsBefore: NO_PIDS,
     attached: true,
     ...shell,
   };
