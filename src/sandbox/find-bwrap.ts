@@ -7,20 +7,26 @@ const USUAL_PLACES = ["/usr/bin", "/bin", "/usr/local/bin"];
 
 /** The system's own first; one in PATH only if it lies outside everything that is writable. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
-  const dirs = [...USUAL_PLACES, ...(path ?? "").split(delimiter).filter(isAbsolute)];
-  for (const dir of dirs) {
+  const trusted = [0, process.getuid?.()];
+  // In a user namespace root may have no number: what the system owns belongs to whoever owns its root directory.
+  const system = [...trusted, statSync("/").uid];
+  const dirs = (path ?? "").split(delimiter).filter(isAbsolute);
+  const places = [
+    ...USUAL_PLACES.map((dir) => ({ dir, owners: system })),
+    ...dirs.map((dir) => ({ dir, owners: trusted })),
+  ];
+  for (const { dir, owners } of places) {
     const file = realPath(join(dir, "bwrap"));
-    if (isTrusted(file, writable)) return file;
+    if (isTrusted(file, owners) && !writable.some((root) => isWithin(file, root))) return file;
   }
   return undefined;
 }
 
-function isTrusted(file: string, writable: readonly string[]): boolean {
+function isTrusted(file: string, owners: readonly (number | undefined)[]): boolean {
   try {
     accessSync(file, constants.X_OK);
     const { mode, uid } = statSync(file);
-    const isOthers = (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.getuid?.());
-    return !isOthers && !writable.some((root) => isWithin(file, root));
+    return (mode & 0o022) === 0 && owners.includes(uid);
   } catch {
     return false;
   }

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 import { useCli } from "./run-nacre.ts";
 
@@ -9,7 +8,10 @@ const { nacre } = useCli();
 
 describeSandboxed("nacre run --sandbox", () => {
   test("confines the command, and says so in JSON", async () => {
-    const file = join(homedir(), `nacre-test-${process.pid}`);
+    // Not in /tmp, which it has to itself.
+    const outside = mkdtempSync("/var/tmp/nacre-test-");
+    onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+    const file = join(outside, "file");
     const { code, stdout } = await nacre(
       "run",
       "--json",
