@@ -19,10 +19,9 @@ main() {
     [[ $token == end ]] && break
     # Job control makes it the leader of a group of its own and lets it start with INT and QUIT at their defaults.
     set -m
-    become_bash "$script" "$directory" &
+    become_bash "$token" "$script" "$directory" &
     pid=$!
     set +m
-    tell P "$token" "$pid"
     wait "$pid"
     code=$?
     tell E "$token" "$code"
@@ -37,10 +36,12 @@ field() {
 }
 
 become_bash() {
+  # By itself: its first command may have ended before the supervisor gets to run again.
+  tell P "$1" "$BASHPID"
   # Where that is gone it stays where it is; the session sees where that is.
-  cd -- "$2" 2>/dev/null || :
+  cd -- "$3" 2>/dev/null || :
   exec 9>&-
-  exec -a bash "$bash_path" --noprofile --norc <"$1"
+  exec -a bash "$bash_path" --noprofile --norc <"$2"
 }
 
 # Opened for reading, too: that waits for nobody.
