@@ -6,8 +6,8 @@ import { join } from "node:path";
 
 /**
  * `prefix` is put before the command, e.g. to run it as somebody else. Returns the exit status and what became of
- * the tests; a skip is none of the failed, also where it may not be. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
- * is a failure.
+ * the tests. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
+ * is a failure, of the run and in what it prints; in what is returned it stays a skip.
  */
 export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
   const dir = mkdtempSync(join(tmpdir(), "nacre-report-"));

@@ -1,5 +1,5 @@
 // Paths as the kernel sees them, also of what does not exist yet.
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { NacreError } from "../support/errors.ts";
 
@@ -37,9 +37,9 @@ function lookUp(target: string, known: Map<string, string>, links: number): stri
 // As the kernel's.
 const LINKS_MAX_COUNT = 40;
 
-/** Whether a path is a directory, something else, or not there. Links are not followed. */
+/** Whether a path is a directory, something else, or not there for us. Links are not followed. */
 export function kindOf(path: string): "directory" | "file" | undefined {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = statAt(path);
   if (!stat) return undefined;
   return stat.isDirectory() ? "directory" : "file";
 }
@@ -64,18 +64,21 @@ export function firstMissing(
 }
 
 function linkAt(path: string): string | undefined {
-  try {
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-    return isLink ? readlinkSync(path) : undefined;
-  } catch {
-    // Where nobody may look, nothing can be made, either.
-    return undefined;
-  }
+  return statAt(path)?.isSymbolicLink() ? attempt(() => readlinkSync(path)) : undefined;
+}
+
+/** Where we may not look, a command can neither read nor make anything. */
+function statAt(path: string): Stats | undefined {
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 function existing(path: string): string | undefined {
+  return attempt(() => realpathSync.native(path));
+}
+
+function attempt<T>(get: () => T): T | undefined {
   try {
-    return realpathSync.native(path);
+    return get();
   } catch {
     return undefined;
   }

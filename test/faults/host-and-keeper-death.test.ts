@@ -8,6 +8,7 @@ import { LocalHost } from "../../src/hosts/local.ts";
 import { readEndRecord } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
+import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
 import { useDurables } from "../fixtures/durable.ts";
 import { keeperPid, killQuietly, Mark, parentOf, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
@@ -70,6 +71,8 @@ test("a session ends that waits for its next command, and one that runs one", as
   await host.ask("sessionBegins", { id: "busy", command: `trap '' HUP; sleep ${marks.next()}` });
   await eventually(() => expect(marks.processes()).toHaveLength(2));
   expect(isAlive(idle.pid)).toBe(true);
+  // One that is only being made would be in nobody's list yet.
+  await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   const before = readdirSync(join(root, "shells"));
   await killBoth(host, root);
   await eventually(() => expect(marks.processes()).toEqual([]));
