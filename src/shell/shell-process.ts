@@ -179,25 +179,28 @@ export class ShellProcess {
   }
 
   /** Live: all that was printed so far, then what comes, until the shell ends. */
-  async *output(): AsyncGenerator<OutputPiece, void, void> {
-    const release = this.#host.hold();
-    try {
-      yield* followOutput(this.started.files, this.#followed());
-    } finally {
-      release();
-    }
+  output(): AsyncGenerator<OutputPiece, void, void> {
+    return this.#held(followOutput(this.started.files, this.#followed()));
   }
 
   /** The same, byte by byte as it was printed, from these places on and until the signal says to stop. */
-  async *outputBytes({
+  outputBytes({
     from = this.#from,
     signal,
   }: Pick<Followed, "from" | "signal"> = {}): AsyncGenerator<OutputBytes, void, void> {
-    const release = this.#host.hold();
+    return this.#held(followBytes(this.started.files, { ...this.#followed(), from, signal }));
+  }
+
+  /** The program stays alive while somebody waits for the next piece; not for one who has stopped asking. */
+  async *#held<T>(pieces: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
+    const next = async () => {
+      const release = this.#host.hold();
+      return await pieces.next().finally(release);
+    };
     try {
-      yield* followBytes(this.started.files, { ...this.#followed(), from, signal });
+      for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
     } finally {
-      release();
+      await pieces.return();
     }
   }
 

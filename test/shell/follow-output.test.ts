@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { OutputPiece } from "../../src/shell/follow-output.ts";
 import { useShells } from "../fixtures/shells.ts";
@@ -32,6 +34,21 @@ test("output comes while the shell runs, and ends with it", async () => {
   expect(shell.isRunning).toBe(false);
   expect(seen[0]).toEqual({ stream: "stdout", text: "one\n" });
   expect(await collected(shell.output())).toEqual({ stdout: "one\nthree\n", stderr: "two\n" });
+});
+
+test("who stops asking for more does not keep the program alive", () => {
+  const dist = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
+  const script = `const { ShellManager } = await import(${JSON.stringify(dist)});
+const manager = new ShellManager({ stateRoot: ${JSON.stringify(join(directory(), "state"))} });
+const shell = await manager.createShell({ command: "echo one; exec sleep 300", workingDir: "/" });
+const { value } = await shell.output().next();
+await manager.dispose();
+process.stdout.write(value.text);`;
+  const { stdout, signal } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  expect({ stdout, signal }).toEqual({ stdout: "one\n", signal: null });
 });
 
 test("many who read at once get each what they asked for", async () => {
