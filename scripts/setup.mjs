@@ -61,7 +61,7 @@ function finishProgram(folder) {
     const input = FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(
       "",
     );
-    for (const words of [["mcp"], ["run", "true"], ["ps"]]) {
+    for (const words of [["mcp"], ["run", "true"], ["ps", "--all"]]) {
       execFileSync(process.execPath, [join(folder, "main.js"), ...words], {
         cwd: state,
         env: { ...process.env, NACRE_HOME: state, NACRE_CODE_CACHE: "write" },
