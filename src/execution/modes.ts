@@ -167,11 +167,11 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
 type Asked = Pick<ModesMetadata, "command" | "mode">;
 
 function notRun({ complaint }: NotBash, asked: Asked): ToolResult<ModesMetadata> {
-  return ToolResult.fail<ModesMetadata>("[command failed: exit code 2]", {
+  return ToolResult.fail<ModesMetadata>(`[command failed: exit code ${NotBash.EXIT_CODE}]`, {
     code: "exit_nonzero",
     output: complaint,
-    metadata: { ...asked, exit_code: 2, truncated: false },
-    notes: ["bash cannot read the command: nothing was run."],
+    metadata: { ...asked, exit_code: NotBash.EXIT_CODE, truncated: false },
+    notes: [NotBash.NOTE],
   });
 }
 

@@ -5,6 +5,7 @@ import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
 import type { Presence } from "../spool/sweep.ts";
+import { attempt } from "../support/attempt.ts";
 import type { Origin, Progress, StartedShell } from "./host.ts";
 import { NO_PIDS } from "./pids-since.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
@@ -76,12 +77,4 @@ export function progressOf({
 export function jobFifoOf(commandPid: number): string | undefined {
   const path = attempt(() => readlinkSync(`/proc/${commandPid}/fd/6`));
   return path !== undefined && JOB_FIFO.test(path) ? path : undefined;
-}
-
-function attempt<T>(get: () => T): T | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 // Paths as the kernel sees them, also of what does not exist yet.
 import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 
 /** Every link resolved; behind the first part that does not exist the rest is taken as it stands. */
@@ -74,12 +75,4 @@ function statAt(path: string): Stats | undefined {
 
 function existing(path: string): string | undefined {
   return attempt(() => realpathSync.native(path));
-}
-
-function attempt<T>(get: () => T): T | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
-  }
 }

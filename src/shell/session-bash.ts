@@ -5,6 +5,7 @@ import type { Host, StartedShell } from "../hosts/host.ts";
 import { Logger } from "../hosts/logger.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
+import { attempt } from "../support/attempt.ts";
 import {
   WATCHDOG_EXIT_MS,
   WATCHDOG_FIRST_MS,
@@ -317,13 +318,5 @@ export class SessionBash {
     this.send(exitMessage(this.place));
     this.started.channel?.end();
     this.#watchdog = setTimeout(() => this.#kill(this.#lastNumber), WATCHDOG_EXIT_MS);
-  }
-}
-
-function attempt<T>(get: () => T): T | undefined {
-  try {
-    return get();
-  } catch {
-    return undefined;
   }
 }

@@ -1,25 +1,18 @@
 // Where a session's bash stands, and where it goes when that is gone. Looks only.
 import { existsSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { attempt } from "../support/attempt.ts";
 
 /** Its directory has been removed, also if there is one of that name again. */
 export function standsInNothing(pid: number): boolean {
-  try {
-    // Asked before every command. The name may end so by itself.
-    if (!readlinkSync(`/proc/${pid}/cwd`).endsWith(" (deleted)")) return false;
-    return statSync(`/proc/${pid}/cwd`).nlink === 0;
-  } catch {
-    return false;
-  }
+  // Asked before every command. The name may end so by itself.
+  if (!placeOf(pid)?.endsWith(GONE)) return false;
+  return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
 }
 
 /** As the system names it. */
 export function placeOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(`/proc/${pid}/cwd`));
 }
 
 /** A directory that is gone: the nearest one above it that is there. */
@@ -31,12 +24,13 @@ export function nearestDirectory(path: string): string {
 
 /** Where it stands. `said` if that is true: PWD is a variable like any other, and may hold anything. */
 export function directoryOf(pid: number, said: string): string | undefined {
-  try {
+  return attempt(() => {
     const real = statSync(`/proc/${pid}/cwd`);
     const named = statSync(said, { throwIfNoEntry: false });
     if (named?.ino === real.ino && named.dev === real.dev) return said;
-    return readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, "");
-  } catch {
-    return undefined;
-  }
+    const place = placeOf(pid);
+    return place?.endsWith(GONE) ? place.slice(0, -GONE.length) : place;
+  });
 }
+
+const GONE = " (deleted)";

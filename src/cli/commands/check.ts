@@ -1,5 +1,4 @@
 // `nacre check`: what the policy thinks of a command. Nothing is run, and of the disk only files of rules are read.
-
 import { resolve } from "node:path";
 import { PolicyFiles } from "../../execution/policy-files.ts";
 import { explain, judge } from "../../policy/judge.ts";
