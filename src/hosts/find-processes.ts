@@ -130,6 +130,6 @@ function cookieOwner(pid: number, byCookie: ReadonlyMap<string, StartedShell>): 
 
 function addProcess(pid: number, list: ProcessRef[] | undefined): void {
   const stat = readStat(pid);
-  if (!stat || stat.state === "Z" || stat.state === "X") return;
+  if (!stat || stat.hasEnded) return;
   list?.push({ pid, startTime: stat.startTime, group: stat.group, command: commandLine(pid) });
 }

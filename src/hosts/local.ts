@@ -13,6 +13,7 @@ import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
 import { EventLoopHold } from "./event-loop-hold.ts";
+import { findLeftovers } from "./find-leftovers.ts";
 import { COOKIE, findProcesses } from "./find-processes.ts";
 import type {
   Containment,
@@ -25,7 +26,7 @@ import type {
 } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
-import { markPids, pidsSince } from "./pids-since.ts";
+import { markPids } from "./pids-since.ts";
 import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
@@ -134,9 +135,7 @@ export class LocalHost implements Host {
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
-    const candidates = pidsSince(shell.pidsBefore);
-    if (candidates.length === 0) return [];
-    return (await findProcesses(this.#tagHolders.findable([shell]), candidates)).get(shell) ?? [];
+    return this.#tagHolders.findable([shell]).length === 0 ? [] : await findLeftovers(shell);
   }
 
   signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
@@ -225,7 +224,7 @@ export class LocalHost implements Host {
       fifoPath: this.#keeper.fifoPath(slot.fifo),
       bashPath: this.#bashPath,
     });
-    if (!shim || shim.state === "Z") return this.#giveUp(taken);
+    if (!shim || shim.hasEnded) return this.#giveUp(taken);
     let meta: ShellMeta;
     try {
       meta = taken.prepare();

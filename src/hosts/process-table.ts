@@ -11,7 +11,14 @@ export interface ProcessStat {
   readonly session: number;
   /** Clock ticks since boot; together with the pid it names one process. */
   readonly startTime: string;
+  /** A zombie has. Not while other threads live on: of their first one, /proc then says the same. */
+  readonly hasEnded: boolean;
+  /** It has, or it runs no line of its program any more. */
+  readonly isEnding: boolean;
 }
+
+/** In the flags of a process that the kernel is taking apart. */
+const PF_EXITING = 0x4;
 
 export function readStat(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
@@ -19,19 +26,23 @@ export function readStat(pid: number): ProcessStat | undefined {
   // The name may hold anything, parentheses included: count from behind the last one.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent, group, session] = fields;
+  const isLastThread = Number(fields[17]) <= 1;
+  const hasEnded = isLastThread && (state === "Z" || state === "X");
   return {
     state,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
     startTime: fields[19] ?? "",
+    hasEnded,
+    isEnding: hasEnded || (isLastThread && (Number(fields[6]) & PF_EXITING) !== 0),
   };
 }
 
-/** Alive, and the one that was meant. A zombie has ended. */
+/** Alive, and the one that was meant. */
 export function isSameProcess(pid: number, startTime: string): boolean {
   const stat = readStat(pid);
-  return stat !== undefined && stat.startTime === startTime && stat.state !== "Z" && stat.state !== "X";
+  return stat !== undefined && stat.startTime === startTime && !stat.hasEnded;
 }
 
 /** The hard limit on file locks: "unlimited" or a number; undefined for a process that is gone. */
@@ -86,8 +97,21 @@ export function childWithInnerPid(parent: number, innerPid: number): number | un
 
 /** The command line as a person would write it; the name in brackets where there is none. */
 export function commandLine(pid: number): string {
-  const text = readText(`/proc/${pid}/cmdline`)?.replace(/\0+$/, "").replaceAll("\0", " ");
-  return text || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`;
+  const text = readText(`/proc/${pid}/cmdline`) || lineOfOtherThreads(pid);
+  return (
+    text.replace(/\0+$/, "").replaceAll("\0", " ") || `[${readText(`/proc/${pid}/comm`)?.trim() ?? "?"}]`
+  );
+}
+
+/** The first thread of a process has nothing to tell once it has ended; the others live on. */
+function lineOfOtherThreads(pid: number): string {
+  const stat = readStat(pid);
+  if (stat?.state !== "Z" || stat.hasEnded) return "";
+  for (const thread of namesIn(`/proc/${pid}/task`)) {
+    const text = readText(`/proc/${pid}/task/${thread}/cmdline`);
+    if (text) return text;
+  }
+  return "";
 }
 
 /** NAME=VALUE pairs it was started with; none where they cannot be read. */
@@ -142,6 +166,16 @@ export function pidNamespace(): string {
     namespace = "0";
   }
   return namespace;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    const shortage = shortageOf(error);
+    if (shortage) throw shortage;
+    return [];
+  }
 }
 
 /** Not being able to look is not the same as there being nothing: a shortage is thrown. */

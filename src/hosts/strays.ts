@@ -47,7 +47,7 @@ function isAbandoned(keeperDir: string): boolean {
   if (namespace !== pidNamespace() || isSameProcess(Number(pid), startTime)) return false;
   // Its host may be about to start another one. Who has its pid now may be somebody else: then another time.
   const host = readStat(hostPidOf(basename(keeperDir)));
-  return host === undefined || host.state === "Z" || host.state === "X";
+  return host === undefined || host.hasEnded;
 }
 
 /** A keeper's directory is called after its host. */

@@ -193,10 +193,15 @@ is_young_shim() {
   [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
 }
 
-# Not a zombie: those show their limits, too, until somebody takes note of them.
+# Not a zombie: those show their limits, too, until somebody takes note of them. But a process whose first thread
+# has ended looks like one while its other threads live on.
 is_alive() {
   local stat
-  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } != [ZX]* ]]
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  # $1 is the state, the 18th the number of threads.
+  [[ $1 != [ZX] ]] || ((${18} > 1))
 }
 
 # Without tags: the groups of the commands, whoever still carries the cookie, and what hangs below them.

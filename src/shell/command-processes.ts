@@ -74,8 +74,7 @@ export async function leftoversOf(
     processes = await look();
     holdsOutput = processes.some(isHolding);
   }
-  // One without a command line is on its way out.
-  return { processes: processes.filter(({ command }) => !command.startsWith("[")), holdsOutput };
+  return { processes, holdsOutput };
 }
 
 /** One that has another number than any command (a nacre inside, say) is taken for this command's. */

@@ -86,7 +86,7 @@ export const SCRIPT_RETRY_MS = 1;
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** shell/: between TERM and KILL. */
 export const KILL_GRACE_MS = 2_000;
-/** shell/: how long killed processes may take to disappear before they are called survivors. */
+/** shell/, hosts/: how long killed processes may take to disappear before they are called survivors. */
 export const KILL_VERIFY_MAX_MS = 2_000;
 /** shell/: how often live shells are checked for a shim that died without a word. */
 export const LIVENESS_CHECK_MS = 500;

@@ -69,8 +69,23 @@ test("a zombie has ended", async () => {
     await eventually(() => expect(commandLine(pid)).toBe("sleep 301"));
     process.kill(Number(child), "SIGKILL");
     await eventually(() => expect(readStat(Number(child))?.state).toBe("Z"));
+    expect(readStat(Number(child))).toMatchObject({ hasEnded: true, isEnding: true });
     expect(isSameProcess(Number(child), readStat(Number(child))?.startTime ?? "")).toBe(false);
     expect(commandLine(Number(child))).toMatch(/^\[(sleep|bash)\]$/);
+  });
+});
+
+test("a process whose first thread has ended has not", async () => {
+  const program = `if True:
+    import ctypes, os, threading, time
+    threading.Thread(target=time.sleep, args=(300,)).start()
+    print("up", flush=True)
+    ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`;
+  await withChild(`exec python3 -c '${program}' a b`, async (pid) => {
+    await eventually(() => expect(readStat(pid)?.state).toBe("Z"));
+    expect(readStat(pid)).toMatchObject({ hasEnded: false, isEnding: false });
+    expect(isSameProcess(pid, readStat(pid)?.startTime ?? "")).toBe(true);
+    expect(commandLine(pid)).toMatch(/^\S*python3 -c .* a b$/s);
   });
 });
 
