@@ -10,7 +10,8 @@ import { lockLimit } from "../../src/hosts/process-table.ts";
 import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { useDurables } from "../fixtures/durable.ts";
-import { keeperPid, Mark, stateOf } from "../fixtures/marked.ts";
+import { keeperPid, Mark } from "../fixtures/marked.ts";
+import { stateOf } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import { SpecialHost } from "../fixtures/special-host.ts";
 

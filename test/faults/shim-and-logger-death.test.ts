@@ -8,8 +8,8 @@ import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { readEndRecord } from "../../src/spool/end-record.ts";
 import { escapeCommand, escaped } from "../fixtures/escapes.ts";
-import { helper, keeperPid, loggerPids, Mark, stateOf } from "../fixtures/marked.ts";
-import { isAlive } from "../fixtures/processes.ts";
+import { helper, keeperPid, loggerPids, Mark } from "../fixtures/marked.ts";
+import { isAlive, stateOf } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();

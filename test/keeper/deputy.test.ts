@@ -3,8 +3,8 @@ import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deputyPids, isServing, keeperPid, Mark, processesWith, stateOf } from "../fixtures/marked.ts";
-import { isAlive } from "../fixtures/processes.ts";
+import { deputyPids, isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { isAlive, stateOf } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
