@@ -35,7 +35,9 @@ export function readStartedShell(root: SpoolRoot, id: string): StartedShell | un
     shimStart: identity?.shimStart ?? "",
     commandPid: identity?.commandPid ?? 0,
     commandStart: identity?.commandStart ?? "",
-    ...(identity && meta.confinement?.driver === "bubblewrap" ? { sandboxPid: identity.commandPid } : {}),
+    ...(identity && meta.confinement?.driver === "bubblewrap"
+      ? { sandbox: { pid: identity.commandPid, startTime: identity.commandStart } }
+      : {}),
     tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
     pidsBefore: NO_PIDS,
     attached: true,

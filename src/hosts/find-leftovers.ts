@@ -23,6 +23,6 @@ async function look(shell: StartedShell): Promise<ProcessRef[]> {
 }
 
 /** The end of bwrap is the end of all that is inside; the kernel takes a moment to get to each. */
-function isDoomed({ sandboxPid, commandStart }: StartedShell): boolean {
-  return sandboxPid !== undefined && !isSameProcess(sandboxPid, commandStart);
+function isDoomed({ sandbox }: StartedShell): boolean {
+  return sandbox !== undefined && !isSameProcess(sandbox.pid, sandbox.startTime);
 }

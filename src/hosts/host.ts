@@ -74,8 +74,8 @@ export interface StartedShell {
   /** The command's bash, leader of its group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** Of bwrap, where that confines it: its end is the end of everything inside, at once. */
-  readonly sandboxPid?: number;
+  /** bwrap, where that confines it: its end is the end of everything inside, at once. */
+  readonly sandbox?: { readonly pid: number; readonly startTime: string };
   /** What its descendants bear; undefined without tags. */
   readonly tag: bigint | undefined;
   /** Its loggers, where this host has started it. */

@@ -57,6 +57,7 @@ export class TakenSlot {
   /** It has been sent its job. */
   begun(meta: ShellMeta, pidsBefore: PidMark): StartedShell {
     const { slot, shimStart, stdin } = this.#options;
+    const { commandPid, commandStart } = slot;
     stdin?.begin();
     return {
       id: slot.id,
@@ -64,9 +65,11 @@ export class TakenSlot {
       meta,
       shimPid: slot.shimPid,
       shimStart,
-      commandPid: slot.commandPid,
-      commandStart: slot.commandStart,
-      ...(meta.confinement?.driver === "bubblewrap" ? { sandboxPid: slot.commandPid } : {}),
+      commandPid,
+      commandStart,
+      ...(meta.confinement?.driver === "bubblewrap"
+        ? { sandbox: { pid: commandPid, startTime: commandStart } }
+        : {}),
       tag: slot.tag,
       pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },

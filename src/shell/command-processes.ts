@@ -58,13 +58,14 @@ export interface CommandLeftovers {
 
 /** Looked for among the pids given out since; those that only finish writing get a moment to do so. */
 export async function leftoversOf(
-  host: Host,
+  host: Pick<Host, "leftoversOf">,
   bash: StartedShell,
-  { pidsBefore, number, output }: { pidsBefore: PidMark; number: number; output: SessionOutput },
+  which: { pidsBefore: PidMark; number: number; output: Pick<SessionOutput, "isHeldBy"> },
 ): Promise<CommandLeftovers> {
+  const { pidsBefore, number, output } = which;
   const look = async () =>
     (await host.leftoversOf({ ...bash, pidsBefore })).filter(
-      ({ pid }) => pid !== bash.commandPid && !isEarlier(numberOf(pid), number),
+      ({ pid }) => pid !== bash.commandPid && isLeftBy(number, pid, bash),
     );
   const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid);
   let processes = await look();
@@ -78,8 +79,12 @@ export async function leftoversOf(
 }
 
 /** One that has another number than any command (a nacre inside, say) is taken for this command's. */
-function isEarlier(of: number | undefined, number: number): boolean {
-  return of !== undefined && of > 0 && of < number;
+function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
+  const soft = lockLimits(pid)?.soft;
+  // It has gone meanwhile; or it was there before any command: the sandbox, what a profile has started.
+  if (soft === undefined || soft === String(tag ?? "unlimited")) return false;
+  const of = Number(soft);
+  return !(of > 0 && of < number);
 }
 
 function numberOf(pid: number): number | undefined {

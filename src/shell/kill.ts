@@ -85,7 +85,7 @@ class KillRound {
     wake: NodeJS.Signals | undefined,
   ): void {
     // bwrap takes everything down with it at once: what is inside is asked, one by one, and bwrap follows.
-    const spared = signal === "SIGKILL" ? undefined : shell.sandboxPid;
+    const spared = signal === "SIGKILL" ? undefined : shell.sandbox?.pid;
     const group = spared === undefined ? this.#host.signalGroup(shell, signal) : "gone";
     for (const process of processes) {
       if (process.pid === spared) continue;

@@ -2,6 +2,11 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { findLeftovers } from "../../src/hosts/find-leftovers.ts";
+import type { StartedShell } from "../../src/hosts/host.ts";
+import { NO_PIDS } from "../../src/hosts/pids-since.ts";
+import { isSameProcess } from "../../src/hosts/process-table.ts";
+import { leftoversOf } from "../../src/shell/command-processes.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -43,6 +48,24 @@ describeSandboxed("a sandboxed session", () => {
       const { leftovers } = await run(`sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`);
       expect(leftovers.map(({ command }) => command)).toEqual([`sleep ${number}`]);
     }
+  });
+
+  // How long that takes depends on how many pids there are: here it is as if they had wrapped by now.
+  test("nor among what a command left that took so long that pids no longer tell who is new", async () => {
+    const number = new Mark().next();
+    const { run } = open();
+    const { remains } = await run(`sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`);
+    const started = remains?.started as StartedShell;
+    const which = { pidsBefore: NO_PIDS, number: 1, output: { isHeldBy: () => false } };
+    const { processes } = await leftoversOf({ leftoversOf: findLeftovers }, started, which);
+    expect(processes.map(({ command }) => command)).toEqual([`sleep ${number}`]);
+  });
+
+  test("is known to live on when one of its bashes has ended: what is in it is not about to go", async () => {
+    const { run } = open();
+    const { remains } = await run(`sleep ${new Mark().next()} & exit`);
+    const { pid, startTime } = remains?.started.sandbox ?? { pid: 0, startTime: "" };
+    expect(isSameProcess(pid, startTime)).toBe(true);
   });
 
   test("shows its commands neither its records nor those of others", async () => {
