@@ -3,7 +3,7 @@ import { KILL_VERIFY_MAX_MS } from "../support/limits.ts";
 import { findProcesses } from "./find-processes.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
 import { pidsSince } from "./pids-since.ts";
-import { isSameProcess, readStat } from "./process-table.ts";
+import { isEnding, isSameProcess } from "./process-table.ts";
 
 export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> {
   let left = await look(shell);
@@ -14,12 +14,12 @@ export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> 
   return left;
 }
 
-/** Cheap where it forked nothing. What the kernel is taking apart is not left running. */
+/** Cheap where it forked nothing. What was killed is not left running, though the kernel may not have got to it. */
 async function look(shell: StartedShell): Promise<ProcessRef[]> {
   const candidates = pidsSince(shell.pidsBefore);
   if (candidates.length === 0) return [];
   const found = (await findProcesses([shell], candidates)).get(shell) ?? [];
-  return found.filter(({ pid }) => readStat(pid)?.isEnding === false);
+  return found.filter(({ pid }) => !isEnding(pid));
 }
 
 /** The end of bwrap is the end of all that is inside; the kernel takes a moment to get to each. */

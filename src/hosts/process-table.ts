@@ -13,30 +13,40 @@ export interface ProcessStat {
   readonly startTime: string;
   /** A zombie has. Not while other threads live on: of their first one, /proc then says the same. */
   readonly hasEnded: boolean;
-  /** It has, or it runs no line of its program any more. */
-  readonly isEnding: boolean;
 }
 
-/** In the flags of a process that the kernel is taking apart. */
-const PF_EXITING = 0x4;
-
 export function readStat(pid: number): ProcessStat | undefined {
-  const text = readText(`/proc/${pid}/stat`);
-  if (text === undefined) return undefined;
-  // The name may hold anything, parentheses included: count from behind the last one.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = statFields(`/proc/${pid}/stat`);
+  if (fields === undefined) return undefined;
   const [state = "", parent, group, session] = fields;
-  const isLastThread = Number(fields[17]) <= 1;
-  const hasEnded = isLastThread && (state === "Z" || state === "X");
   return {
     state,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
     startTime: fields[19] ?? "",
-    hasEnded,
-    isEnding: hasEnded || (isLastThread && (Number(fields[6]) & PF_EXITING) !== 0),
+    hasEnded: Number(fields[17]) <= 1 && "ZX".includes(state),
   };
+}
+
+/** In the flags of a thread that the kernel is taking apart. */
+const PF_EXITING = 0x4;
+/** Among the signals a thread has yet to take: the kernel turns every deadly one into this. */
+const PENDING_KILL = 1 << 8;
+
+/** Whether it runs no line of its program any more: gone, being taken apart, or killed and not yet told. */
+export function isEnding(pid: number): boolean {
+  return namesIn(`/proc/${pid}/task`).every((thread) => {
+    const fields = statFields(`/proc/${pid}/task/${thread}/stat`);
+    if (fields === undefined) return true;
+    return (Number(fields[6]) & PF_EXITING) !== 0 || (Number(fields[28]) & PENDING_KILL) !== 0;
+  });
+}
+
+/** From the state on. The name before it may hold anything, parentheses included. */
+function statFields(path: string): string[] | undefined {
+  const text = readText(path);
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Alive, and the one that was meant. */

@@ -8,6 +8,7 @@ import {
   environmentOf,
   forEachPid,
   hasProcfs,
+  isEnding,
   isSameProcess,
   lastPid,
   lockLimit,
@@ -69,9 +70,21 @@ test("a zombie has ended", async () => {
     await eventually(() => expect(commandLine(pid)).toBe("sleep 301"));
     process.kill(Number(child), "SIGKILL");
     await eventually(() => expect(readStat(Number(child))?.state).toBe("Z"));
-    expect(readStat(Number(child))).toMatchObject({ hasEnded: true, isEnding: true });
+    expect(readStat(Number(child))).toMatchObject({ hasEnded: true });
+    expect(isEnding(Number(child))).toBe(true);
     expect(isSameProcess(Number(child), readStat(Number(child))?.startTime ?? "")).toBe(false);
     expect(commandLine(Number(child))).toMatch(/^\[(sleep|bash)\]$/);
+  });
+});
+
+// So many that the kernel has not got to all of them when they are looked at.
+test.each(["SIGKILL", "SIGTERM"])("whoever was sent a deadly %s is ending from then on", async (signal) => {
+  const start = "for i in {1..40}; do sleep 300 & done; until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
+  await withChild(`${start}; echo up; read -r`, (pid) => {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    expect(children.filter(isEnding)).toEqual([]);
+    for (const child of children) process.kill(child, signal);
+    expect(children.filter((child) => !isEnding(child))).toEqual([]);
   });
 });
 
@@ -83,7 +96,8 @@ test("a process whose first thread has ended has not", async () => {
     ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`;
   await withChild(`exec python3 -c '${program}' a b`, async (pid) => {
     await eventually(() => expect(readStat(pid)?.state).toBe("Z"));
-    expect(readStat(pid)).toMatchObject({ hasEnded: false, isEnding: false });
+    expect(readStat(pid)).toMatchObject({ hasEnded: false });
+    expect(isEnding(pid)).toBe(false);
     expect(isSameProcess(pid, readStat(pid)?.startTime ?? "")).toBe(true);
     expect(commandLine(pid)).toMatch(/^\S*python3 -c .* a b$/s);
   });
