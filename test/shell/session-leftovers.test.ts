@@ -48,13 +48,15 @@ test("what a command leaves can be ended alone; its output is told apart", async
 });
 
 test.each([
-  ["a background job", "sleep 0.2 && echo LATE && touch done &"],
-  ["a subshell", "(sleep 0.2; echo LATE; echo LATE >&2; touch done) &"],
-  ["a daemon", "(setsid sh -c 'sleep 0.2; echo LATE; touch done' &)"],
-  ["one with an empty environment", "env -i setsid sh -c 'sleep 0.2; echo LATE; touch done' &"],
+  ["a background job", "read -r <go && echo LATE && touch done &"],
+  ["a subshell", "(read -r <go; echo LATE; echo LATE >&2; touch done) &"],
+  ["a daemon", "(setsid sh -c 'read -r _ <go; echo LATE; touch done' &)"],
+  ["one with an empty environment", "env -i setsid sh -c 'read -r _ <go; echo LATE; touch done' &"],
 ])("late output of %s is in no other command's", async (_, command) => {
   const { run, dir } = openSession(shells);
-  expect(await run(`echo first; ${command}`)).toMatchObject({ out: "first\n" });
+  expect(await run(`mkfifo go; echo first; ${command}`)).toMatchObject({ out: "first\n" });
+  // Opening it waits until it is read from there.
+  expect(await run("echo now >go")).toMatchObject({ out: "", err: "", exitCode: 0 });
   for (let round = 0; !existsSync(join(dir, "done")) || round < 3; round++) {
     expect(await run(`echo ${round}; sleep 0.02`)).toMatchObject({ out: `${round}\n`, err: "" });
   }
