@@ -265,7 +265,7 @@ export class LocalHost implements Host {
   #ended(generation: string, record: ExitRecord): void {
     const running = this.#running.get(generation);
     if (!running) {
-      if (this.#pool.forgetIdle(generation)) this.#pool.refillIn(500);
+      this.#pool.forgetIdle(generation);
       return;
     }
     this.#running.delete(generation);

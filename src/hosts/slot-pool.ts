@@ -8,8 +8,9 @@ import type { ReadySlot } from "../keeper/protocol.ts";
 import { preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { OPENING_SLOTS_MAX_COUNT } from "../support/limits.ts";
+import { OPENING_SLOTS_MAX_COUNT, REFILL_AFTER_DEATH_MS } from "../support/limits.ts";
 import { shortageOf, systemCode } from "../support/system-error.ts";
+import { isSameProcess } from "./process-table.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
 export interface SlotKind {
@@ -79,13 +80,11 @@ export class SlotPool {
     if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
   }
 
-  /** A slot that waited for a job has died; true if it was one. */
-  forgetIdle(generation: string): boolean {
+  /** A slot has died that may have waited for a job. */
+  forgetIdle(generation: string): void {
     const index = this.#idle.findIndex((slot) => slot.generation === generation);
     const [slot] = index < 0 ? [] : this.#idle.splice(index, 1);
-    if (!slot) return false;
-    this.discard(slot);
-    return true;
+    if (slot) this.#replace(slot);
   }
 
   /** Frees a slot that never got a job. */
@@ -109,13 +108,22 @@ export class SlotPool {
     this.#refilling = true;
     try {
       while (!this.#closed && this.#idle.length < this.#options.size) {
-        this.#idle.push(await this.#open(this.#options.usualKind));
+        const slot = await this.#open(this.#options.usualKind);
+        // Its end may have been told already, when it was not among those that wait.
+        if (!isSameProcess(slot.commandPid, slot.commandStart)) return this.#replace(slot);
+        this.#idle.push(slot);
       }
     } catch {
       // Nobody waits for these; a command that needs one opens it itself and hears what is wrong.
     } finally {
       this.#refilling = false;
     }
+  }
+
+  /** Not at once: whatever has killed this one may kill the next. */
+  #replace(dead: Slot): void {
+    this.discard(dead);
+    this.refillIn(REFILL_AFTER_DEATH_MS);
   }
 
   async #open(kind: SlotKind): Promise<Slot> {

@@ -68,6 +68,8 @@ export const JOB_MAX_BYTES = 4_096;
 export const POOL_SLOTS_COUNT = 2;
 /** hosts/: slots being forked at a time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
+/** hosts/: how long after the death of a shell that waited another one is made ready. */
+export const REFILL_AFTER_DEATH_MS = 500;
 /** hosts/: processes looked at before a scan of /proc lets others run. */
 export const SCAN_CHUNK_COUNT = 200;
 

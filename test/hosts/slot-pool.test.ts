@@ -66,12 +66,30 @@ describe("a pool", () => {
     );
   });
 
+  test("does not keep a slot that was dead before the pool had heard of it", async () => {
+    const { pool, keeper, told } = poolOf(1);
+    const openSlot = keeper.openSlot.bind(keeper);
+    keeper.openSlot = async (request) => {
+      keeper.openSlot = openSlot;
+      const ready = await openSlot(request);
+      process.kill(ready.commandPid, "SIGKILL");
+      await eventually(() => expect(told).toEqual([ready.generation]));
+      return ready;
+    };
+    pool.refillIn(0);
+    await eventually(() => {
+      const waiting = pool.idleDirs().map((dir) => readIdentity(join(dir, "identity"))?.commandPid ?? -1);
+      expect(waiting.map(isAlive)).toEqual([true]);
+    });
+  });
+
   test("forgets a slot that died while it waited, removes its directory and fills up again", async () => {
     const { pool } = poolOf(1);
     const doomed = await pool.take(usualKind);
     await filled(pool, 1);
     const [dir = ""] = pool.idleDirs();
-    expect(pool.forgetIdle(doomed.generation)).toBe(false);
+    pool.forgetIdle(doomed.generation);
+    expect(pool.idleDirs()).toEqual([dir]);
     process.kill(readIdentity(join(dir, "identity"))?.commandPid ?? -1, "SIGKILL");
     await eventually(() => expect(existsSync(dir)).toBe(false));
     await filled(pool, 1);
