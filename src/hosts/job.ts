@@ -49,10 +49,10 @@ function partition(
   variables: Variables,
   belongs: (name: string) => boolean,
 ): [Record<string, string>, Record<string, string>] {
-  const rest: Record<string, string> = {};
-  const matching: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) (belongs(name) ? matching : rest)[name] = value;
-  return [rest, matching];
+  // Not by assignment: __proto__ is a name like any other.
+  const those = (wanted: boolean) =>
+    Object.fromEntries(Object.entries(variables).filter(([name]) => belongs(name) === wanted));
+  return [those(false), those(true)];
 }
 
 /** Names a running bash can set and export as they are. */

@@ -136,7 +136,8 @@ function endOfDeclaration(text: string, from: number): number {
 
 /** NAME=VALUE pairs that end with NUL. */
 export function readEnvironmentList(path: string): Record<string, string> {
-  const variables: Record<string, string> = {};
+  // Without a prototype: __proto__ is a name like any other.
+  const variables: Record<string, string> = Object.create(null);
   for (const pair of readQuietly(path, "utf8").split("\0")) {
     const at = pair.indexOf("=");
     if (at > 0) variables[pair.slice(0, at)] = pair.slice(at + 1);

@@ -79,6 +79,15 @@ test("a missing directory is an error that names it", async () => {
   expect(stderr).toBe("nacre: Working directory does not exist: /nowhere/at/all\n");
 });
 
+test("--env takes a name that objects have for themselves", async () => {
+  for (const how of [[], ["--session", "odd"]]) {
+    const { stdout } = await nacre("run", ...how, "--env", "__proto__=1", "--env", "toString=2", ODD_NAMES);
+    expect({ how, stdout }).toEqual({ how, stdout: "1 2\n" });
+  }
+});
+
+const ODD_NAMES = 'echo "$__proto__ $toString"';
+
 test("--env sets variables, the value may hold an equals sign", async () => {
   const { stdout } = await nacre("run", "--env", "A=1", "--env", "B=x=y", 'echo "$A $B"');
   expect(stdout).toBe("1 x=y\n");
