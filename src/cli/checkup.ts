@@ -10,6 +10,7 @@ import { ShellManager } from "../shell/shell-manager.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { messageOf } from "../support/errors.ts";
 import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES } from "../support/limits.ts";
+import { isFull } from "../support/system-error.ts";
 import { humanizeBytes } from "../text/snip.ts";
 import { counted } from "./amounts.ts";
 
@@ -68,6 +69,8 @@ function stateRoot(): Result {
   } catch (error) {
     return failed(messageOf(error));
   }
+  const problem = problemOfWriting(path);
+  if (problem !== undefined) return problem;
   const { bavail, bsize } = statfsSync(path);
   const free = bavail * bsize;
   const detail = `${path}, ${humanizeBytes(free)} free`;
@@ -75,6 +78,25 @@ function stateRoot(): Result {
     ? ok(detail)
     : limited(detail, "Output goes there: free some space (nacre clean), or set NACRE_HOME to another disk.");
 }
+
+/** How much is free says little: there are quotas, and disks that count otherwise. */
+function problemOfWriting(path: string): Result | undefined {
+  let dir: string | undefined;
+  try {
+    dir = mkdtempSync(join(path, "doctor-"));
+    writeFileSync(join(dir, "file"), Buffer.alloc(TRIAL_BYTES));
+    return undefined;
+  } catch (error) {
+    return isFull(error)
+      ? failed(`${path}, no space is left`, "Free some (nacre clean), or set NACRE_HOME to another disk.")
+      : failed(`${path} cannot be written to: ${messageOf(error)}`, "Set NACRE_HOME to another disk.");
+  } finally {
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** What one shell needs before it has printed anything, and some more. */
+const TRIAL_BYTES = 65_536;
 
 /** A real command, from start to end. */
 async function trial(manager: ShellManager, workingDir: string): Promise<Result> {

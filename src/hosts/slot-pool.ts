@@ -9,7 +9,7 @@ import { preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { OPENING_SLOTS_MAX_COUNT, REFILL_AFTER_DEATH_MS } from "../support/limits.ts";
-import { shortageOf, systemCode } from "../support/system-error.ts";
+import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
 import { isSameProcess } from "./process-table.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
@@ -200,8 +200,7 @@ function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
 export function diskProblem(path: string, cause: unknown): string {
   const shortage = shortageOf(cause);
   if (shortage) return shortage.message;
-  const code = systemCode(cause);
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if (isFull(cause)) {
     return `No shell can be started: no space is left for the state directory ${path}. Free some, or set NACRE_HOME to another disk.`;
   }
   return `No shell can be started: ${messageOf(cause)}`;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { runOnce } from "../keeper/run-once.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+import { isFull } from "../support/system-error.ts";
 import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { explainFailure, explainMissing } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
@@ -32,6 +33,19 @@ export class Bubblewrap implements SandboxDriver {
 
   async probe(spec: SandboxSpec): Promise<ProbeResult> {
     if (findBwrap(spec.writable) === undefined) return explainMissing();
+    try {
+      return await this.#tryOut(spec);
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      throw new NacreError(
+        "spawn_failed",
+        `The sandbox cannot be prepared: no space is left for ${this.#dir}. Free some, or set NACRE_HOME to another disk.`,
+        { cause },
+      );
+    }
+  }
+
+  async #tryOut(spec: SandboxSpec): Promise<ProbeResult> {
     makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
@@ -119,8 +133,13 @@ export class Bubblewrap implements SandboxDriver {
     if (readQuietly(path)?.equals(program)) return path;
     makeDirs(this.#dir);
     const temporary = `${path}.${process.pid}`;
-    writeFileSync(temporary, program, { mode: 0o600 });
-    renameSync(temporary, path);
+    try {
+      writeFileSync(temporary, program, { mode: 0o600 });
+      renameSync(temporary, path);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
     return path;
   }
 }

@@ -8,6 +8,11 @@ export function systemCode(thrown: unknown): string | undefined {
     : undefined;
 }
 
+/** No space is left on the disk, or none for this user. */
+export function isFull(thrown: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes(systemCode(thrown) ?? "");
+}
+
 /** The system is short of something and may not be in a moment; undefined for any other error. */
 export function shortageOf(thrown: unknown): NacreError | undefined {
   const words = SHORTAGES[systemCode(thrown) ?? ""];

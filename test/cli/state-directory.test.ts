@@ -69,6 +69,27 @@ test("a read-only disk is named with what to do", ({ skip }) => {
   );
 });
 
+test("a full disk is named with what to do, also before a sandbox; nothing is left on it", ({ skip }) => {
+  skip(!canMount(), CANNOT_MOUNT);
+  const disk = join(dir(), "disk");
+  mkdirSync(disk);
+  const state = join(disk, "state");
+  const fill =
+    'mkdir "$0" && head -c 2M /dev/zero > "$0/../filler" 2>/dev/null; "$@"; code=$?; find "$0" -type f';
+  const full = [...onSmallDisk(disk), "bash", "-c", `${fill}; exit $code`, state];
+  const doctor = nacreBehind(full, state, ["doctor"]);
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toMatch(
+    new RegExp(`^failed +state root +${state}, no space is left\\n +fix: Free some .*NACRE_HOME`, "m"),
+  );
+  expect(doctor.stdout).toMatch(/nacre cannot work here: 1 thing to repair\.\n$/);
+  expect(nacreBehind(full, state, ["run", "--sandbox", "read-only", "true"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some, or set NACRE_HOME to another disk.\n`,
+  });
+});
+
 test("a directory without permission to write is named with what to do", () => {
   const parent = join(dir(), "parent");
   mkdirSync(parent);
