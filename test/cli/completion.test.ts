@@ -20,6 +20,11 @@ test("offers commands, options, choices, clients and shells", async () => {
   expect(await offered("k")).toEqual(["kill"]);
   expect(await offered("run", "--pol")).toEqual(["--policy", "--policy-file"]);
   expect(await offered("run", "--policy", "")).toEqual(["off", "trusting", "standard", "cautious"]);
+  expect(await offered("run", "--policy=")).toEqual(
+    ["off", "trusting", "standard", "cautious"].map((choice) => `--policy=${choice}`),
+  );
+  expect(await offered("run", "--policy=st")).toEqual(["--policy=standard"]);
+  expect(await offered("run", "--json=")).toEqual([""]);
   expect(await offered("init", "c")).toEqual(["claude-code", "codex", "cursor"]);
   expect(await offered("completion", "")).toEqual(["bash", "zsh", "fish"]);
   expect(await offered("help", "do")).toEqual(["doctor"]);
@@ -47,6 +52,22 @@ describe("in a shell", () => {
     });
   });
 
+  test("bash completes --option=value, which it takes for three words", async () => {
+    const { stdout: script } = await nacre("completion", "bash");
+    writeFileSync(join(dir(), "bashrc"), `${script}PS1='ready> '; bind 'set bell-style none'\n`);
+    const env = { ...environment(), TERM: "dumb", INPUTRC: "/dev/null" };
+    const terminal = atTerminal("stty cols 120; exec bash --rcfile bashrc -i", { cwd: dir(), env });
+    await terminal.shows("ready> ");
+    terminal.type("nacre run --policy=st\t");
+    await terminal.shows("nacre run --policy=standard");
+    terminal.type(`${CLEAR_LINE}nacre run --env-mode=\t\t`);
+    await terminal.shows(/^all +core +none +safe/m);
+    terminal.type(`${CLEAR_LINE}nacre run --cwd=/etc/passw\t`);
+    await terminal.shows("--cwd=/etc/passwd");
+    terminal.type(`${CLEAR_LINE}exit\n`);
+    expect(await terminal.exitCode).toBe(0);
+  });
+
   test("zsh completes what is typed, with what it means", async ({ skip }) => {
     skip(isMissing("zsh"), "zsh is not installed: apt-get install zsh");
     mkdirSync(join(dir(), "functions"));
@@ -68,6 +89,8 @@ describe("in a shell", () => {
     await terminal.shows("nacre run --policy");
     terminal.type("\t");
     await terminal.shows(/--policy +-- how strict the policy is/);
+    terminal.type(`${CLEAR_LINE}nacre run --env-mode=co\t`);
+    await terminal.shows("nacre run --env-mode=core");
     terminal.type(`${CLEAR_LINE}nacre run ls /etc/passw\t`);
     await terminal.shows("/etc/passwd");
     terminal.type(`${CLEAR_LINE}exit\n`);
@@ -86,6 +109,7 @@ describe("in a shell", () => {
       "standard",
       "trusting",
     ]);
+    expect(press("nacre run --policy=st")).toMatch(/^--policy=standard\t.+\n$/);
     expect(press(`nacre output ${id.slice("shell_".length, -2)}`)).toBe(`${id}\tcompleted: true\n`);
     expect(press("nacre run ls /etc/passw")).toMatch(/^\/etc\/passwd$/m);
   });

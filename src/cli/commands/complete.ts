@@ -13,15 +13,35 @@ interface Candidate {
 
 /** The last word is the one that is being typed; it may be empty. */
 export function printCandidates(io: CliIo, program: Command, words: readonly string[]): number {
-  const before = words.slice(0, -1);
-  const typed = words.at(-1) ?? "";
-  for (const { word, meaning } of candidates(program, before, typed)) {
-    if (fits(word, typed)) io.stdout.write(`${word}\t${meaning}\n`);
+  const line = typedLine(words);
+  for (const { word, meaning } of candidates(program, line.before, line)) {
+    if (fits(word, line.typed)) io.stdout.write(`${line.prefix}${word}\t${meaning}\n`);
   }
   return EXIT.ok;
 }
 
-function candidates(program: Command, before: readonly string[], typed: string): Candidate[] {
+interface TypedLine {
+  readonly before: readonly string[];
+  readonly typed: string;
+  /** `--option=` where that is one word with what is typed of its value. */
+  readonly prefix: string;
+}
+
+/** `--option=value` is one word to zsh and fish, and three to bash, the second of them the sign. */
+function typedLine(words: readonly string[]): TypedLine {
+  const isSign = (at: number) => words[at] === "=" && words[at - 1]?.startsWith("--") === true;
+  const before = words.slice(0, -1).filter((_, at) => !isSign(at));
+  const typed = isSign(words.length - 1) ? "" : (words.at(-1) ?? "");
+  const [, option, value = ""] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
+  if (option === undefined) return { before, typed, prefix: "" };
+  return { before: [...before, option], typed: value, prefix: `${option}=` };
+}
+
+function candidates(
+  program: Command,
+  before: readonly string[],
+  { typed, prefix }: Omit<TypedLine, "before">,
+): Candidate[] {
   const [word, ...rest] = before;
   const names = commandsOf(program);
   if (word === undefined) return [...names, ...optionsOf(program)];
@@ -29,9 +49,10 @@ function candidates(program: Command, before: readonly string[], typed: string):
   // commander makes that one when it is needed.
   if (word === "help") return names;
   if (!command || before.includes("--")) return [];
-  if (command.commands.length > 0) return candidates(command, rest, typed);
+  if (command.commands.length > 0) return candidates(command, rest, { typed, prefix });
   const asking = takesValue(command, before.at(-1));
   if (asking) return (asking.argChoices ?? []).map((word) => ({ word, meaning: asking.description }));
+  if (prefix !== "") return [];
   return typed.startsWith("-") ? optionsOf(command) : argumentsOf(command);
 }
 
