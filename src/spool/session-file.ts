@@ -20,7 +20,7 @@ export class SessionFile {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
         "invalid_input",
-        `"${name}" cannot be the name of a session: letters, digits, dots, dashes and underscores, at most 64.`,
+        `"${name}" cannot be the name of a session: a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most in all.`,
       );
     }
     root.ensure();

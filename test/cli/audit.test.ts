@@ -36,3 +36,9 @@ test("a log that is not there is an error of its own", async () => {
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("nacre: The audit log cannot be read: ENOENT");
 });
+
+test("a directory is named, with what to give instead", async () => {
+  const { code, stdout, stderr } = await nacre("audit", "verify", dir());
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toBe(`nacre: The audit log cannot be read: ${dir()} is a directory. Name the file in it.\n`);
+});

@@ -186,7 +186,7 @@ test("what cannot be kept for the next command does not change how this one ende
 
 test("a name that is none, and words that do not go together, are explained", async () => {
   expect((await nacre("run", "--session", "../x", "true")).stderr).toContain(
-    "cannot be the name of a session",
+    "cannot be the name of a session: a letter or digit, then letters, digits, dots, dashes and underscores",
   );
   const stdin = await inSession("cat", "--stdin");
   expect(stdin).toMatchObject({ code: 2, stdout: "" });

@@ -1,9 +1,11 @@
 // What helps a person to begin: doctor, init, the tour, and help.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { CLIENTS } from "../../src/cli/clients.ts";
+import { CANNOT_MOUNT, canMount, onSmallDisk } from "../fixtures/special-host.ts";
+import { program } from "../mcp/mcp-clients.ts";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
@@ -127,6 +129,29 @@ describe("init", () => {
     await isLeft();
     execFileSync("mkfifo", [file]);
     await isLeft();
+  });
+
+  test("what cannot be written is left as it is, with nothing beside it", async ({ skip }) => {
+    skip(!canMount(), CANNOT_MOUNT);
+    const disk = join(dir(), "disk");
+    mkdirSync(disk);
+    // Room for the backup, which fills one page, and for nothing else.
+    const fill =
+      'echo "{}" > "$0/.mcp.json"; head -c 4K /dev/zero > "$0/room"; head -c 1M /dev/zero > "$0/filler"';
+    const then = 'rm "$0/room"; cd "$0"; "$@"; cat .mcp.json; ls -A';
+    const [file = "", ...args] = [
+      ...onSmallDisk(disk, "size=64k"),
+      "bash",
+      "-c",
+      `${fill} 2>/dev/null; ${then}`,
+      disk,
+    ];
+    const words = [process.execPath, program, "init", "claude-code", "--write"];
+    const { stdout, stderr } = spawnSync(file, [...args, ...words], { encoding: "utf8" });
+    expect(stderr).toMatch(
+      new RegExp(`^nacre: ${disk}/\\.mcp\\.json cannot be written, and was left as it is: ENOSPC.*\\n$`),
+    );
+    expect(stdout).toBe("{}\n.mcp.json\nfiller\n");
   });
 
   test("options that the server does not know are refused", async () => {

@@ -1,4 +1,5 @@
 // `nacre audit verify FILE`: whether an audit log is as it was written; names the first record that is not.
+import { statSync } from "node:fs";
 import { verifyAudit } from "../../audit/verify-audit.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { counted } from "../amounts.ts";
@@ -12,6 +13,8 @@ export async function verifyLog(
 ): Promise<number> {
   let check: Awaited<ReturnType<typeof verifyAudit>>;
   try {
+    // The system would not say which.
+    if (statSync(file).isDirectory()) throw new Error(`${file} is a directory. Name the file in it.`);
     check = await verifyAudit(file);
   } catch (error) {
     throw new NacreError("invalid_input", `The audit log cannot be read: ${messageOf(error)}`, {

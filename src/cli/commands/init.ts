@@ -9,6 +9,7 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -97,6 +98,7 @@ function textOf(file: string): string {
 
 /** At once, so that nobody finds half of it. Returns where the old one is. */
 function put(path: string, text: string): string | undefined {
+  const made: string[] = [];
   try {
     const exists = existsSync(path);
     // The file itself, where somebody keeps it elsewhere and has a link here.
@@ -104,13 +106,22 @@ function put(path: string, text: string): string | undefined {
     mkdirSync(dirname(file), { recursive: true });
     const mode = exists ? statSync(file).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
-    if (backup !== undefined) copyFileSync(file, backup, constants.COPYFILE_EXCL);
+    if (backup !== undefined) {
+      made.push(backup);
+      copyFileSync(file, backup, constants.COPYFILE_EXCL);
+    }
     const temporary = `${file}.nacre-new`;
+    made.push(temporary);
     writeFileSync(temporary, text, { mode, flag: "w" });
     renameSync(temporary, file);
     return backup;
   } catch (cause) {
-    throw new NacreError("internal", `${path} cannot be written: ${messageOf(cause)}`, { cause });
+    for (const file of made) rmSync(file, { force: true });
+    throw new NacreError(
+      "internal",
+      `${path} cannot be written, and was left as it is: ${messageOf(cause)}`,
+      { cause },
+    );
   }
 }
 
