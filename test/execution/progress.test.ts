@@ -41,7 +41,8 @@ describe("progress", () => {
     vi.stubEnv("NACRE_TEST_API_KEY", "hush-hush-4711-abcdef");
     const { told } = await follow(
       tools(),
-      `printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..4080}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; sleep 60`,
+      // Written in one go: no look finds half of it.
+      `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..4080}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
       "ready",
     );
     expect(told.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);

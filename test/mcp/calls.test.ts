@@ -15,7 +15,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   test("hears the last lines while a command runs if it asks for progress", async () => {
     const { client, dir } = await mcp.inProcess({ era });
     const heard: { progress: number; message?: string }[] = [];
-    const command = "for i in 1 2 3 4 5 6 7; do echo line $i; done; until [ -e go ]; do sleep 0.02; done";
+    const command = "printf 'line %s\\n' {1..7}; until [ -e go ]; do sleep 0.02; done";
     const running = client.callTool(
       { name: "Bash", arguments: { command } },
       { onprogress: ({ progress, message }) => heard.push({ progress, ...(message ? { message } : {}) }) },

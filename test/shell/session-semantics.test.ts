@@ -91,7 +91,7 @@ const CASES: readonly (readonly [title: string, command: string])[] = [
   ["wait -n", "(exit 6) & wait -n; echo $?"],
   ["background jobs and a bare wait", "sleep 0.01 & (exit 3) & wait; echo $?"],
   ["wait for one", "(exit 5) & wait $!; echo $?"],
-  ["jobs", "sleep 0.02 & jobs | grep -c Running; wait"],
+  ["jobs", "mkfifo gate; read -r <gate & jobs | grep -c Running; echo >gate; wait"],
   ["to /dev/stderr and /dev/stdout", "echo a >/dev/stderr; echo b >/dev/stdout; echo c"],
   ["exec of descriptors", "exec 5>f5; echo x >&5; exec 5>&-; cat f5"],
   ["a closed stdout", "echo a >&-; echo $?"],
