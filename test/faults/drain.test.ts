@@ -83,10 +83,11 @@ async function onSlowDisk(command: string) {
   const disk = openSync(out, constants.O_RDWR | constants.O_NONBLOCK);
   disks.push(disk);
   keeper.child.stdin.write(keeper.env + keeper.slot(1));
-  const [, shim, commandPid] = /^ready 1 (\d+) (\d+) /.exec((await keeper.line()) ?? "")?.map(Number) ?? [];
+  const ready = /^ready 1 (\d+) (\d+) /.exec((await keeper.line()) ?? "")?.map(Number) ?? [];
+  const [, shim = Number.NaN, commandPid = Number.NaN] = ready;
   keeper.begin(1, command);
-  const [logger = -1] = loggersOf(shim ?? -1, commandPid ?? -1);
-  await eventually(() => expect(isAlive(commandPid ?? -1)).toBe(false));
+  const [logger = Number.NaN] = loggersOf(shim, commandPid);
+  await eventually(() => expect(isAlive(commandPid)).toBe(false));
   return { keeper, disk, logger, record: join(shellDir, "record") };
 }
 

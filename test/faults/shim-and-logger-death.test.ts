@@ -114,8 +114,7 @@ for (const { stream, index, print } of [
       shells,
       `until [[ -e ${go} ]]; do sleep 0.02; done; exec bash -c '${print}; exit 0'`,
     );
-    const logger = loggerPids(shell.started.shimPid)[index];
-    if (logger === undefined) throw new Error("The shim has no such logger.");
+    const logger = (await loggerPids(shell.started.shimPid))[index] ?? Number.NaN;
     process.kill(logger, "SIGKILL");
     await eventually(() => expect(isAlive(logger)).toBe(false));
     writeFileSync(go, "");
@@ -130,7 +129,7 @@ test("a command that prints nothing after its logger was killed keeps its code, 
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startReady(shells, `until [[ -e ${go} ]]; do sleep 0.02; done; exit 6`);
-  for (const logger of loggerPids(shell.started.shimPid)) process.kill(logger, "SIGKILL");
+  for (const logger of await loggerPids(shell.started.shimPid)) process.kill(logger, "SIGKILL");
   writeFileSync(go, "");
   expect(await shell.wait(20_000)).toBe(6);
   expect(shell.remarks).toContainEqual(expect.stringContaining("logger lost"));

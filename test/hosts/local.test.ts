@@ -109,8 +109,8 @@ describe("starting", () => {
     await host.ready();
     await eventually(() => expect(idle()).toHaveLength(1));
     const [slot] = idle();
-    process.kill(slot?.shimPid ?? -1, "SIGKILL");
-    await eventually(() => expect(isAlive(slot?.shimPid ?? -1)).toBe(false));
+    process.kill(slot?.shimPid ?? Number.NaN, "SIGKILL");
+    await eventually(() => expect(isAlive(slot?.shimPid ?? Number.NaN)).toBe(false));
     const go = join(directory(), "go");
     const shell = await start(`until [[ -e ${go} ]]; do sleep 0.02; done; exit 3`);
     expect(shell.shimPid).not.toBe(slot?.shimPid);

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { ENVIRONMENT_STRING_MAX_BYTES, JOB_MAX_BYTES } from "../../src/support/limits.ts";
 import { BASH } from "../fixtures/keepers.ts";
 import { loggerPids } from "../fixtures/marked.ts";
-import { eventually, useShells } from "../fixtures/shells.ts";
+import { useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
 const PRINT = (name: string) => `printf %s "$${name}" | od -An -v -tx1 | tr -d ' \\n'; echo`;
@@ -174,8 +174,8 @@ describe("streams", () => {
       streams: "merged",
     });
     const split = await shells.createShell({ command: "sleep 300", workingDir: tmpdir() });
-    await eventually(() => expect(loggerPids(split.started.shimPid)).toHaveLength(2));
-    expect(loggerPids(merged.started.shimPid)).toHaveLength(1);
+    await loggerPids(split.started.shimPid, 2);
+    await loggerPids(merged.started.shimPid, 1);
   });
 
   test("are not cut by reopening /dev/stdout and /dev/stderr", async () => {

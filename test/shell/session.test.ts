@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -290,7 +291,8 @@ describe("a profile", () => {
   test("that takes too long costs only its time, with a note, and leaves nothing running", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
-    writeFileSync(profile, "export HALF=1\necho $$ >pid\nsleep 300\n");
+    const mark = new Mark();
+    writeFileSync(profile, `export HALF=1\nsleep ${mark.next()}\n`);
     const options = { workingDir: dir, profile, profileTimeoutMs: 300 };
     const { run } = openSession(shells, {}, options);
     const first = await run(`echo \${HALF-none}`);
@@ -298,7 +300,7 @@ describe("a profile", () => {
     expect(first.notes).toEqual([
       expect.stringContaining(`profile (${profile}) ended its bash, or took too long`),
     ]);
-    expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
+    await eventually(() => expect(mark.processes()).toEqual([]));
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
   });
 

@@ -155,7 +155,7 @@ describe("remarks", () => {
 
   test("say that a logger was ended by somebody", async () => {
     const { shell, say } = await talker();
-    const [out = -1] = loggerPids(shell.started.shimPid);
+    const [out = Number.NaN] = await loggerPids(shell.started.shimPid);
     process.kill(out, "SIGKILL");
     say("exit 0");
     await shell.wait(10_000);
