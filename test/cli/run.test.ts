@@ -96,12 +96,12 @@ test("--env sets variables, the value may hold an equals sign", async () => {
 test("--timeout ends the command and gives exit code 124", async () => {
   const mark = new Mark();
   const command = `echo begun; sleep ${mark.next()}`;
-  const plain = await nacre("run", "--timeout", "300", command);
-  expect(plain).toEqual({ code: 124, stdout: "begun\n", stderr: "nacre: Command timed out after 300ms\n" });
-  const json = await nacre("run", "--json", "--timeout", "300", command);
+  const plain = await nacre("run", "--timeout", "1000", command);
+  expect(plain).toEqual({ code: 124, stdout: "begun\n", stderr: "nacre: Command timed out after 1000ms\n" });
+  const json = await nacre("run", "--json", "--timeout", "1000", command);
   expect(json.code).toBe(124);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    error: "Command timed out after 300ms",
+    error: "Command timed out after 1000ms",
     error_code: "timed_out",
     output: "begun\n",
   });

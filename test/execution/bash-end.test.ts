@@ -1,4 +1,6 @@
 // How a call ends before its command would: a timeout, a cancelled call; and what a command leaves behind.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
@@ -40,17 +42,18 @@ describe("a timeout", () => {
   });
 
   test("turns the command into a background shell where the host wants that", async () => {
-    const { bash, manager, call } = tools({ onTimeout: "background", defaultTimeoutMs: 300 });
-    const result = await bash("echo early; sleep 1; echo late");
+    const { bash, manager, call, dir } = tools({ onTimeout: "background", defaultTimeoutMs: 1_000 });
+    const result = await bash("echo early; until [ -e go ]; do sleep 0.02; done; echo late");
     const [shell] = manager.listShells();
     const id = shell?.id;
     expect(result).toMatchObject({
       success: true,
-      metadata: { bash_id: id, exit_code: null, timeout_ms: 300, truncated: false },
+      metadata: { bash_id: id, exit_code: null, timeout_ms: 1_000, truncated: false },
     });
     expect(result.output).toBe(
-      `Command is still running after 300ms and goes on as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read what it prints from the start, KillShell to end it.\nSo far it has printed:\nearly\n`,
+      `Command is still running after 1000ms and goes on as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read what it prints from the start, KillShell to end it.\nSo far it has printed:\nearly\n`,
     );
+    writeFileSync(join(dir, "go"), "");
     const rest = await call("BashOutput", { bash_id: id, wait_for: "exit" });
     expect(rest.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);
   });

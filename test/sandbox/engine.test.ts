@@ -89,10 +89,10 @@ describeSandboxed("a sandboxed shell", () => {
     const shell = await manager.createShell({
       command: "echo begun; sleep 1000",
       workingDir: workspace,
-      timeoutMs: 300,
+      timeoutMs: 1_000,
     });
     await shell.wait(10_000);
-    expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 300 });
+    expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 1_000 });
     expect(shell.getAllOutput()).toBe("begun\n");
   });
 
