@@ -169,6 +169,22 @@ test("a state directory that cannot be is named in the error, whatever was asked
   expect(stderr).toMatch(/^nacre: The state directory .*file cannot be read: .*NACRE_HOME.*\n$/);
 });
 
+test("lines that a filter lets through are the bytes that were printed, in every form", () => {
+  const printed = "printf 'caf\\xe9 one\\r\\n\\xff two\\ncaf\\xe9 \\xe6\\x97'";
+  const id = nacre("run", "-b", printed).stdout.trim();
+  expect(nacre("wait", id).code).toBe(0);
+  for (const form of ["--all", "--raw", "--follow"]) {
+    const { stdout } = spawnSync(process.execPath, [program, "output", id, form, "--filter", "^caf"], {
+      cwd: dir(),
+      env: environment(),
+    });
+    expect({ form, stdout: stdout.toString("latin1") }).toEqual({
+      form,
+      stdout: "caf\xe9 one\r\ncaf\xe9 \xe6\x97",
+    });
+  }
+});
+
 test("two programs at once do not disturb each other", async () => {
   const run = (text: string) => {
     const child = spawn(process.execPath, [program, "run", `echo ${text}; sleep 0.1; echo ${text}`], {

@@ -5,7 +5,7 @@ import type { StreamName } from "../../shell/follow-output.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { readRange } from "../../spool/cursor.ts";
 import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
-import { createUtf8Decoder } from "../../text/decode.ts";
+import { decodeUtf8, incompleteTailBytes } from "../../text/decode.ts";
 import { filterLines, type LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
@@ -28,8 +28,8 @@ export async function printBytes(io: CliIo, shell: ShellProcess, plan: BytesPlan
   const pieces = follow ? shell.outputBytes({ from }) : piecesOf(parts, wanted);
   for await (const { stream, bytes } of pieces) {
     if (!wanted.includes(stream)) continue;
-    const text = sinks[stream].take(bytes);
-    if (text.length > 0 && !(await write(target(stream), text))) return EXIT.brokenPipe;
+    const shown = sinks[stream].take(bytes);
+    if (shown.length > 0 && !(await write(target(stream), shown))) return EXIT.brokenPipe;
   }
   for (const stream of wanted) await write(target(stream), sinks[stream].end());
   return EXIT.ok;
@@ -46,29 +46,54 @@ async function* piecesOf(parts: OutputParts, streams: readonly StreamName[]) {
   }
 }
 
-/** Whole lines for a pattern; without one everything, as it is. */
+/** Whole lines for a pattern; without one everything. Either way the bytes are those that were printed. */
 class Sink {
   readonly #pattern: LinePattern | undefined;
-  readonly #decoder = createUtf8Decoder();
-  #rest = "";
+  /** The beginning of a line, in pieces: put together once, when its end has come. */
+  #pieces: Buffer[] = [];
+  #length = 0;
 
   constructor(pattern: LinePattern | undefined) {
     this.#pattern = pattern;
   }
 
-  take(bytes: Buffer): Buffer | string {
+  take(bytes: Buffer): Buffer {
     // A copy: the bytes are overwritten by the next read, and a stream may keep them for longer.
-    if (!this.#pattern) return Buffer.from(bytes);
-    this.#rest += this.#decoder.push(bytes);
-    const end =
-      this.#rest.length > FILTER_LINE_MAX_CHARS ? this.#rest.length : this.#rest.lastIndexOf("\n") + 1;
-    const lines = this.#rest.slice(0, end);
-    this.#rest = this.#rest.slice(end);
-    return filterLines(lines, this.#pattern).text;
+    const piece = Buffer.from(bytes);
+    if (!this.#pattern) return piece;
+    this.#keep(piece);
+    if (!piece.includes(NEWLINE) && this.#length <= FILTER_LINE_MAX_CHARS) return NOTHING;
+    const all = Buffer.concat(this.#pieces);
+    const lines = all.lastIndexOf(NEWLINE) + 1;
+    // One that is too long is filtered in parts, and no character is cut for that.
+    const end = lines > 0 ? lines : all.length - incompleteTailBytes(all);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#keep(all.subarray(end));
+    return matchingLines(all.subarray(0, end), this.#pattern);
   }
 
-  end(): string {
-    const rest = this.#rest + this.#decoder.end();
-    return this.#pattern ? filterLines(rest, this.#pattern).text : "";
+  end(): Buffer {
+    return this.#pattern ? matchingLines(Buffer.concat(this.#pieces), this.#pattern) : NOTHING;
+  }
+
+  #keep(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
   }
 }
+
+function matchingLines(bytes: Buffer, pattern: LinePattern): Buffer {
+  const kept: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const next = newline === -1 ? bytes.length : newline + 1;
+    const line = bytes.subarray(start, next);
+    if (filterLines(decodeUtf8(line), pattern).kept > 0) kept.push(line);
+    start = next;
+  }
+  return Buffer.concat(kept);
+}
+
+const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
