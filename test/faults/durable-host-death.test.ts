@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CreateShellOptions } from "../../src/shell/manager-options.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
-import { useDurables } from "../fixtures/durable.ts";
+import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
+import { useDurables, waiting } from "../fixtures/durable.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import type { SpecialHost } from "../fixtures/special-host.ts";
@@ -65,6 +66,8 @@ test("the keeper of a dead host goes with its last durable shell, and leaves not
     const command = `until [[ -e ${join(go, name)} ]]; do sleep 0.02; done; echo ${name}`;
     started.push(await host.start({ command, durable: true }));
   }
+  // One that is only being made would be in nobody's list yet.
+  await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   await host.kill();
   const keepers = join(root, "keepers");
   const manager = durables.manager(root);

@@ -1,10 +1,8 @@
 // Hosts that die in the middle of a start, and what the next host makes of it: no ghost is left that waits for ever.
-import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readIdentity } from "../../src/spool/identity.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
-import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { killWithKeeper, useDurables, waiting } from "../fixtures/durable.ts";
 import { deputyPids, isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -42,19 +40,6 @@ async function dieAt(
   await host.dieOf("start", { options });
   if (keeper !== "lives") await eventually(() => expect([...deputies, pid].some(isAlive)).toBe(false));
   return { witness };
-}
-
-/** Shells in the spool whose bash waits for a job. */
-function waiting(root: string): string[] {
-  const spool = new SpoolRoot(root);
-  return spool.list().filter((id) => {
-    try {
-      const pid = readIdentity(spool.files(id).identity)?.commandPid;
-      return readlinkSync(`/proc/${pid}/fd/6`).includes("/keepers/");
-    } catch {
-      return false;
-    }
-  });
 }
 
 const CASES = [true, false].flatMap((durable) =>

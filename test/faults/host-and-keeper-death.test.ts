@@ -3,13 +3,11 @@ import { randomInt } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { progressOf } from "../../src/hosts/attach.ts";
 import { LocalHost } from "../../src/hosts/local.ts";
 import { readEndRecord } from "../../src/spool/end-record.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
-import { useDurables } from "../fixtures/durable.ts";
+import { useDurables, waiting } from "../fixtures/durable.ts";
 import { keeperPid, killQuietly, Mark, parentOf, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -36,14 +34,6 @@ async function killBoth(host: SpecialHost, root: string, order: Order = "the kee
   const pids = order === "the host first" ? [host.pid, keeper] : [keeper, host.pid];
   for (const pid of pids) process.kill(pid, "SIGKILL");
   await host.kill();
-}
-
-function waiting(root: string): string[] {
-  const spool = new SpoolRoot(root);
-  return spool.list().filter((id) => {
-    const identity = readIdentity(spool.files(id).identity);
-    return identity && progressOf(identity) === "waiting";
-  });
 }
 
 /** No process, no directory of a keeper, and no other shells on disk than these. */
