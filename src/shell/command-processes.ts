@@ -81,8 +81,9 @@ export async function leftoversOf(
 /** One that has another number than any command (a nacre inside, say) is taken for this command's. */
 function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   const soft = lockLimits(pid)?.soft;
-  // It has gone meanwhile; or it was there before any command: the sandbox, what a profile has started.
-  if (soft === undefined || soft === String(tag ?? "unlimited")) return false;
+  if (soft === undefined) return false;
+  // It was there before any command: the sandbox, what a profile has started.
+  if (tag !== undefined && soft === String(tag)) return false;
   const of = Number(soft);
   return !(of > 0 && of < number);
 }

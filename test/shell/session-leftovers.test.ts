@@ -1,7 +1,12 @@
 // What a command leaves running: named, kept, and never heard of in another command's output.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import type { StartedShell } from "../../src/hosts/host.ts";
+import { NO_PIDS } from "../../src/hosts/pids-since.ts";
+import { leftoversOf } from "../../src/shell/command-processes.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -17,6 +22,20 @@ test("a command returns at once and names what it leaves", async () => {
   expect(result).toMatchObject({ exitCode: 0, out: "started\n" });
   expect(result.leftovers).toEqual([{ pid: expect.any(Number), command: "sleep 300" }]);
   expect((await run("echo next")).leftovers).toEqual([]);
+});
+
+test("what cannot be given the number of a command is named all the same", async () => {
+  const child = spawn("sleep", ["300"], { stdio: "ignore" });
+  onTestFinished(() => void child.kill());
+  await once(child, "spawn");
+  const { manager, run } = openSession(shells, { containment: "best-effort" });
+  const { remains } = await run(`sleep 300 & ${BECOME}; exit`);
+  expect(manager.containment).toBe("best-effort");
+  const bash = remains?.started as StartedShell;
+  const found = { pid: child.pid ?? -1, startTime: "", group: 1, command: "sleep 300" };
+  const which = { pidsBefore: NO_PIDS, number: 7, output: { isHeldBy: () => false } };
+  const { processes } = await leftoversOf({ leftoversOf: async () => [found] }, bash, which);
+  expect(processes).toEqual([found]);
 });
 
 test("a command that ends its bash names what it leaves, too, and that can be ended", async () => {

@@ -1,10 +1,12 @@
 // `nacre init`: what to configure in the program that is to use nacre; printed, or merged into its file with a backup.
 import {
   accessSync,
+  closeSync,
   constants,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -107,10 +109,12 @@ function put(path: string, text: string): string | undefined {
     const mode = exists ? statSync(file).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
     if (backup !== undefined) {
+      // Another one may be at it, too: what is there already is not ours to remove.
+      closeSync(openSync(backup, "wx", mode));
       made.push(backup);
-      copyFileSync(file, backup, constants.COPYFILE_EXCL);
+      copyFileSync(file, backup);
     }
-    const temporary = `${file}.nacre-new`;
+    const temporary = `${file}.nacre-new.${process.pid}`;
     made.push(temporary);
     writeFileSync(temporary, text, { mode, flag: "w" });
     renameSync(temporary, file);
