@@ -32,6 +32,9 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
   const skipped = withReasons(cwd, who, rest.skipped);
   rmSync(dir, { recursive: true, force: true });
 
+  for (const { name, errors } of rest.retried) {
+    console.log(`passed only when tried again: ${name}\n  before: ${errors.join("\n  before: ")}`);
+  }
   for (const { name, why } of skipped) console.log(`skipped: ${name}${why ? ` (${why})` : ""}`);
   const unexpected = process.env.CI ? skipped.filter(({ allowed }) => !allowed) : [];
   for (const { name } of unexpected) console.log(`This must not be skipped here: ${name}`);
@@ -68,6 +71,6 @@ function readSummary(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return { passed: 0, failed: 0, skipped: [], broken: [] };
+    return { passed: 0, failed: 0, skipped: [], retried: [], broken: [] };
   }
 }

@@ -13,6 +13,8 @@ test("one that fails", () => expect(1).toBe(2));
 test.skip("one that is skipped without a word", () => {});
 test("one that is skipped with a reason", ({ skip }) => skip("there is none here"));
 test("one that passes", () => expect(1).toBe(1));
+let tries = 0;
+test("one that passes at its second try", { retry: 1 }, () => expect(++tries).toBe(2));
 `;
 const BROKEN_HOOK = `import { beforeAll, test } from "vitest";
 beforeAll(() => { throw new Error("broken"); });
@@ -35,7 +37,10 @@ console.log("\\n" + JSON.stringify(runVitest({ cwd: ${JSON.stringify(dir)}, word
     env: { PATH: process.env["PATH"], CI: ci },
   });
   const { passed, failed, skipped, status } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
-  expect({ passed, failed, status }).toEqual({ passed: 1, failed: 3, status: 1 });
+  expect({ passed, failed, status }).toEqual({ passed: 2, failed: 3, status: 1 });
+  expect(stdout.match(/^passed only when tried again: .*\n.*/gm)).toEqual([
+    "passed only when tried again: one that passes at its second try\n  before: expected 1 to be 2 // Object.is equality (a.test.ts:7)",
+  ]);
   expect(skipped.map(({ name, why }: { name: string; why?: string }) => [name, why])).toEqual([
     ["one that is skipped without a word", undefined],
     ["one that is skipped with a reason", "there is none here"],
