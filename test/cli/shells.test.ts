@@ -2,6 +2,7 @@
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { ShellManagerOptions } from "../../src/shell/manager-options.ts";
 import { ShellManager } from "../../src/shell/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
@@ -9,8 +10,8 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
 
-function otherHost(): ShellManager {
-  return new ShellManager({ stateRoot: join(dir(), "state") });
+function otherHost(options: ShellManagerOptions = {}): ShellManager {
+  return new ShellManager({ ...options, stateRoot: join(dir(), "state") });
 }
 
 test("without shells ps says so on stderr and prints an empty list as JSON", async () => {
@@ -114,6 +115,28 @@ test("output --follow goes on until the shell ends", async () => {
   const following = nacre("output", "-f", shell.id);
   await nacre("run", "touch go");
   expect(await following).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });
+});
+
+test("output --follow says how a shell ended that did not come to its end by itself", async () => {
+  await using host = otherHost();
+  const shell = await host.createShell({ command: "echo one; sleep 300", workingDir: dir() });
+  await shell.waitFor({ pattern: /one/ }, 20_000);
+  const following = nacre("output", "-f", shell.id);
+  await nacre("kill", shell.id);
+  expect(await following).toEqual({
+    code: 0,
+    stdout: "one\n",
+    stderr: `nacre: ${shell.id} killed by nacre kill\n`,
+  });
+});
+
+test("output --all says what is missing from it", async () => {
+  await using host = otherHost({ capBytes: 4096 });
+  const shell = await host.createShell({ command: "yes", workingDir: dir() });
+  await shell.wait(20_000);
+  const { stdout, stderr } = await nacre("output", "--all", shell.id);
+  expect(stdout).toHaveLength(4096);
+  expect(stderr).toContain("nacre: output cap reached");
 });
 
 test("kill ends a shell of another host with everything it started, and the host knows why", async () => {

@@ -3,6 +3,7 @@
 import { resolveExecutionOptions } from "../../execution/options.ts";
 import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
+import { describeOutcome } from "../../shell/outcome.ts";
 import type { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { LinePattern } from "../../text/filter.ts";
@@ -31,7 +32,9 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   const shell = findShell(manager, id);
   if (all || raw || follow) {
     const parts = partsOf(shell, tail, false, pattern);
-    return await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
+    const code = await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
+    if (code === EXIT.ok) tellOddities(io, shell, follow ?? false);
+    return code;
   }
   // Told before it is read: what is printed up to the end is on disk when the end is known.
   const { status, exitCode, durationMs, isRunning } = shell;
@@ -55,6 +58,13 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
   io.stderr.write(`nacre: ${shell.id} is ${status}${truncated ? "; --all prints all of it" : ""}\n`);
   return EXIT.ok;
+}
+
+/** What the bytes alone do not say: that some are missing, and that it did not come to its end by itself. */
+function tellOddities(io: CliIo, { id, remarks, outcome }: ShellProcess, follow: boolean): void {
+  for (const remark of remarks) io.stderr.write(`nacre: ${remark}\n`);
+  if (!follow || !outcome || outcome.kind === "exited") return;
+  io.stderr.write(`nacre: ${id} ${describeOutcome(outcome)}\n`);
 }
 
 interface Shown {
