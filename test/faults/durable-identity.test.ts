@@ -1,6 +1,7 @@
 // A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readEndRecord } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
@@ -140,6 +141,9 @@ test("what cannot be read of a running shell costs only that shell", async () =>
   await host.kill();
   // Those whose keeper cannot tell how long they may live end with their host.
   await eventually(() => expect(marks.processes()).toHaveLength(2));
+  // Of one without an identity nobody can tell whether its shim is still at it.
+  for (const id of [mark, identity])
+    await eventually(() => expect(readEndRecord(spool.files(id).record).exit).toBeTypeOf("object"));
 
   const manager = durables.manager(root);
   expect((await manager.adopt()).map(({ id }) => id).sort()).toEqual([mark, identity, whole].sort());
