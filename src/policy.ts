@@ -3,6 +3,7 @@
 export { explain, judge } from "./policy/judge.ts";
 export { type RuleProblem, type RuleReading, readRules } from "./policy/read-rules.ts";
 export { RULES_SCHEMA, type WrittenRule } from "./policy/rules-schema.ts";
+export type { SessionFacts } from "./policy/session-facts.ts";
 export type { Span } from "./policy/span.ts";
 export type { UserRule, UserRuleSet } from "./policy/user-rule.ts";
 export type {

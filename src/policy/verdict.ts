@@ -1,5 +1,6 @@
 // What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
 
+import type { SessionFacts } from "./session-facts.ts";
 import type { Span } from "./span.ts";
 import type { UserRuleSet } from "./user-rule.ts";
 
@@ -21,6 +22,8 @@ export interface PolicyFacts {
   readonly rules?: readonly UserRuleSet[];
   /** Where rules are or would be read from, besides the usual places: nobody should change them unasked. */
   readonly policyFiles?: readonly string[];
+  /** What earlier commands changed in the bash that runs this one. @default a bash without such changes */
+  readonly session?: SessionFacts;
 }
 
 /** One rule that has something to say about one place of the command. */

@@ -1,0 +1,15 @@
+// The state of a session's bash that changes what the text of its next command means.
+
+/** The caller reads these from the session's bash. A command outside a session has none. */
+export interface SessionFacts {
+  /** Names of the functions that are defined. */
+  readonly functions: readonly string[];
+  /** Name and text of every alias. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** Commands that `hash -p` or an earlier lookup bound to a path: name and path. */
+  readonly hashed: Readonly<Record<string, string>>;
+  /** HOME PWD OLDPWD CDPATH IFS PATH TMPDIR GLOBIGNORE ENV BASH_ENV: the value, null if unset. */
+  readonly variables: Readonly<Record<string, string | null>>;
+  /** The names in BASHOPTS. */
+  readonly shellOptions: readonly string[];
+}
