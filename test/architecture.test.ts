@@ -1,6 +1,16 @@
 // The import rules hold, and are able to fail: each test plants one forbidden import in a scratch copy.
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -80,6 +90,27 @@ test("a package that a folder has no business with is refused", () => {
   });
   expect(status).not.toBe(0);
   expect(output).toContain("not-in-allowed: src/shell/kill.ts");
+});
+
+// A class of the language or of Node exists once per realm: what a test runner's realm made is no instance of ours.
+const GLOBAL_CLASSES = Object.getOwnPropertyNames(globalThis).filter((name) => /^[A-Z]/.test(name));
+const REALM_BOUND = new RegExp(`\\binstanceof\\s+(?:globalThis\\.)?(${GLOBAL_CLASSES.join("|")})\\b`, "g");
+
+function realmBoundChecks(file: string): string[] {
+  return [...readFileSync(file, "utf8").matchAll(REALM_BOUND)].map(([text]) => `${file}: ${text}`);
+}
+
+test("no value is compared with a class of one realm", () => {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+  const sources = files.filter((name) => name.endsWith(".ts")).map((name) => join(root, "src", name));
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.flatMap(realmBoundChecks)).toEqual([]);
+  const planted = join(scratch, "planted.ts");
+  writeFileSync(
+    planted,
+    "a instanceof Error; b instanceof  Uint8Array; c instanceof ErrorOfOurs; d instanceof z.ZodMap",
+  );
+  expect(realmBoundChecks(planted)).toHaveLength(2);
 });
 
 test("the built package offers exactly its public names", () => {

@@ -1,5 +1,6 @@
 // What is asked of a command before anything starts, the same for every dialect: is it one, may it run.
 import { checkCommand } from "../shell/check-start.ts";
+import { throwIfAborted } from "../support/abort.ts";
 import { NacreError } from "../support/errors.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
@@ -21,7 +22,7 @@ export async function admit(
   checkCommand(command);
   await requirePermission(command, context, options, cwd);
   // A person may have taken long to answer, and the caller may be gone since.
-  context.signal?.throwIfAborted();
+  throwIfAborted(context.signal);
 }
 
 /** Whether an error of a call tells that its caller gave up. */

@@ -4,6 +4,7 @@ import { codeOf, describeOutcome, type Outcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
 import type { WaitResult } from "../shell/wait-for.ts";
+import { throwIfAborted } from "../support/abort.ts";
 import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
@@ -81,7 +82,7 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     const waited = await waitFor(shell, args, pattern, context);
 
     // Whoever has given up must not count as having read.
-    context.signal?.throwIfAborted();
+    throwIfAborted(context.signal);
 
     // Asked once, and before reading: what is printed up to the end is on disk when the end is known.
     const { outcome } = shell;

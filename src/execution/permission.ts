@@ -1,5 +1,6 @@
 // May this command run? Asks the policy, and a person where the policy wants one. Nothing runs before this.
 import type { Verdict } from "../policy/verdict.ts";
+import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { ApprovalRequest, ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
@@ -67,7 +68,7 @@ async function answerTo(
   });
   try {
     const answer = await Promise.race([approve(request), gaveUp]);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     // Only a plain yes is one: whatever else a callback returns must not run anything.
     return answer === true;
   } catch (error) {

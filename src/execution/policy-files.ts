@@ -10,6 +10,7 @@ import type { UserRuleSet } from "../policy/user-rule.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
+import { isError } from "../support/realms.ts";
 import { systemCode } from "../support/system-error.ts";
 
 export interface PolicySources {
@@ -132,7 +133,7 @@ function treeOf(file: string, text: string): DocumentNode {
   try {
     return parse(text, { mode: "json" });
   } catch (error) {
-    const line = error instanceof Error && "line" in error ? `line ${error.line}: ` : "";
+    const line = isError(error) && "line" in error ? `line ${error.line}: ` : "";
     throw unusable(file, [`${line}It is not JSON: ${messageOf(error)}.`]);
   }
 }

@@ -1,4 +1,5 @@
 // Lets only so many foreground commands of a scope run at a time; the others wait, in order.
+import { abortReason, throwIfAborted } from "../support/abort.ts";
 
 export class Turns {
   readonly #max: number;
@@ -11,7 +12,7 @@ export class Turns {
 
   /** Resolves when it is this one's turn, with how to end it. `onWait` hears how many are before it. */
   async take(scope: string, onWait: (before: number) => void, signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const running = this.#running.get(scope) ?? 0;
     if (running < this.#max) this.#running.set(scope, running + 1);
     else await this.#wait(scope, onWait, signal);
@@ -34,7 +35,7 @@ export class Turns {
       };
       const leave = () => {
         queue.splice(queue.indexOf(turn), 1);
-        reject(signal?.reason);
+        reject(abortReason(signal));
       };
       queue.push(turn);
       signal?.addEventListener("abort", leave, { once: true });

@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { systemCode } from "../support/system-error.ts";
 
 const USUAL_PLACES = ["/bin", "/usr/bin", "/usr/local/bin"];
 
@@ -30,7 +31,7 @@ function problemWith(file: string): string | undefined {
   try {
     if (!statSync(file).isFile()) return "it is not a file";
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return "it does not exist";
     return code === "EACCES" ? "it cannot be reached (permission denied)" : messageOf(error);
   }

@@ -7,6 +7,7 @@ import {
   POLICY_COMMANDS_MAX_COUNT,
   POLICY_FINDINGS_MAX_COUNT,
 } from "../support/limits.ts";
+import { isErrorNamed } from "../support/realms.ts";
 import { Budget, BudgetSpent } from "./budget.ts";
 import type { EffectiveCommand } from "./command.ts";
 import { decide, type RawFinding } from "./decide.ts";
@@ -173,7 +174,7 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
   try {
     work();
   } catch (thrown) {
-    const spent = thrown instanceof BudgetSpent || thrown instanceof RangeError;
+    const spent = thrown instanceof BudgetSpent || isErrorNamed(thrown, "RangeError");
     walk.sign(spent ? "too-complex" : "policy-error", span, messageOf(thrown));
   }
 }

@@ -2,6 +2,7 @@
 import type { ShellFiles } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { TIMER_MAX_MS } from "../support/limits.ts";
+import { isRegExp } from "../support/realms.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LineMatcher, LineSearch } from "./output-lines.ts";
@@ -38,7 +39,7 @@ export async function lookFor(condition: WaitCondition, place: WaitPlace): Promi
     const outcome = await withDeadline(place.life.ended, place.deadline, signal);
     return outcome ? { kind: "ended", outcome } : { kind: "expired" };
   }
-  return await lookForLine(pattern instanceof RegExp ? matcherOf(pattern) : pattern, condition, place);
+  return await lookForLine(isRegExp(pattern) ? matcherOf(pattern) : pattern, condition, place);
 }
 
 async function lookForLine(

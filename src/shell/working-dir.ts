@@ -2,6 +2,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, sep } from "node:path";
 import { NacreError } from "../support/errors.ts";
+import { systemCode } from "../support/system-error.ts";
 
 export function checkWorkingDir(dir: string, allowedRoots: readonly string[] | undefined): void {
   const problem = problemWith(dir) ?? problemWithRoots(dir, allowedRoots);
@@ -16,7 +17,7 @@ function problemWith(dir: string): string | undefined {
     accessSync(dir, constants.X_OK);
     return undefined;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = systemCode(error);
     if (code === "ENOENT") return "does not exist";
     if (code === "EACCES" || code === "EPERM") return "cannot be entered (permission denied)";
     if (code === "ENOTDIR") return "is not a directory";

@@ -2,6 +2,7 @@
 // grows whether anybody reads or not.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { READ_CHUNK_BYTES } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
 
 /** How much there is to read now; 0 for a file that is not there. */
 export function sizeOf(path: string): number {
@@ -71,7 +72,7 @@ function withFile<T>(path: string, use: (fd: number) => T): T | undefined {
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
   try {

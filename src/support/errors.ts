@@ -1,5 +1,6 @@
 // The one error class of the house, and the closed set of codes a failed call may carry.
 // Endings of commands are values (shell/outcome.ts); throwing is for mistakes and broken surroundings.
+import { isError, recognizeCopies } from "./realms.ts";
 
 export const ERROR_CODES = [
   "invalid_input",
@@ -17,6 +18,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** `instanceof NacreError` is true for an error of another copy of this package, too. */
 export class NacreError extends Error {
   override readonly name = "NacreError";
   readonly code: ErrorCode;
@@ -27,7 +29,9 @@ export class NacreError extends Error {
   }
 }
 
+recognizeCopies(NacreError, "nacre.NacreError");
+
 /** The words of anything that was thrown, whatever it was. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return isError(thrown) ? thrown.message : String(thrown);
 }

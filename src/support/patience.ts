@@ -1,6 +1,7 @@
 // Tries again while the system is short of processes, descriptors or memory: often it is for a moment only.
 import { monotonicMs } from "./clock.ts";
 import { SPAWN_RETRY_MAX_MS } from "./limits.ts";
+import { isError } from "./realms.ts";
 import { shortageOf } from "./system-error.ts";
 
 /** What the work returns, or what it throws: a shortage that lasts as an error that says what to do. */
@@ -10,7 +11,7 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const shortage = shortageOf(error) ?? shortageOf(error instanceof Error ? error.cause : undefined);
+      const shortage = shortageOf(error) ?? shortageOf(isError(error) ? error.cause : undefined);
       if (!shortage) throw error;
       if (monotonicMs() + pause > deadline) throw shortage;
       await new Promise((resolve) => setTimeout(resolve, pause));

@@ -1,11 +1,10 @@
 // Errors of the operating system: their codes, and what to say when it has run out of something.
 import { NacreError } from "./errors.ts";
+import { isError } from "./realms.ts";
 
 /** ENOENT and the like; undefined for anything else that was thrown. */
 export function systemCode(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string"
-    ? thrown.code
-    : undefined;
+  return isError(thrown) && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
 /** No space is left on the disk, or none for this user. */

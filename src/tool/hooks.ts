@@ -2,6 +2,7 @@
 // forbid it, and one that throws or hangs does not break it.
 
 import { HOOK_MAX_MS } from "../support/limits.ts";
+import { isThenable } from "../support/realms.ts";
 import type { ExecutionContext } from "./context.ts";
 import type { ToolExecution } from "./execution.ts";
 import type { ToolResult } from "./result.ts";
@@ -37,7 +38,7 @@ export async function runHooks(
 }
 
 async function withinLimit(work: void | Promise<void>): Promise<void> {
-  if (!(work instanceof Promise)) return;
+  if (!isThenable(work)) return;
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not done after ${HOOK_MAX_MS}ms`)), HOOK_MAX_MS);

@@ -2,6 +2,7 @@
 // Immutable: metadata and notes are copied and frozen, changes make a new result.
 
 import type { ErrorCode } from "../support/errors.ts";
+import { recognizeCopies } from "../support/realms.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 
 export interface ResultNotes {
@@ -26,6 +27,7 @@ export interface WireResult {
 
 const WIRE_WORDS: ReadonlySet<string> = new Set(["output", "error", "error_code", "notes"]);
 
+/** `instanceof ToolResult` is true for a result of another copy of this package, too: tools built with that return those. */
 export class ToolResult<M extends object = Record<string, unknown>> {
   readonly success: boolean;
   readonly output: string;
@@ -93,6 +95,8 @@ export class ToolResult<M extends object = Record<string, unknown>> {
     };
   }
 }
+
+recognizeCopies(ToolResult, "nacre.ToolResult");
 
 // Output keeps its own newlines; one is added only where two parts would share a line.
 function onNextLine(text: string, part: string): string {

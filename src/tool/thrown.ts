@@ -1,6 +1,7 @@
 // Turns whatever was thrown into words and a failed result. Nothing here throws, whatever it is given.
 
 import { messageOf, NacreError } from "../support/errors.ts";
+import { isError, isErrorNamed } from "../support/realms.ts";
 import { ToolResult } from "./result.ts";
 
 /** A NacreError keeps its code; an abort is one wherever it surfaced; the rest is a mistake inside the tool. */
@@ -19,7 +20,7 @@ export function failureOf<M extends object>(
 /** The words of anything that was thrown; never empty. */
 export function wordsOf(thrown: unknown): string {
   try {
-    return messageOf(thrown) || (thrown instanceof Error ? thrown.name : typeof thrown);
+    return messageOf(thrown) || (isError(thrown) ? thrown.name : typeof thrown);
   } catch {
     // Objects without a prototype cannot be turned into a string, and a message may be a getter.
     return "something that cannot be described was thrown";
@@ -34,5 +35,5 @@ export function abortMessage(tool: string, signal: AbortSignal | undefined): str
 }
 
 function isAbortError(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.name === "AbortError";
+  return isErrorNamed(thrown, "AbortError");
 }

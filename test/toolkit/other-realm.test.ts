@@ -1,0 +1,172 @@
+// The built library inside another realm, as a test runner such as Jest loads it; and beside a second copy of itself.
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { useShells } from "../fixtures/shells.ts";
+
+const { directory } = useShells();
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+interface Run {
+  readonly code: number | null;
+  readonly said: unknown;
+  readonly stderr: string;
+}
+
+/** Runs the script inside; what it hands to `say` comes back. */
+async function inside(
+  script: string,
+  { args = [] as readonly string[], dir = directory() } = {},
+): Promise<Run> {
+  const child = spawn(process.execPath, ["--experimental-vm-modules", "--no-warnings", ...args], {
+    cwd: dir,
+    env: { ...process.env, NACRE_HOME: join(dir, "state"), HOME: dir },
+    timeout: 25_000,
+  });
+  child.stdin.end(script);
+  const [said, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once("close", resolve)),
+  ]);
+  return { code, said: said === "" ? undefined : JSON.parse(said), stderr };
+}
+
+const REALM = [join(root, "test/fixtures/bin/other-realm.mjs"), join(root, "dist/index.js")];
+const inRealm = (body: string) =>
+  inside(
+    `import { createToolkit, NacreError, ShellManager, BaseTool, ToolResult } from "nacre";
+     const say = (value) => outside.console.log(JSON.stringify(value));
+     const workingDir = process.cwd();
+     ${body}`,
+    { args: REALM },
+  );
+const fine = (said: unknown) => ({ code: 0, said, stderr: "" });
+
+test("the realm of these tests has errors, promises and expressions of its own", async () => {
+  const body = `
+    const { statSync } = await import("node:fs");
+    let thrown;
+    try { statSync("/nowhere"); } catch (error) { thrown = error; }
+    say([thrown instanceof Error, thrown instanceof outside.Error, /x/ instanceof outside.RegExp,
+      Promise.resolve() instanceof outside.Promise]);`;
+  expect(await inRealm(body)).toEqual(fine([false, true, false, false]));
+});
+
+test("a toolkit in another realm starts, runs commands, judges them and ends", async () => {
+  const body = `
+    const kit = await createToolkit({ workingDir });
+    const ran = await kit.call("Bash", { command: "echo hi; exit 3" });
+    const denied = await kit.call("Bash", { command: "sudo rm -rf /" });
+    const started = await kit.call("Bash", { command: "echo up; sleep 300", run_in_background: true });
+    const bash_id = started.metadata.bash_id;
+    const read = await kit.call("BashOutput", { bash_id, wait_for: "up" });
+    const killed = await kit.call("KillShell", { shell_id: bash_id });
+    const kept = await kit.session("s").run("cd / && export A=1");
+    const state = await kit.session("s").run('echo "$PWD $A"');
+    say([ran.output, ran.metadata.exit_code, denied.code, read.output, killed.metadata.survivors, state.stdout]);
+    await kit.dispose();`;
+  expect(await inRealm(body)).toEqual(
+    fine(["hi\n", 3, "policy_denied", expect.stringContaining("up"), [], "/ 1\n"]),
+  );
+});
+
+test("errors of the system are told apart in another realm", async () => {
+  const body = `
+    const kit = await createToolkit({ workingDir });
+    const failure = async (work) => { try { await work(); } catch (error) { return [error instanceof NacreError, error.code, error.message]; } };
+    const create = (options) => failure(() => kit.manager.createShell({ command: "true", ...options }));
+    say([
+      await create({ workingDir: "/nowhere" }),
+      await create({ workingDir: "/etc/passwd" }),
+      await failure(() => createToolkit({ workingDir, shellPath: "/nowhere/bash" })),
+    ]);
+    await kit.dispose();`;
+  expect(await inRealm(body)).toEqual(
+    fine([
+      [true, "spawn_failed", "Working directory does not exist: /nowhere"],
+      [true, "spawn_failed", "Working directory is not a directory: /etc/passwd"],
+      [true, "spawn_failed", "The shell /nowhere/bash cannot be used: it does not exist."],
+    ]),
+  );
+});
+
+test("an expression of either realm is waited for", async () => {
+  const body = `
+    const kit = await createToolkit({ workingDir });
+    const server = await kit.session("s").start("echo listening on 8080; sleep 300");
+    const ours = await server.waitFor({ pattern: /listening on \\d+/, timeoutMs: 10000 });
+    const theirs = await server.waitFor({ pattern: new outside.RegExp("on 80+"), timeoutMs: 10000 });
+    say([ours.line ?? ours, theirs.line ?? theirs]);
+    await kit.dispose();`;
+  const { code, said } = await inRealm(body);
+  expect([code, said]).toEqual([0, ["listening on 8080", "listening on 8080"]]);
+});
+
+test("a signal that is not Node's own, and knows nothing but its listeners, ends a call", async () => {
+  const body = `
+    class OtherSignal { aborted = false; #listeners = new Set();
+      addEventListener(_type, listener) { this.#listeners.add(listener); }
+      removeEventListener(_type, listener) { this.#listeners.delete(listener); }
+      abort() { this.aborted = true; for (const listener of [...this.#listeners]) listener({ type: "abort" }); } }
+    const kit = await createToolkit({ workingDir });
+    const running = new OtherSignal();
+    const onProgress = () => running.abort();
+    const long = kit.call("Bash", { command: "echo on; sleep 300" }, { signal: running, onProgress });
+    const before = new OtherSignal();
+    before.abort();
+    const never = await kit.call("Bash", { command: "echo > ran" }, { signal: before });
+    const modes = await createToolkit({ workingDir, dialect: "modes" });
+    const neverEither = await modes.call("bash", { command: "echo > ran" }, { signal: before });
+    const { existsSync } = await import("node:fs");
+    say([(await long).code, never.code, neverEither.code, existsSync("ran")]);
+    await kit.dispose();
+    await modes.dispose();`;
+  expect(await inRealm(body)).toEqual(fine(["aborted", "aborted", "aborted", false]));
+});
+
+test("a hook's promise of another realm is waited for, and what it rejects with is told", async () => {
+  const body = `
+    const hooks = [{ before: () => outside.Promise.reject(new outside.TypeError("no entry")) }];
+    const kit = await createToolkit({ workingDir, hooks });
+    const { output, notes } = await kit.call("Bash", { command: "echo hi" });
+    say([output, notes]);
+    await kit.dispose();`;
+  expect(await inRealm(body)).toEqual(fine(["hi\n", ["A hook before the call failed: no entry"]]));
+});
+
+test("errors and results of a second copy of the package are known for what they are", async () => {
+  const dir = realpathSync(directory());
+  const copy = join(dir, "node_modules/nacre");
+  mkdirSync(copy, { recursive: true });
+  for (const part of ["dist", "package.json"])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  const script = `
+    const first = await import(${JSON.stringify(join(root, "dist/index.js"))});
+    const second = await import(${JSON.stringify(join(copy, "dist/index.js"))});
+    const { z } = await import(${JSON.stringify(join(root, "node_modules/zod/index.js"))});
+    class Greet extends second.BaseTool {
+      name = "Greet"; description = "greets"; category = "utility"; input = z.object({ to: z.string() });
+      async run(_context, { to }) {
+        if (to === "") throw new second.NacreError("limit_reached", "nobody to greet");
+        return second.ToolResult.ok("hello " + to);
+      }
+    }
+    const kit = await first.createToolkit({ workingDir: ${JSON.stringify(dir)} });
+    kit.registry.register(new Greet());
+    const greeted = await kit.call("Greet", { to: "you" });
+    const failed = await kit.call("Greet", { to: "" });
+    const error = new second.NacreError("internal", "x");
+    class Special extends first.NacreError {}
+    console.log(JSON.stringify([greeted.output, greeted.error, failed.code, first.NacreError === second.NacreError,
+      error instanceof first.NacreError, error instanceof Special, new Special("internal", "y") instanceof second.NacreError,
+      new Error("z") instanceof first.NacreError, greeted instanceof first.ToolResult]));
+    await kit.dispose();`;
+  const { code, said, stderr } = await inside(script, { args: ["--input-type=module"], dir });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(said).toEqual(["hello you", null, "limit_reached", false, true, false, true, false, true]);
+});
