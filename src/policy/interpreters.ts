@@ -8,7 +8,7 @@ import { type CodeScan, scanCode } from "./code.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
-import { changeDirectory, locate, type Where } from "./paths.ts";
+import { changeDirectory, holdsCredentials, locate, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Span } from "./span.ts";
 
@@ -123,7 +123,7 @@ function sentSecrets(
   if (!sends) return [];
   const [cwd = UNKNOWN] = scope.cwds;
   return argvs
-    .filter(([program, , path = ""]) => program === "cat" && locate(path, cwd, where).class === "secret")
+    .filter(([program, , path = ""]) => program === "cat" && holdsCredentials(locate(path, cwd, where)))
     .map(([, , path = ""]) => ["curl", "-T", path]);
 }
 

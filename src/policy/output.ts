@@ -8,7 +8,7 @@ import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
-import { changeDirectory, locate, type Where } from "./paths.ts";
+import { changeDirectory, holdsCredentials, locate, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
 
@@ -180,10 +180,7 @@ function readsSecret({ program, args, redirects, cwds }: EffectiveCommand, where
   const isSecret = ({ text }: Field): boolean =>
     /[./]/.test(text) &&
     !text.startsWith("-") &&
-    cwds.some((cwd) => {
-      const { class: kind, path } = locate(text, cwd, where);
-      return kind === "secret" || /^\/etc\/g?shadow-?$/.test(path);
-    });
+    cwds.some((cwd) => holdsCredentials(locate(text, cwd, where)));
   if (args.some(isSecret)) return true;
   if (redirects.some(({ operator, target }) => operator === "<" && isSecret(target))) return true;
   return program === "gpg" && args.some(({ text }) => text.includes("secret"));

@@ -1,7 +1,8 @@
 // What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
 
-import { couldMatch } from "./glob.ts";
+import { isHomeCredential } from "./credentials.ts";
 import { hasGlob, isUnresolved } from "./marks.ts";
+import { couldStartWith, equals, startsWith } from "./path-parts.ts";
 
 export const PATH_CLASSES = [
   /** The root of the file system. */
@@ -100,42 +101,6 @@ function foreignHomeDepth([first = "", second]: readonly string[]): number {
   return second === undefined ? 1 : 2;
 }
 
-const SECRETS = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".netrc",
-  ".npmrc",
-  ".pypirc",
-  ".git-credentials",
-  ".pgpass",
-  ".my.cnf",
-  ".vault-token",
-  ".password-store",
-  ".docker/config.json",
-  ".config/gcloud",
-  ".config/gh",
-  ".config/hub",
-  ".config/op",
-  ".cargo/credentials",
-  ".cargo/credentials.toml",
-  ".gem/credentials",
-  ".terraform.d",
-  ".local/share/keyrings",
-  ".mozilla",
-  ".config/google-chrome",
-  ".config/chromium",
-  "Library/Keychains",
-  ".m2/settings.xml",
-  ".bash_history",
-  ".zsh_history",
-  ".python_history",
-  ".psql_history",
-  ".mysql_history",
-].map((path) => path.split("/"));
-
 const STARTUP = [
   ".bashrc",
   ".bash_profile",
@@ -165,15 +130,12 @@ const STARTUP = [
   "Library/LaunchAgents",
 ].map((path) => path.split("/"));
 
-const SENSITIVE_NAMES: ReadonlySet<string> = new Set([...SECRETS, ...STARTUP].map(([first = ""]) => first));
+const STARTUP_NAMES: ReadonlySet<string> = new Set(STARTUP.map(([first = ""]) => first));
 
 function sensitiveClass(below: readonly string[]): PathClass | null {
+  if (isHomeCredential(below)) return "secret";
   const [first = ""] = below;
-  if (!SENSITIVE_NAMES.has(first) && !hasGlob(first)) return null;
-  if (SECRETS.some((path) => couldStartWith(below, path))) {
-    // Public by design, and read all the time.
-    return /(\.pub|known_hosts|^config)$/.test(below[1] ?? "") && below[0] === ".ssh" ? null : "secret";
-  }
+  if (!STARTUP_NAMES.has(first) && !hasGlob(first)) return null;
   return STARTUP.some((path) => couldStartWith(below, path)) ? "startup" : null;
 }
 
@@ -210,23 +172,4 @@ function systemClass(parts: readonly string[], second: string): PathClass | null
   if (first === "usr") return second === "local" && parts.length > 3 ? "system-config" : "system";
   if (first !== "var") return null;
   return parts.length === 2 || (second === "lib" && CORE_OF_VAR.test(third)) ? "system" : "system-config";
-}
-
-function equals(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && startsWith(a, b);
-}
-
-function startsWith(parts: readonly string[], head: readonly string[]): boolean {
-  return head.length <= parts.length && head.every((part, i) => part === parts[i]);
-}
-
-/** As startsWith, but a glob counts for everything it could match; a leading one never matches a dot. */
-function couldStartWith(parts: readonly string[], head: readonly string[]): boolean {
-  if (head.length > parts.length) return false;
-  return head.every((name, i) => {
-    const part = parts[i] ?? "";
-    if (part === name) return true;
-    if (!hasGlob(part) || isUnresolved(part)) return false;
-    return !(name.startsWith(".") && hasGlob(part.slice(0, 1))) && couldMatch(part, name);
-  });
 }

@@ -1,6 +1,7 @@
 // From an evaluated word to a place: resolved against the directory by the text alone, then classed.
 // No file system is asked, so a symbolic link is taken for what its name says.
 
+import { isMachineCredential } from "./credentials.ts";
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { classOf, type PathClass } from "./path-class.ts";
 import type { PolicyFacts } from "./verdict.ts";
@@ -67,6 +68,11 @@ export function locate(text: string, cwd: string, where: Where): Place {
     return { path, class: classOf(base, where), contents: true, spread: false };
   }
   return { path: asPath(parts), class: classOf(parts, where), contents: false, spread: false };
+}
+
+/** Whether it holds keys or credentials, of a person or of the machine. */
+export function holdsCredentials({ class: kind, path }: Place): boolean {
+  return kind === "secret" || isMachineCredential(path);
 }
 
 /** The absolute directory a `cd` leads to, UNKNOWN where nobody can say. */

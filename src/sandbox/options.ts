@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
+import { type CredentialPlaces, credentialPlaces } from "./find-credentials.ts";
 import { realPath } from "./real-path.ts";
 
 export interface SandboxOptions {
@@ -34,6 +35,7 @@ export interface SandboxSpec {
   readonly writable: readonly string[];
   readonly hide: readonly string[];
   readonly homes: readonly string[];
+  readonly credentials: CredentialPlaces;
   /** Our own, hidden from every command. */
   readonly stateRoots: readonly string[];
   readonly gitConfig: boolean;
@@ -62,13 +64,15 @@ export function sandboxSpec(
       "writable: / would leave nothing of the sandbox. Name the directories that are needed.",
     );
   }
+  const homes = ownHomes();
   return {
     profile,
     network,
     workspace,
     writable: profile === "workspace-write" ? [workspace, ...writable] : writable,
     hide: (options.hide ?? []).map(own),
-    homes: homes(),
+    homes,
+    credentials: credentialPlaces(homes),
     stateRoots: unique(place.stateRoots.map(realPath)),
     gitConfig: options.gitConfig ?? false,
     debuggers: options.debuggers ?? false,
@@ -76,7 +80,7 @@ export function sandboxSpec(
 }
 
 /** Where HOME says and where the system says. A user that the system does not know has none. */
-function homes(): string[] {
+function ownHomes(): string[] {
   const found = [homeDirectory, () => userInfo().homedir].flatMap((get) => {
     try {
       return [realPath(get())];

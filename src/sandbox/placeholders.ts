@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -70,9 +71,15 @@ export class Placeholders {
       if (mayStay(holder) && this.#isAlive(holder)) stays.add(key);
       else over.push({ note, key });
     }
-    for (const { note, key } of over) {
+    const ended = over.flatMap(({ note, key }) => {
       const path = join(this.#dir, note);
-      if (!stays.has(key)) remove(JSON.parse(readFileSync(path, "utf8")) as Placeholder);
+      const placeholder = attempt(() => JSON.parse(readFileSync(path, "utf8")) as Placeholder);
+      return placeholder ? [{ path, key, placeholder }] : [];
+    });
+    // Innermost first: a directory goes when it is empty.
+    ended.sort((a, b) => b.placeholder.path.length - a.placeholder.path.length);
+    for (const { path, key, placeholder } of ended) {
+      if (!stays.has(key)) remove(placeholder);
       quietly(() => unlinkSync(path));
     }
   }

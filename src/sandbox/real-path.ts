@@ -50,16 +50,17 @@ export function isWithin(path: string, directory: string): boolean {
   return path === directory || directory === "/" || path.startsWith(`${directory}/`);
 }
 
-/** The first part of a path that does not exist, by this: whoever holds that place holds the path. */
-export function firstMissing(
+/** The path and those above it that do not exist, outermost first; undefined where a file is in the way. */
+export function missingParts(
   path: string,
   kindAt: (path: string) => ReturnType<typeof kindOf>,
-): string | undefined {
-  let missing: string | undefined;
+): string[] | undefined {
+  const missing: string[] = [];
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const kind = kindAt(at);
-    if (kind === undefined) missing = at;
-    else if (kind === "directory") break;
+    if (kind === "file" && at !== path) return undefined;
+    if (kind !== undefined) break;
+    missing.unshift(at);
   }
   return missing;
 }

@@ -8,7 +8,7 @@ import { guardGit } from "./git-guard.ts";
 import { secretsOf, startupFilesOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
-import { firstMissing, isWithin, kindOf, realPath, realPaths } from "./real-path.ts";
+import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
 
 /** What is seen of our state root, and what counts as not there. */
 type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder">;
@@ -41,7 +41,9 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
     .filter((path) => isWritable(path) && kindOf(path) === "file");
   const roots = [...new Set([...writable, ...guards.flatMap((guard) => guard.writable)])];
   const readOnly = [...guards.flatMap((guard) => guard.readOnly), ...startup];
-  const binds = outermostFirst([...roots, ...pinsFor([...readOnly, ...masks.places, ...roots], roots)]);
+  const placeholders = [...guards.flatMap((guard) => guard.placeholders), ...masks.placeholders];
+  const pins = pinsFor([...readOnly, ...masks.places, ...roots], { roots, placeholders });
+  const binds = outermostFirst([...roots, ...pins]);
   return {
     args: [
       // The settings of the kernel are files that belong to root, and root needs no capability to write its own: where
@@ -54,7 +56,7 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
       ...masks.args,
       ...stateRootArgs(shown, real),
     ],
-    placeholders: [...guards.flatMap(({ placeholders }) => placeholders), ...masks.placeholders],
+    placeholders,
     notEnforced: guards.flatMap(({ notEnforced }) => notEnforced),
   };
 }
@@ -64,15 +66,19 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
  * mount cannot be renamed. `mv .git away; mkdir -p .git/hooks` would leave the guarded hooks behind, and a hidden file
  * could be read under another name by the next command.
  */
-function pinsFor(targets: readonly string[], roots: readonly string[]): string[] {
+function pinsFor(
+  targets: readonly string[],
+  { roots, placeholders }: { readonly roots: readonly string[]; readonly placeholders: View["placeholders"] },
+): string[] {
   const pins = new Set<string>();
+  const made = new Set(placeholders.flatMap(({ path, kind }) => (kind === "directory" ? [path] : [])));
   for (const target of targets) {
     for (
       let at = dirname(target);
       roots.some((root) => at !== root && isWithin(at, root));
       at = dirname(at)
     ) {
-      if (kindOf(at) === "directory" && !roots.includes(at)) pins.add(at);
+      if ((kindOf(at) === "directory" || made.has(at)) && !roots.includes(at)) pins.add(at);
     }
   }
   return [...pins];
@@ -130,22 +136,19 @@ function masksOf(
   const wanted = [
     ...spec.hide.map((path) => ({ path: real(path), kind: "file" as const })),
     ...spec.stateRoots.map((path) => ({ path, kind: "directory" as const })),
-    ...secretsOf(spec.homes).map(({ path, kind }) => ({ path: real(path), kind })),
+    ...secretsOf(spec).map(({ path, kind }) => ({ path: real(path), kind })),
   ].sort((a, b) => a.path.length - b.path.length);
   for (const { path, kind } of wanted) {
     if (!isVisible(path) || hidden.some((other) => isWithin(path, other))) continue;
     refuseInside(spec, path);
     // Mounted by itself, with holes.
     if (path === ownRoot) continue;
-    const missing = firstMissing(path, kindAt);
-    // Nobody can make it where nothing can be written.
-    if (missing !== undefined && !isWritable(missing)) continue;
-    if (missing !== undefined) {
-      placeholders.set(missing, { path: missing, kind: missing === path ? kind : "directory" });
-    }
-    const place = missing ?? path;
-    hidden.push(place);
-    args.push(...maskArgs(place, placeholders.get(place)?.kind ?? kindOf(place)));
+    const missing = missingParts(path, kindAt);
+    // Nothing can be made below a file, or where nothing can be written.
+    if (!missing || (missing[0] !== undefined && !isWritable(missing[0]))) continue;
+    for (const at of missing) placeholders.set(at, { path: at, kind: at === path ? kind : "directory" });
+    hidden.push(path);
+    args.push(...maskArgs(path, placeholders.get(path)?.kind ?? kindOf(path)));
   }
   return { args, placeholders: [...placeholders.values()], places: hidden };
 }

@@ -4,6 +4,7 @@ import { readOptions } from "../argv.ts";
 import { isRemote } from "../effects/changes.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { shown } from "../marks.ts";
+import { holdsCredentials } from "../paths.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";
 import { isShell } from "../shells.ts";
 import { readGit } from "./git.ts";
@@ -14,13 +15,11 @@ const SENDERS =
 const PIPES = /^(nc(?:\.\w+)?|ncat|netcat|socat|telnet|openssl)$/;
 const HERE = /(^|[/@ ])(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/ ]|$)/;
 
-const MACHINE_SECRETS = /^\/etc\/(g?shadow-?|sudoers|ssh\/ssh_host_\w+_key|ssl\/private\/.*)$/;
-
 const line = (command: JudgedCommand) => command.args.map(({ text }) => text).join(" ");
 
 function sendsSecret(command: JudgedCommand): Hit | null {
   const carried = command.stdin.origins.includes("secret") || command.substituted.includes("secret");
-  const named = command.effects.find(({ kind, place }) => kind === "read" && place.class === "secret");
+  const named = command.effects.find(({ kind, place }) => kind === "read" && holdsCredentials(place));
   if (!carried && (!named || isKey(named.target.text, command))) return null;
   return { reason: `${shown(command.program)} would send keys or credentials to somebody else.` };
 }
@@ -132,7 +131,7 @@ export const exfiltrationRules: readonly Rule[] = [
       when: (_effect, command) =>
         command.stdin.origins.includes("secret") ||
         command.substituted.includes("secret") ||
-        command.effects.some(({ kind, place }) => kind === "read" && place.class === "secret"),
+        command.effects.some(({ kind, place }) => kind === "read" && holdsCredentials(place)),
       says: "{program} would send keys or credentials to {path}.",
     }),
   },
@@ -173,8 +172,8 @@ export const exfiltrationRules: readonly Rule[] = [
     ],
     check: onEffect({
       kinds: ["read"],
-      classes: ["secret", "system"],
-      when: ({ place }) => place.class === "secret" || MACHINE_SECRETS.test(place.path),
+      classes: ["secret", "system", "system-config"],
+      when: ({ place }) => holdsCredentials(place),
       says: "{program} would show keys or credentials ({path}).",
     }),
   },

@@ -1,0 +1,194 @@
+// Where programs keep keys, tokens, sessions and what people typed: the one list behind the policy's class `secret`
+// and the sandbox's masks. Both cover exactly these places, so a command that the policy asks about is a command that
+// the sandbox stops. Pure data: the policy imports it.
+//
+// Only fixed places are listed. A name that can lie anywhere (`.env`, `*.pem`) is neither classed nor masked: a mount
+// needs a path, and a search of the whole disk before every command would not find the file that is made a second
+// later. Name such files in `hide`. /proc/PID/environ has no place in the list either: the policy classes it by its
+// form, and the sandbox keeps other processes out of sight with a PID namespace.
+//
+// Each entry lists the secret itself, not the directory of the program that keeps it: Cargo, Gradle or Claude Code
+// must still find their caches and settings. A whole directory is listed where nothing in it is needed for work.
+
+export interface CredentialPath {
+  /** The program, or the kind of secret. */
+  readonly keeper: string;
+  /** From the home directory, or from the root for those of the machine. */
+  readonly path: string;
+  readonly kind: "directory" | "file";
+  /**
+   * The program that reads it can be told to run something, or to talk to another server. In a writable home such a
+   * path cannot be created either: the next use by the person would obey the command.
+   */
+  readonly steers: boolean;
+}
+
+/** A slash at the end marks a directory. */
+type Places = Readonly<Record<string, string>>;
+
+const STEERING: Places = {
+  ssh: ".ssh/",
+  GnuPG: ".gnupg/",
+  "password store": ".password-store/",
+  AWS: ".aws/",
+  Azure: ".azure/",
+  "Google Cloud": ".config/gcloud/",
+  Kubernetes: ".kube/",
+  Docker: ".docker/config.json, .docker/contexts/",
+  Podman: ".config/containers/auth.json",
+  "GitHub CLI": ".config/gh/",
+  "1Password CLI": ".config/op/",
+  netrc: ".netrc",
+  npm: ".npmrc",
+  PyPI: ".pypirc",
+  git: ".git-credentials, .config/git/credentials",
+  PostgreSQL: ".pgpass",
+  MySQL: ".my.cnf",
+  Cargo: ".cargo/credentials.toml, .cargo/credentials",
+  Terraform: ".terraformrc",
+  Maven: ".m2/settings.xml, .m2/settings-security.xml",
+  Gradle: ".gradle/gradle.properties",
+  "Claude Code": ".claude.json",
+  Cursor: ".cursor/mcp.json",
+};
+
+const KEPT: Places = {
+  keyrings: ".local/share/keyrings/, .local/share/kwalletd/, .gnome2/keyrings/, Library/Keychains/",
+  "password managers":
+    ".config/1Password/, .config/Bitwarden/, .config/Bitwarden CLI/, .config/gopass/, .local/share/gopass/, .local/share/lpass/",
+  age: ".config/sops/age/, .config/age/",
+
+  "Claude Code": ".claude/.credentials.json, .claude/.claude.json, .claude/history.jsonl, .config/Claude/",
+  Codex: ".codex/auth.json, .codex/.credentials.json, .codex/history.jsonl",
+  Gemini:
+    ".gemini/oauth_creds.json, .gemini/google_accounts.json, .gemini/gemini-credentials.json, .gemini/mcp-oauth-tokens.json, .gemini/mcp-oauth-tokens-v2.json, .gemini/.env",
+  opencode: ".local/share/opencode/auth.json, .local/share/opencode/mcp-auth.json",
+  Cursor:
+    ".config/cursor/auth.json, .cursor/auth.json, .cursor/cli-config.json, .config/Cursor/User/globalStorage/",
+  Copilot: ".config/github-copilot/, .copilot/config.json, .copilot/mcp-config.json",
+  "VS Code": ".config/Code/User/globalStorage/state.vscdb, .config/VSCodium/User/globalStorage/state.vscdb",
+  "other agents":
+    ".qwen/oauth_creds.json, .config/goose/secrets.yaml, .local/share/amp/secrets.json, .factory/auth.json, .continue/.env, .aider/oauth-keys.env, .codeium/config.json, .local/share/amazon-q/data.sqlite3, .local/share/crush/crush.json, .config/io.datasette.llm/keys.json",
+  "Hugging Face":
+    ".cache/huggingface/token, .cache/huggingface/stored_tokens, .huggingface/token, .kaggle/kaggle.json",
+
+  hub: ".config/hub",
+  forges: ".config/glab-cli/, .config/tea/, .config/berg/",
+  Docker: ".docker/machine/, .docker/trust/, .docker/key.pem, .docker/.token_seed",
+  Helm: ".config/helm/registry/, .config/argocd/, .argocd/, .talos/, .rancher/cli2.json",
+  rclone: ".config/rclone/, .rclone.conf",
+  Vault: ".vault-token",
+  Terraform: ".terraform.d/credentials.tfrc.json",
+  Pulumi: ".pulumi/credentials.json",
+  "cloud CLIs":
+    ".config/doctl/, .oci/, .bluemix/, .aliyun/, .tccli/, .hcloud/, .config/hcloud/, .config/scw/, .config/linode-cli, .config/openstack/, .config/exoscale/, .config/ovhcloud-cli/, .ovh.conf, .vultr-cli.yaml, .config/vultr-cli.yaml, .civo.json, .yc/, .config/yandex-cloud/",
+  hosting:
+    ".fly/config.yml, .local/share/com.vercel.cli/auth.json, .config/netlify/config.json, .netlify/config.json, .config/.wrangler/, .wrangler/config/, .cloudflared/, .railway/config.json, .supabase/access-token, .config/configstore/firebase-tools.json, .config/stripe/, .config/ngrok/, .ngrok2/, .config/heroku/, .appwrite/, .render/",
+  storage: ".s3cfg, .boto, .gsutil/, .mc/config.json, .b2_account_info, .config/b2/, .dropbox_uploader",
+  "data platforms": ".databrickscfg, .snowflake/, .snowsql/, .dbt/profiles.yml, .influxdbv2/configs",
+  databases: ".mylogin.cnf, .pg_service.conf, .odbc.ini, .cassandra/credentials",
+  gem: ".gem/credentials, .local/share/gem/credentials",
+  packages:
+    ".composer/auth.json, .config/composer/auth.json, .config/pypoetry/auth.toml, .hex/hex.config, .sbt/.credentials, .ivy2/.credentials, .config/dart/pub-credentials.json, .pub-cache/credentials.json, .conan/.conan.db, .sentryclirc, .conda/.anaconda.com/",
+  mail: ".msmtprc, .fetchmailrc, .mailrc, .thunderbird/, .config/evolution/",
+  "file shares":
+    ".smbcredentials, .davfs2/secrets, .config/filezilla/, .filezilla/, .config/remmina/, .vnc/passwd",
+  chat: ".config/Slack/, .config/discord/, .config/Signal/, .local/share/TelegramDesktop/, .config/Element/",
+
+  Chrome:
+    ".config/google-chrome/, .config/google-chrome-beta/, .config/google-chrome-unstable/, .var/app/com.google.Chrome/, Library/Application Support/Google/Chrome/",
+  Chromium:
+    ".config/chromium/, snap/chromium/common/, .var/app/org.chromium.Chromium/, Library/Application Support/Chromium/",
+  Firefox:
+    ".mozilla/, snap/firefox/common/.mozilla/, .var/app/org.mozilla.firefox/, .librewolf/, .waterfox/, .zen/, Library/Application Support/Firefox/",
+  Brave:
+    ".config/BraveSoftware/, .var/app/com.brave.Browser/, snap/brave/, Library/Application Support/BraveSoftware/",
+  Edge: ".config/microsoft-edge/, .config/microsoft-edge-beta/, .config/microsoft-edge-dev/, .var/app/com.microsoft.Edge/, Library/Application Support/Microsoft Edge/",
+  "other browsers":
+    ".config/vivaldi/, .config/opera/, .local/share/qutebrowser/, Library/Safari/, Library/Cookies/, Library/Application Support/Arc/",
+
+  wallets:
+    ".bitcoin/, .litecoin/, .dogecoin/, .dashcore/, .zcash/, .bitmonero/, Monero/wallets/, .electrum/, .ethereum/keystore/, .local/share/io.parity.ethereum/keys/, .foundry/keystores/, .brownie/accounts/, .config/solana/, .sui/, .aptos/, .near-credentials/, .cardano/, .config/Exodus/, .config/Ledger Live/, .config/atomic/, .config/MetaMask/, .local/share/Bisq/",
+
+  "shell histories":
+    ".bash_history, .bash_sessions/, .zsh_history, .zsh_sessions/, .zhistory, .histfile, .sh_history, .ksh_history, .mksh_history, .history, .tcsh_history, .local/share/fish/fish_history, .config/nushell/history.txt, .config/nushell/history.sqlite3, .local/share/powershell/PSReadLine/, .local/share/xonsh/, .local/share/atuin/, .local/share/mcfly/",
+  "REPL histories":
+    ".python_history, .ipython/profile_default/history.sqlite, .node_repl_history, .irb_history, .local/share/irb/, .pry_history, .local/share/pry/, .php_history, .Rhistory, .julia/logs/repl_history.jl, .ghc/ghci_history, .local/share/ghc/ghci_history, .scala_history, .ammonite/history, .deno/deno_history.txt, .lua_history, .erlang-history/, .gdb_history, .lldb/lldb-widehistory, .octave_hist",
+  "database histories":
+    ".psql_history, .mysql_history, .mariadb_history, .sqlite_history, .rediscli_history, .dbshell, .mongodb/mongosh/, .influx_history, .cassandra/cqlsh_history, .usql_history, .clickhouse-client-history, .duckdb_history, .mycli-history, .config/pgcli/history, .config/litecli/history, .sqlcmd_history, .snowsql_history, .cypher_shell_history, .neo4j/.cypher_shell_history",
+  "other histories": ".lesshst, .calc_history, .units_history",
+};
+
+const OF_THE_MACHINE: Places = {
+  accounts: "etc/shadow, etc/shadow-, etc/gshadow, etc/gshadow-, etc/security/opasswd, etc/sudoers",
+  "host keys":
+    "etc/ssh/ssh_host_rsa_key, etc/ssh/ssh_host_ecdsa_key, etc/ssh/ssh_host_ed25519_key, etc/ssh/ssh_host_dsa_key",
+  "private keys":
+    "etc/ssl/private/, etc/pki/tls/private/, etc/pki/private/, etc/letsencrypt/live/, etc/letsencrypt/archive/, etc/letsencrypt/keys/, etc/letsencrypt/accounts/",
+  networks:
+    "etc/NetworkManager/system-connections/, etc/wireguard/, etc/wpa_supplicant/, etc/ppp/chap-secrets, etc/ppp/pap-secrets, etc/ipsec.secrets, etc/openvpn/client/, var/lib/iwd/",
+  Kerberos: "etc/krb5.keytab",
+  Kubernetes:
+    "etc/kubernetes/admin.conf, etc/kubernetes/super-admin.conf, etc/kubernetes/pki/, etc/rancher/k3s/k3s.yaml, var/lib/kubelet/pki/",
+  MySQL: "etc/mysql/debian.cnf",
+};
+
+/** In every home directory. */
+export const HOME_CREDENTIALS: readonly CredentialPath[] = [...read(STEERING, true), ...read(KEPT, false)];
+
+/** Below the root of the file system. */
+export const MACHINE_CREDENTIALS: readonly CredentialPath[] = read(OF_THE_MACHINE, false);
+
+/** Variables that move a place, with its default: everything listed there is looked for at the variable's value. */
+export const RELOCATIONS: Readonly<Record<string, string>> = {
+  XDG_CONFIG_HOME: ".config",
+  XDG_DATA_HOME: ".local/share",
+  XDG_CACHE_HOME: ".cache",
+  AWS_SHARED_CREDENTIALS_FILE: ".aws",
+  AWS_CONFIG_FILE: ".aws",
+  AZURE_CONFIG_DIR: ".azure",
+  BOTO_CONFIG: ".boto",
+  CARGO_HOME: ".cargo",
+  CLAUDE_CONFIG_DIR: ".claude",
+  CLOUDSDK_CONFIG: ".config/gcloud",
+  CODEX_HOME: ".codex",
+  DATABRICKS_CONFIG_FILE: ".databrickscfg",
+  DOCKER_CONFIG: ".docker",
+  GH_CONFIG_DIR: ".config/gh",
+  GLAB_CONFIG_DIR: ".config/glab-cli",
+  GNUPGHOME: ".gnupg",
+  GOOGLE_APPLICATION_CREDENTIALS: ".config/gcloud",
+  GRADLE_USER_HOME: ".gradle",
+  HF_HOME: ".cache/huggingface",
+  HISTFILE: ".bash_history",
+  KAGGLE_CONFIG_DIR: ".kaggle",
+  KUBECONFIG: ".kube",
+  MYSQL_HISTFILE: ".mysql_history",
+  NETRC: ".netrc",
+  NODE_REPL_HISTORY: ".node_repl_history",
+  NPM_CONFIG_USERCONFIG: ".npmrc",
+  OCI_CLI_CONFIG_FILE: ".oci",
+  PASSWORD_STORE_DIR: ".password-store",
+  PGPASSFILE: ".pgpass",
+  PGSERVICEFILE: ".pg_service.conf",
+  PSQL_HISTORY: ".psql_history",
+  PULUMI_HOME: ".pulumi",
+  PYTHON_HISTORY: ".python_history",
+  RCLONE_CONFIG: ".config/rclone",
+  REGISTRY_AUTH_FILE: ".config/containers/auth.json",
+  SNOWFLAKE_HOME: ".snowflake",
+  SOPS_AGE_KEY_FILE: ".config/sops/age",
+  SQLITE_HISTORY: ".sqlite_history",
+  TF_CLI_CONFIG_FILE: ".terraformrc",
+  npm_config_userconfig: ".npmrc",
+};
+
+function read(places: Places, steers: boolean): CredentialPath[] {
+  return Object.entries(places).flatMap(([keeper, paths]) =>
+    paths.split(", ").map((path) => {
+      const isDirectory = path.endsWith("/");
+      const kind = isDirectory ? "directory" : "file";
+      return { keeper, path: isDirectory ? path.slice(0, -1) : path, kind, steers } as const;
+    }),
+  );
+}
