@@ -27,6 +27,14 @@ export function seccompProgram({
       ...SOCKET_FAMILIES.flatMap((family) => [jump(EQUAL, family, 0, 1), ret(ALLOW)]),
       argument.deny,
     ]),
+    ...checkArgument(CALL.socketpair, 0, (argument) => [
+      jump(EQUAL, AF_UNIX, 1, 0),
+      argument.deny,
+      load(DATA.arguments + 8),
+      and(SOCKET_TYPE_BITS),
+      ...PAIR_TYPES.flatMap((type) => [jump(EQUAL, type, 0, 1), ret(ALLOW)]),
+      argument.deny,
+    ]),
     ...checkArgument(CALL.ioctl, 1, (argument) => [
       ...TERMINAL_INPUT.flatMap((request) => [jump(EQUAL, request, 0, 1), argument.deny]),
       ret(ALLOW),
@@ -43,10 +51,21 @@ export function seccompProgram({
   return Buffer.concat(program);
 }
 
-const CALL = { socket: 41, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
+const CALL = { socket: 41, socketpair: 53, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
 
 /** Those that need no unix socket, no hypervisor and no hardware: IPv4, IPv6, netlink. */
 const SOCKET_FAMILIES = [2, 10, 16];
+
+const AF_UNIX = 1;
+
+/** The rest of a type are flags: SOCK_NONBLOCK, SOCK_CLOEXEC. */
+const SOCKET_TYPE_BITS = 0xf;
+
+/**
+ * SOCK_STREAM and SOCK_SEQPACKET: each end speaks to the other one for good. An end of a datagram pair, which SOCK_RAW
+ * makes as well, can send to any unix socket by its path.
+ */
+const PAIR_TYPES = [1, 5];
 
 /** TIOCSTI and TIOCLINUX: typing into a terminal in the person's name. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
@@ -149,6 +168,11 @@ function errno(number: number): number {
 
 function load(offset: number): Buffer {
   return instruction(0x20, 0, 0, offset);
+}
+
+/** BPF_ALU with BPF_AND, against a constant. */
+function and(bits: number): Buffer {
+  return instruction(0x54, 0, 0, bits);
 }
 
 function ret(value: number): Buffer {

@@ -1,8 +1,9 @@
 // What a command tries in order to get out, in every profile. Each attack is also run without a sandbox, where it
 // must succeed: a test that cannot fail proves nothing. No policy is asked: it would hide a hole.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -23,9 +24,19 @@ let heard: string[] = [];
 let tcpPort = 0;
 let udpPort = 0;
 const closing: (() => void)[] = [];
+const datagrams = join(outside, "datagrams");
+const receiver = spawn(
+  "perl",
+  [
+    ...["-MSocket", "-e"],
+    `$| = 1; socket(my $s, AF_UNIX, SOCK_DGRAM, 0); bind($s, pack_sockaddr_un("${datagrams}")) or die; print "ready\n"; while (1) { recv($s, my $text, 100, 0) }`,
+  ],
+  { stdio: ["ignore", "pipe", "inherit"] },
+);
 const victim = spawn("sleep", ["1000"], { env: { SECRET }, stdio: "ignore" });
 
 beforeAll(async () => {
+  await once(receiver.stdout, "data");
   const tcp = createServer((socket) => socket.end("hello\n"));
   tcpPort = await listening(tcp, () => tcp.listen(0, "0.0.0.0"));
   const path = createServer((socket) => socket.end("hello\n"));
@@ -45,6 +56,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   victim.kill("SIGKILL");
+  receiver.kill("SIGKILL");
   for (const close of closing) close();
 });
 
@@ -57,7 +69,7 @@ interface Attack {
   /** Whether it succeeded, where that shows elsewhere. */
   readonly reached?: () => boolean;
   /** Why the control cannot succeed here. */
-  readonly needs?: "root";
+  readonly needs?: "root" | "32-bit calls";
 }
 
 const node = `'${process.execPath}' -e`;
@@ -112,6 +124,21 @@ const ATTACKS: readonly Attack[] = [
   },
   { name: "connects to a unix socket by its path", command: () => connect(`"${outside}/docker.sock"`) },
   { name: "connects to an abstract unix socket", command: () => connect(`"\\0nacre-test-${process.pid}"`) },
+  ...[
+    ["a datagram", "SOCK_DGRAM"],
+    ["a datagram that does not block", "SOCK_DGRAM | 04000 | 02000000"],
+    ["a raw", "SOCK_RAW"],
+  ].map(([what = "", type = ""]) => ({
+    name: `sends to a unix socket from ${what} socketpair`,
+    command: () =>
+      `perl -MSocket -e 'socketpair(my $one, my $two, AF_UNIX, ${type}, 0) or die "$!\n"; print "REACHED\n" if defined send($one, "SENT", 0, pack_sockaddr_un("${datagrams}"))'`,
+  })),
+  {
+    name: "calls the kernel by the numbers of 32-bit programs",
+    before: () => writeFileSync(join(workspace, "old-call"), programWithOldCall(), { mode: 0o755 }),
+    command: () => "./old-call",
+    needs: "32-bit calls",
+  },
   { name: "signals an outside process", command: () => `kill -0 ${victim.pid} && echo REACHED` },
   {
     name: "sees outside processes",
@@ -170,7 +197,8 @@ describeSandboxed("a command in a sandbox", () => {
 
 describe("the same without a sandbox", () => {
   const isRoot = process.getuid?.() === 0;
-  test.each(ATTACKS.filter(({ needs }) => isRoot || needs !== "root"))(
+  const has = { root: isRoot, "32-bit calls": takesOldCalls() };
+  test.each(ATTACKS.filter(({ needs }) => needs === undefined || has[needs]))(
     "succeeds when it $name",
     async (attack) => {
       expect(await succeeds(attack, "off")).toBe(true);
@@ -228,6 +256,43 @@ async function listening(server: Server, listen: () => void): Promise<number> {
   });
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** A 64-bit program that makes a 32-bit call (getpid by int 0x80) and then prints REACHED. */
+function programWithOldCall(): Buffer {
+  const start = 0x40_0000;
+  const headers = 64 + 56;
+  const code = Buffer.from(
+    // mov eax,20; int 0x80; mov eax,1; mov edi,1; lea rsi,[text]; mov edx,8; syscall; mov eax,60; xor edi,edi; syscall
+    "b814000000cd80b801000000bf01000000488d3510000000ba080000000f05b83c00000031ff0f05",
+    "hex",
+  );
+  const body = Buffer.concat([code, Buffer.from("REACHED\n")]);
+  const elf = Buffer.alloc(headers);
+  elf.write("\x7fELF\x02\x01\x01", "latin1");
+  elf.writeUInt16LE(2, 16); // an executable
+  elf.writeUInt16LE(62, 18); // for x86-64
+  elf.writeUInt32LE(1, 20);
+  elf.writeBigUInt64LE(BigInt(start + headers), 24); // that begins after its headers
+  elf.writeBigUInt64LE(64n, 32);
+  elf.writeUInt16LE(64, 52);
+  elf.writeUInt16LE(56, 54);
+  elf.writeUInt16LE(1, 56);
+  elf.writeUInt32LE(1, 64); // loaded as a whole,
+  elf.writeUInt32LE(5, 68); // to be read and run
+  elf.writeBigUInt64LE(BigInt(start), 80);
+  elf.writeBigUInt64LE(BigInt(start), 88);
+  elf.writeBigUInt64LE(BigInt(headers + body.length), 96);
+  elf.writeBigUInt64LE(BigInt(headers + body.length), 104);
+  elf.writeBigUInt64LE(0x1000n, 112);
+  return Buffer.concat([elf, body]);
+}
+
+/** Kernels can be built or started without them. */
+function takesOldCalls(): boolean {
+  const path = join(outside, "old-call");
+  writeFileSync(path, programWithOldCall(), { mode: 0o755 });
+  return spawnSync(path).stdout?.toString() === "REACHED\n";
 }
 
 mkdirSync(join(workspace, "evil"), { recursive: true });

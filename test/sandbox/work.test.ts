@@ -46,6 +46,19 @@ describeSandboxed("in workspace-write", () => {
     expect((await allowed.call("Bash", { command: "git remote add origin /nowhere" })).success).toBe(true);
   });
 
+  test("programs talk to their children over pairs of sockets", async () => {
+    await using tools = await kit();
+    writeFileSync(
+      join(workspace, "fork.js"),
+      'const { fork } = require("child_process"); if (process.send) process.send("from the child"); else fork(__filename).on("message", (m) => console.log(m)).on("exit", () => console.log("over"));',
+    );
+    const pairs =
+      'for my $type (SOCK_STREAM, 5, SOCK_STREAM | 02000000) { socketpair(my $one, my $two, AF_UNIX, $type, 0) or die "$!"; send($one, "heard\\n", 0); recv($two, my $text, 9, 0); print $text }';
+    const command = `'${process.execPath}' fork.js && perl -MSocket -e '${pairs}'`;
+    const result = await tools.call("Bash", { command });
+    expect(result.toDisplay()).toBe("from the child\nover\nheard\nheard\nheard\n");
+  });
+
   test("npm installs from a cache", async () => {
     const cache = join(home, "npm-cache");
     const [lib, app] = [join(workspace, "lib"), join(workspace, "app")];
