@@ -57,14 +57,17 @@ export async function takePlace(context: ExecutionContext): Promise<() => void> 
 }
 
 async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {
+  let ending: Promise<unknown> | undefined;
   const cancel = () => {
     // A kill that fails (no file descriptor left, say) leaves the command to its timeout.
-    shell.end({ kind: "aborted", detail: "the caller" }).catch(() => {});
+    ending = shell.end({ kind: "aborted", detail: "the caller" }).catch(() => {});
   };
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     await shell.look({ exit: true });
+    // Its bash is quicker than the last of what it had running.
+    await ending;
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

@@ -49,6 +49,11 @@ function statFields(path: string): string[] | undefined {
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
+/** The signal that ended a process which its parent has not reaped yet; 0 if it exited by itself. */
+export function endingSignal(pid: number): number {
+  return Number(statFields(`/proc/${pid}/stat`)?.[49] ?? 0) & 0x7f;
+}
+
 /** Alive, and the one that was meant. */
 export function isSameProcess(pid: number, startTime: string): boolean {
   const stat = readStat(pid);
@@ -67,6 +72,21 @@ export function lockLimits(pid: number | "self"): { soft: string; hard: string }
   if (text === undefined || at < 0) return undefined;
   const [, , , soft = "", hard = ""] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
   return { soft, hard };
+}
+
+/** Whether it ignores a signal, by number, and would not notice it. */
+export function ignoresSignal(pid: number, signal: number): boolean {
+  const mask = /^SigIgn:\s+([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+  return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
+/** The program it runs, as a path; undefined where this user may not look. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
 }
 
 export function allPids(): number[] {
@@ -92,14 +112,19 @@ export async function forEachPid(pids: readonly number[], look: (pid: number) =>
   }
 }
 
-/** Of this parent, the child that has this pid in the innermost namespace it is in. */
-export function childWithInnerPid(parent: number, innerPid: number): number | undefined {
+/** Children of its first thread, also those that have ended and were not reaped. */
+export function childrenOf(parent: number): number[] {
   const listed = readText(`/proc/${parent}/task/${parent}/children`);
   // Not every kernel lists them.
-  const children =
+  return (
     listed?.split(" ").filter(Boolean).map(Number) ??
-    allPids().filter((pid) => readStat(pid)?.parent === parent);
-  return children.find((pid) => {
+    allPids().filter((pid) => readStat(pid)?.parent === parent)
+  );
+}
+
+/** Of this parent, the child that has this pid in the innermost namespace it is in. */
+export function childWithInnerPid(parent: number, innerPid: number): number | undefined {
+  return childrenOf(parent).find((pid) => {
     const pids = /^NSpid:\s+(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
     return Number(pids?.split(/\s+/).at(-1)) === innerPid;
   });

@@ -1,12 +1,20 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
-import type { PidMark } from "../hosts/pids-since.ts";
-import { lockLimits } from "../hosts/process-table.ts";
+import { type PidMark, pidsSince } from "../hosts/pids-since.ts";
+import { lockLimits, readStat } from "../hosts/process-table.ts";
+import { reachOf } from "../keeper/tag.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import type { KillHost } from "./kill.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { ShellHost } from "./shell-process.ts";
+
+/** One command among those of its session. */
+export interface CommandPart {
+  readonly number: number;
+  /** Before its start. What has no number and no parent is part of it if it started later than this. */
+  readonly pidsBefore?: PidMark;
+}
 
 /**
  * A host that sees nothing but this command: what earlier ones left running is not its business. The bash is part of
@@ -14,11 +22,13 @@ import type { ShellHost } from "./shell-process.ts";
  */
 export function onlyCommand(
   host: Host,
-  number: number,
+  part: CommandPart,
   bash: "when it runs it" | "always" | "never" = "when it runs it",
 ): KillHost {
-  const isPart = (pid: number, { commandPid }: StartedShell) =>
-    pid === commandPid && bash !== "when it runs it" ? bash === "always" : numberOf(pid) === number;
+  const isPart = (pid: number, shell: StartedShell) =>
+    pid === shell.commandPid
+      ? bash === "always" || (bash === "when it runs it" && numberOf(pid) === part.number)
+      : isOf(part, pid, shell);
   return {
     processesOf: async (shells) => {
       const found = await host.processesOf(shells);
@@ -36,7 +46,7 @@ export function onlyCommand(
 
 /** The same, as the host of a shell that stands for what the command left running. */
 export function remainsHost(host: Host, bash: StartedShell, number: number): ShellHost {
-  const own = onlyCommand(host, number, "never");
+  const own = onlyCommand(host, { number }, "never");
   // Processes are looked for under the id of their bash: the tag is given to that.
   const processesOf: KillHost["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
@@ -86,6 +96,34 @@ function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   if (tag !== undefined && soft === String(tag)) return false;
   const of = Number(soft);
   return !(of > 0 && of < number);
+}
+
+/**
+ * A process bears the number of its command, unless it has changed its limit, as a nacre inside does: then the number of
+ * the nearest ancestor that has one counts, and for an orphan the moment of its start.
+ */
+function isOf({ number, pidsBefore }: CommandPart, pid: number, { tag, commandPid }: StartedShell): boolean {
+  for (let at: number | undefined = pid; at !== undefined && at > 1; at = readStat(at)?.parent) {
+    const limits = lockLimits(at);
+    // The shim and everything above: nothing up there is a command's.
+    if (limits === undefined || at === commandPid || !isBelow(limits.hard, tag)) break;
+    const own = Number(limits.soft);
+    // What was there before any command: the sandbox, what a profile has started.
+    if (tag !== undefined && limits.soft === String(tag)) return at !== pid && isSince(pidsBefore, pid);
+    if (own > 0 && own <= number) return own === number;
+  }
+  return isSince(pidsBefore, pid);
+}
+
+/** A nacre inside lowers the hard limit further. */
+function isBelow(hard: string, tag: bigint | undefined): boolean {
+  if (tag === undefined) return true;
+  const { shift, prefix } = reachOf(tag);
+  return /^\d+$/.test(hard) && BigInt(hard) >> shift === prefix;
+}
+
+function isSince(mark: PidMark | undefined, pid: number): boolean {
+  return mark !== undefined && pidsSince(mark).includes(pid);
 }
 
 function numberOf(pid: number): number | undefined {

@@ -62,7 +62,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     onEnd: options.onEnd,
     kill: (command) => {
       const target = born.shell.toKill({ kind: "killed", detail: "the session" });
-      void endShells(onlyCommand(host, command, "always"), [target], 0);
+      void endShells(onlyCommand(host, { number: command }, "always"), [target], 0);
     },
   });
   bash = born;

@@ -1,10 +1,11 @@
 // One command that runs in a session's bash: ended by its timeout, by an interrupt or by its own doing,
 // whichever comes first. What it printed and what comes next is the session's business.
-import type { Host, ProcessRef } from "../hosts/host.ts";
+import type { Host } from "../hosts/host.ts";
+import type { PidMark } from "../hosts/pids-since.ts";
 import type { Cause } from "../spool/end-record.ts";
-import { monotonicMs } from "../support/clock.ts";
-import { INTERRUPT_GRACE_MS, INTERRUPT_ROUND_MS, TIMER_MAX_MS } from "../support/limits.ts";
-import { onlyCommand } from "./command-processes.ts";
+import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
+import { type CommandPart, onlyCommand } from "./command-processes.ts";
+import { interruptCommand } from "./interrupt.ts";
 import { endShells, type Survivor } from "./kill.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
@@ -22,7 +23,8 @@ export class SessionCommand {
   readonly #host: Host;
   readonly #graceMs: number;
   readonly #ended: Promise<Ending>;
-  #interrupted = false;
+  readonly #part: CommandPart;
+  #interrupting: Promise<void> | undefined;
   /** Nothing more is to be ended. */
   #isOver = false;
   /** What could not be ended. */
@@ -35,11 +37,14 @@ export class SessionCommand {
     readonly host: Host;
     readonly graceMs: number;
     readonly plan: CommandPlan;
+    /** Before its start. */
+    readonly pidsBefore: PidMark;
   }) {
     this.number = options.number;
     this.bash = options.bash;
     this.#host = options.host;
     this.#graceMs = options.graceMs;
+    this.#part = { number: options.number, pidsBefore: options.pidsBefore };
     this.#ended = this.bash.run(options.plan);
     void this.#ended.then(() => {
       this.#isOver = true;
@@ -64,8 +69,8 @@ export class SessionCommand {
       if (ending === "left") return { kind: "left" };
       // Its bash is quicker than the last of what it had running.
       await this.#killing;
-      if (this.#interrupted) await this.#killRest();
-      return { ...this.#unlessKilled(ending), interrupted: this.#interrupted };
+      await this.#interrupting;
+      return { ...this.#unlessKilled(ending), interrupted: this.#interrupting !== undefined };
     } finally {
       this.#isOver = true;
       clearTimeout(timer);
@@ -73,51 +78,39 @@ export class SessionCommand {
     }
   }
 
-  /** As Ctrl-C: INT first, so that traps run; what has not ended then is killed. */
+  /** As Ctrl-C: INT first, so that traps run; what has not ended then is killed. Resolves when nothing of it is left. */
   async interrupt(): Promise<void> {
-    if (this.#interrupted || this.#isOver) return;
-    this.#interrupted = true;
-    const told = new Map<number, string>();
-    const deadline = monotonicMs() + INTERRUPT_GRACE_MS;
-    while (!this.#isOver && monotonicMs() < deadline) {
-      await this.#tell(told);
-      await orAfter(INTERRUPT_ROUND_MS, this.#ended);
-    }
-    if (!this.#isOver) await this.kill({ kind: "aborted", detail: "the caller" });
+    if (this.#isOver && !this.#interrupting) return;
+    this.#interrupting ??= this.#interrupt();
+    await this.#interrupting;
   }
 
-  /**
-   * In rounds: a child that was forked just then was not told, and bash forgets the signal if the child it
-   * waited for ended otherwise. Who was told is told again only if it is the bash of a newcomer, or another
-   * program by now: a child that was told before it became one has forgotten.
-   */
-  async #tell(told: Map<number, string>): Promise<void> {
-    const { started } = this.bash;
-    const host = onlyCommand(this.#host, this.number);
-    const processes = (await host.processesOf([started])).get(started) ?? [];
-    // bash first: it ends the line only if it had the signal before its child died of it.
-    processes.sort((a, b) => Number(b.pid === started.commandPid) - Number(a.pid === started.commandPid));
-    const knows = ({ pid, command }: ProcessRef) => told.get(pid) === command;
-    if (processes.every(knows)) return;
-    for (const process of processes) {
-      if (knows(process) && process.pid !== started.commandPid) continue;
-      told.set(process.pid, process.command);
-      host.signal(process, "SIGINT");
-      host.signal(process, "SIGCONT");
-    }
+  async #interrupt(): Promise<void> {
+    const running = onlyCommand(this.#host, this.#part);
+    const rest = onlyCommand(this.#host, this.#part, "never");
+    const ending = await interruptCommand({
+      // A bash that has reported takes the next command; it is no longer part of this one.
+      host: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
+      shell: this.bash.started,
+      graceMs: INTERRUPT_GRACE_MS,
+      hasEnded: () => this.#isOver,
+    });
+    if (ending === "ended") return;
+    if (!this.#isOver) await this.kill({ kind: "aborted", detail: "the caller" }, 0);
+    await endShells(rest, [{ started: this.bash.started, ended: Promise.resolve() }], 0);
   }
 
   /** Ends the bash and everything this command started; what earlier ones left running lives on. */
-  async kill(cause: Cause): Promise<void> {
+  async kill(cause: Cause, graceMs = this.#graceMs): Promise<void> {
     if (this.#isOver) return;
-    this.#killing ??= this.#kill(cause);
+    this.#killing ??= this.#kill(cause, graceMs);
     await this.#killing;
   }
 
-  async #kill(cause: Cause): Promise<void> {
+  async #kill(cause: Cause, graceMs: number): Promise<void> {
     const target = this.bash.shell.toKill(cause);
-    const host = onlyCommand(this.#host, this.number, "always");
-    const reports = await endShells(host, [target], this.#graceMs);
+    const host = onlyCommand(this.#host, this.#part, "always");
+    const reports = await endShells(host, [target], graceMs);
     for (const report of reports.values()) this.survivors.push(...report.survivors);
     // Every call returns, also one whose bash the kernel does not let go.
     if (!this.#isOver && this.bash.isAlive) this.bash.abandon(UNKILLABLE);
@@ -128,22 +121,6 @@ export class SessionCommand {
     if (!this.#killing || ending.kind === "ended") return ending;
     return { kind: "ended", outcome: this.bash.shell.outcome ?? UNKILLABLE, taken: true, wedged: false };
   }
-
-  /** The bash may have survived the interrupt, by a trap; the rest of the command does not. */
-  async #killRest(): Promise<void> {
-    const { started } = this.bash.shell;
-    const host = onlyCommand(this.#host, this.number, "never");
-    await endShells(host, [{ started, ended: Promise.resolve() }], 0);
-  }
 }
 
 const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after SIGKILL" };
-
-async function orAfter(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
-}

@@ -75,6 +75,7 @@ export class Run {
       host: house.host,
       graceMs: house.killGraceMs,
       plan,
+      pidsBefore: this.#pidsBefore,
     });
     onRunning(running);
     const ending = await running.end(this.#options);

@@ -6,7 +6,7 @@ import { Cursor, sizeOf } from "../spool/cursor.ts";
 import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { KILL_GRACE_MS } from "../support/limits.ts";
+import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";
 import {
   type Followed,
   followBytes,
@@ -15,6 +15,7 @@ import {
   type OutputPiece,
   type StreamName,
 } from "./follow-output.ts";
+import { interruptCommand } from "./interrupt.ts";
 import { endShells, type KillHost, type KillReport, type KillTarget, signalShells } from "./kill.ts";
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
@@ -266,6 +267,28 @@ export class ShellProcess {
   /** Sends one signal to everything it started. */
   async sendSignal(signal: NodeJS.Signals): Promise<KillReport> {
     return await this.#signalAll(signal, undefined);
+  }
+
+  /**
+   * As Ctrl-C: INT for everything it started at once, so that traps run; what has not ended after the grace period is
+   * killed. Resolves when nothing of it runs any more.
+   */
+  async interrupt({
+    by = "interrupt()",
+    graceMs = INTERRUPT_GRACE_MS,
+  }: {
+    by?: string;
+    graceMs?: number;
+  } = {}): Promise<void> {
+    const release = this.#host.hold();
+    try {
+      const hasEnded = () => !this.isRunning;
+      const plan = { host: this.#host, shell: this.started, graceMs, hasEnded };
+      if ((await interruptCommand(plan)) === "must be killed")
+        await this.end({ kind: "killed", detail: by }, 0);
+    } finally {
+      release();
+    }
   }
 
   /** Ends it for a reason, which is on disk before the first signal. */

@@ -135,8 +135,11 @@ export const SESSION_SHELLS_MAX_COUNT = 32;
 export const PROFILE_MAX_MS = 10_000;
 /** shell/: how long an interrupted command may take over its INT traps before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
-/** shell/: and how often it is looked for processes that are new. */
-export const INTERRUPT_ROUND_MS = 100;
+/** shell/: the longest pause between two looks at an interrupted command: has it ended, does a process need the signal
+ * again? */
+export const INTERRUPT_ROUND_MS = 50;
+/** shell/: how long processes may keep appearing before a signal goes to those that were found. */
+export const STOP_TOGETHER_MAX_MS = 500;
 /** shell/: what the output of a session's command may take to be on disk after its report, and how long a
  * logger that cannot be looked at must be quiet. */
 export const SESSION_DRAIN_MAX_MS = 5_000;

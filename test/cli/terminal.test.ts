@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
@@ -56,6 +57,21 @@ test.each([
   terminal.type(CTRL_C);
   expect(await terminal.exitCode).toBe(130);
   expect(mark.processes()).toEqual([]);
+});
+
+test.each([
+  ["in a shell of its own", "run"],
+  ["in a session", "run --session work"],
+])("Ctrl-C ends background lists without their next step, %s", async (_, words) => {
+  const mark = new Mark();
+  const terminal = open(
+    `${words} '(sleep ${mark.next()}; touch marker) & echo ready; sleep ${mark.next()}; touch marker'`,
+  );
+  await terminal.shows("ready");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(130);
+  expect(mark.processes()).toEqual([]);
+  expect(existsSync(join(dir(), "marker"))).toBe(false);
 });
 
 test("a durable command goes on when its terminal is closed", async () => {

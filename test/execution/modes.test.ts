@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { useTools } from "../fixtures/tools.ts";
@@ -122,4 +123,18 @@ test("a cancelled call says so and shows what was printed", async () => {
     error: "[command cancelled by the caller]",
     output: "before\n",
   });
+});
+
+test("nothing of a cancelled call runs when it has returned", async () => {
+  const { call } = modes();
+  const mark = new Mark();
+  const controller = new AbortController();
+  const slow = `trap "sleep 0.3; exit" TERM; sleep ${mark.next()} & wait; sleep ${mark.next()}`;
+  const result = await call(
+    "bash",
+    { command: `setsid bash -c '${slow}' & echo begun; sleep ${mark.next()}` },
+    { signal: controller.signal, onProgress: () => controller.abort() },
+  );
+  expect(result).toMatchObject({ code: "aborted" });
+  expect(mark.processes()).toEqual([]);
 });

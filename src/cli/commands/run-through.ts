@@ -1,5 +1,6 @@
 // The plain `nacre run`: the command's streams and exit code pass through as they come; remarks go to stderr.
-// Ctrl-C interrupts the command; a second one, or any other signal, ends it with everything it started.
+// Ctrl-C interrupts the command with everything it started and kills what is left after the grace period; a second
+// Ctrl-C, or any other signal, kills it at once.
 import { leftoversOf } from "../../execution/leftovers.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
@@ -25,8 +26,9 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
   });
   tellNotEnforced(io, shell.confinement);
   const left = new AbortController();
+  let interrupted: Promise<void> | undefined;
   using interruption = new Interruption((signal, count) => {
-    if (signal === "SIGINT" && count === 1) void shell.sendSignal("SIGINT").catch(() => {});
+    if (signal === "SIGINT" && count === 1) interrupted = shell.interrupt({ by: "Ctrl-C" }).catch(() => {});
     // Whoever closes the terminal, or ends this program, leaves a durable command alone.
     else if (durable && signal !== "SIGINT") left.abort();
     else
@@ -36,6 +38,7 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
     const ended = await passThrough(io, shell, left.signal);
     if (ended === "left") return told(io, `${shell.id} goes on without this program`, interruption.exitCode);
     if (ended === "nobody reads") return EXIT.brokenPipe;
+    await interrupted;
     return await ending(io, shell, plan, interruption);
   } finally {
     // An open stdin would keep the process alive.

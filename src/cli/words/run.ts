@@ -87,7 +87,8 @@ function clashIn(words: ClashingWords): string | undefined {
 type ClashingWords = Pick<RunOptions, "stdin" | "json" | "durable" | "session" | "background" | "mode">;
 
 const RUN_HELP = `
-Ctrl-C interrupts the command; a second Ctrl-C ends it with everything it started.
+Ctrl-C interrupts the command with everything it started and kills what has not ended a second later;
+a second Ctrl-C kills it at once.
 
 Exit codes: the command's own, 128+n if signal n ended it; 3 if the policy wants a person to say yes and
 nobody did, 4 if it says no, 124 if the time was over, 1 if nacre could not run it, 2 for words that make

@@ -1,0 +1,176 @@
+// A cancelled command: its traps run, nothing of it goes on, and nothing of it runs when the cancel has returned.
+// 200 cancels at random moments with NACRE_LONG=1.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import { Mark } from "../fixtures/marked.ts";
+import { describeSandboxed } from "../fixtures/sandboxes.ts";
+import { openSession, said } from "../fixtures/sessions.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const CANCELS = process.env["NACRE_LONG"] ? 200 : 12;
+
+const GRACEFUL = `node -e 'process.on("SIGINT", () => process.exit(0)); setInterval(() => {}, 1e6); require("fs").writeFileSync("ready", "")'`;
+
+/** Each writes `marker` when a step of it ends early and the next one begins. S stands for a long sleep. */
+const COMMANDS: readonly (readonly [string, string])[] = [
+  ["a background list", "(S; touch marker) & touch ready; S"],
+  ["a background list alone", "(touch ready; S; touch marker) & wait"],
+  ["a list in a list", "( (S; touch marker) & S; touch marker ) & touch ready; S"],
+  ["a list after a list", "(S && :; S || touch marker; touch marker) & touch ready; S; touch marker"],
+  ["a coprocess", "coproc { S; touch marker; }; touch ready; S"],
+  ["a process substitution", "exec 5> >(S; touch marker); touch ready; S"],
+  ["nohup", "nohup bash -c 'S; touch marker' & touch ready; S"],
+  ["a session of its own", "setsid bash -c 'S; touch marker' & touch ready; S"],
+  ["an orphan", "(setsid bash -c 'touch ready; S; touch marker' &); S"],
+  ["job control", "set -m; touch ready; S; touch marker"],
+  ["xargs", "touch ready; printf 'S\\ntouch marker\\n' | xargs -d '\\n' -n1 bash -c"],
+  ["find", "touch a ready; find a ready -exec bash -c 'S; touch marker' ';'"],
+  [
+    "a script that goes on when a child dies",
+    "perl -e 'open F, q(>ready); system(q(S)); open F, q(>marker)'",
+  ],
+  ["a program that handles INT, and what follows it", `${GRACEFUL}; touch marker`],
+  ["a program that handles INT, and what depends on it", `${GRACEFUL} && touch marker`],
+  [
+    "a script around a program that handles INT",
+    `bash -c '${GRACEFUL.replaceAll("'", `'\\''`)}; touch marker'`,
+  ],
+  ["a list that ignores TERM", "(trap '' TERM; S; touch marker) & touch ready; S"],
+  ["a list that ignores everything", "(trap '' INT TERM HUP; S; touch marker) & touch ready; S"],
+  [
+    "a program that ignores everything",
+    "perl -e '$SIG{INT}=$SIG{TERM}=q(IGNORE); open F, q(>ready); system(q(S)); open F, q(>marker)' & S",
+  ],
+  ["a limit of its own", "(ulimit -Sx 77777; touch ready; S; touch marker) & S"],
+];
+
+function lengthen(command: string, mark: Mark): string {
+  return command.replaceAll(/\bS\b/g, () => `sleep ${mark.next()}`);
+}
+
+async function startOf(dir: string): Promise<void> {
+  await eventually(() => expect(existsSync(join(dir, "ready"))).toBe(true));
+}
+
+describe("an interrupt in a session", () => {
+  test.each(COMMANDS)("ends %s without its next step", async (_, command) => {
+    const mark = new Mark();
+    const place = openSession(shells);
+    const running = place.session.run(lengthen(command, mark));
+    await startOf(place.dir);
+    await place.session.interrupt();
+    expect(mark.processes()).toEqual([]);
+    expect((await running).outcome).toMatchObject({ kind: "aborted" });
+    expect(existsSync(join(place.dir, "marker"))).toBe(false);
+    expect(await place.say("test -e marker || echo usable")).toBe("usable");
+  });
+
+  test("lets the traps of background lists run to their end", async () => {
+    const mark = new Mark();
+    const place = openSession(shells);
+    const running = place.session.run(
+      lengthen(
+        "(trap 'sleep 0.2; touch cleaned; exit' TERM; touch ready; S) & (trap 'touch left' EXIT; S) & S",
+        mark,
+      ),
+    );
+    await startOf(place.dir);
+    await place.session.interrupt();
+    expect(readdirSync(place.dir).sort()).toEqual(["cleaned", "left", "ready"]);
+    await running;
+    expect(mark.processes()).toEqual([]);
+  });
+
+  test("lets a trap on INT that runs programs finish", async () => {
+    const mark = new Mark();
+    const place = openSession(shells);
+    const running = place.session.run(
+      lengthen("trap 'sleep 0.3; echo cleaned; exit 7' INT; touch ready; S; touch marker", mark),
+    );
+    await startOf(place.dir);
+    await place.session.interrupt();
+    expect(said(await running)).toMatchObject({ exitCode: 7, out: "cleaned\n" });
+    expect(existsSync(join(place.dir, "marker"))).toBe(false);
+  });
+
+  test("spares what earlier commands left running", async () => {
+    const mark = new Mark();
+    const place = openSession(shells);
+    const earlier = mark.next();
+    await place.run(`(sleep ${earlier}; touch marker) &`);
+    const running = place.session.run(`touch ready; sleep ${mark.next()}`);
+    await startOf(place.dir);
+    await place.session.interrupt();
+    await running;
+    expect(mark.processes(`sleep ${earlier}`)).toHaveLength(1);
+    expect(mark.processes()).toHaveLength(1);
+  });
+});
+
+describe("an interrupt of a shell of its own", () => {
+  test.each(COMMANDS)("ends %s without its next step", async (_, command) => {
+    const mark = new Mark();
+    const dir = shells.directory();
+    const shell = await shells.manager().createShell({ command: lengthen(command, mark), workingDir: dir });
+    await startOf(dir);
+    await shell.interrupt();
+    expect(mark.processes()).toEqual([]);
+    expect(shell.isRunning).toBe(false);
+    expect(existsSync(join(dir, "marker"))).toBe(false);
+  });
+});
+
+/** What a cancel may meet at any moment: parts that begin, write, end. */
+const BUSY = [
+  "(sleep 0.0%; echo > m.$BASHPID) & sleep 60",
+  "for i in {1..30}; do (sleep 0.0%; echo > m.$BASHPID) & done; sleep 60",
+  "while :; do sleep 0.00%; echo >> m.$BASHPID; done & while :; do sleep 0.00%; echo >> m.$BASHPID; done",
+  "setsid bash -c 'while :; do /bin/true; echo >> m.$$; done' & coproc { sleep 0.0%; echo > m.$BASHPID; }; sleep 60",
+  "seq 500 | xargs -n1 -P4 bash -c 'sleep 0.00%; echo > m.$$' bash & sleep 0.0%; touch m.$$; sleep 60",
+  "(trap 'echo >> m.$BASHPID' INT TERM; while :; do sleep 0.00%; done) & sleep 0.01; echo > m.$$; sleep 60",
+];
+
+/** Cancels each command at a random moment. Answers with what wrote a file when its cancel had returned. */
+async function cancelAtRandom(manager: ShellManager, dir: string, count: number): Promise<string[]> {
+  const writtenLate: string[] = [];
+  let before: { readonly command: string; readonly files: string } | undefined;
+  const check = () => {
+    if (before !== undefined && filesIn(dir) !== before.files) writtenLate.push(before.command);
+  };
+  for (let cancels = 0; cancels < count; cancels++) {
+    const template = BUSY[cancels % BUSY.length] ?? "";
+    const command = template.replaceAll("%", () => String(1 + Math.floor(Math.random() * 8)));
+    const session = manager.session(`cancels ${cancels % 4}`, { workingDir: dir });
+    check();
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), Math.random() * 60);
+    const { outcome } = await session.run(command, { signal: abort.signal });
+    before = { command, files: filesIn(dir) };
+    expect(outcome).toMatchObject({ kind: "aborted" });
+    // A moment for what should be dead: another command, of the session.
+    if (cancels % 10 === 9) await session.run("sleep 0.05");
+  }
+  await manager.session("last", { workingDir: dir }).run("sleep 0.2");
+  check();
+  return writtenLate;
+}
+
+function filesIn(dir: string): string {
+  const names = readdirSync(dir).filter((name) => name.startsWith("m."));
+  return names.map((name) => `${name} ${statSync(join(dir, name)).size}`).join("\n");
+}
+
+test(`${CANCELS} commands cancelled at random moments write nothing afterwards`, async () => {
+  expect(await cancelAtRandom(shells.manager(), shells.directory(), CANCELS)).toEqual([]);
+}, 600_000);
+
+describeSandboxed("in a sandbox", () => {
+  test(`${CANCELS} commands cancelled at random moments write nothing afterwards`, async () => {
+    const dir = shells.directory();
+    const manager = shells.manager({ sandbox: "workspace-write" });
+    expect(await cancelAtRandom(manager, dir, CANCELS)).toEqual([]);
+  }, 600_000);
+});
