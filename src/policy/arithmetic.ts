@@ -4,8 +4,10 @@
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
 import { EACH, SOMETHING } from "./marks.ts";
 import type { Scope } from "./scope.ts";
+import type { WordContext } from "./word-context.ts";
 
-export function checkArithmetic(node: SyntaxNode, scope: Scope, evaluated: (detail: string) => void): void {
+export function checkArithmetic(node: SyntaxNode, context: WordContext): void {
+  const { scope, budget } = context;
   const text =
     "text" in node && typeof node.text === "string"
       ? node.text
@@ -14,12 +16,14 @@ export function checkArithmetic(node: SyntaxNode, scope: Scope, evaluated: (deta
         : "";
   if (text === "") return;
   if (/^\$\[/.test(text) ? /['"`[]|\$\(/.test(text.slice(2)) : QUOTED_SUBSCRIPT.test(text)) {
-    evaluated("arithmetic evaluates a quoted or subscripted text as code");
+    context.evaluated("arithmetic evaluates a quoted or subscripted text as code");
     return;
   }
   for (const [name] of text.slice(0, SCANNED_MAX_CHARS).matchAll(/[A-Za-z_]\w*/g)) {
-    if (scope.variable(name)?.values.some((value) => COMMAND_IN_VALUE.test(value))) {
-      evaluated(`arithmetic evaluates the command inside ${name}`);
+    const values = scope.variable(name)?.values ?? [];
+    for (const value of values) budget.spend(value.length / VALUE_CHARS_PER_STEP);
+    if (values.some((value) => COMMAND_IN_VALUE.test(value))) {
+      context.evaluated(`arithmetic evaluates the command inside ${name}`);
       return;
     }
   }
@@ -38,9 +42,12 @@ function numeric(node: SyntaxNode) {
 }
 
 const SCANNED_MAX_CHARS = 4_096;
-const QUOTED_SUBSCRIPT = /'|\[[^\]]{0,256}(\$\(|`)/;
+/** How much of a value is searched for commands in the time of one step. */
+const VALUE_CHARS_PER_STEP = 12;
+// No bracket inside: each one starts a match of its own, and scanning on past the next would be quadratic.
+const QUOTED_SUBSCRIPT = /'|\[[^\][]{0,256}(\$\(|`)/;
 /** What a subscript or an arithmetic value would run. */
-export const COMMAND_IN_VALUE = /\[[^\]]{0,256}(\$\(|`)/;
+export const COMMAND_IN_VALUE = /\[[^\][]{0,256}(\$\(|`)/;
 
 /** The number an expansion yields, as far as constants show it; else some number, or each of a wide range. */
 export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {

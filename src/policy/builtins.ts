@@ -153,16 +153,14 @@ function reads(command: EffectiveCommand, { scope }: Surroundings, runner: Built
   const { operands, values } = readOptions(command.args, { values: "adinNptu" });
   evaluatedNames(operands, runner);
   const lines = linesOf(command, values.get("u")?.[0], scope);
-  for (const { text } of values.get("a") ?? []) {
-    const words = lines.flatMap((line) => line.split(/\s+/));
-    scope.assign(text, words, words);
-  }
+  const words = lines.map((line) => line.split(/\s+/));
+  for (const { text } of values.get("a") ?? []) scope.assign(text, words.flat(), words.flat());
   for (const [i, { text }] of operands.entries()) {
     if (operands.length === 1) scope.assign(text, lines);
     else
       scope.assign(
         text,
-        lines.map((line) => line.split(/\s+/)[i] ?? UNKNOWN),
+        words.map((line) => line[i] ?? UNKNOWN),
       );
   }
   return SILENT;

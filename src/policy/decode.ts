@@ -35,22 +35,27 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** printf: the format is used again until all values are. */
 export function formatted(format: string, values: readonly string[]): string | null {
-  const left = [...values];
+  const decoded = decodeEscapes(format);
+  const left = values.values();
+  let used = 0;
   let text = "";
   do {
-    const before = left.length;
-    text += formatOnce(format, left);
-    if (left.length === before) break;
-  } while (left.length > 0 && text.length < POLICY_FOLDED_MAX_CHARS);
+    const before = used;
+    text += formatOnce(decoded, () => {
+      used += 1;
+      return left.next().value ?? "";
+    });
+    if (used === before) break;
+  } while (used < values.length && text.length < POLICY_FOLDED_MAX_CHARS);
   return text;
 }
 
-function formatOnce(format: string, left: string[]): string {
-  return decodeEscapes(format).replace(
+function formatOnce(format: string, next: () => string): string {
+  return format.replace(
     /%(?:%|[-+ #0]*\d*(?:\.\d+)?([sbcqdiouxXfeEgG]))/g,
     (whole, kind: string | undefined) => {
       if (kind === undefined) return whole === "%%" ? "%" : whole;
-      const value = left.shift() ?? "";
+      const value = next();
       if (kind === "b") return decodeEscapes(value);
       if (kind === "c") return value.slice(0, 1);
       return kind === "s" || kind === "q"

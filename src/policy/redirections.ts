@@ -27,6 +27,7 @@ export function evaluateRedirections(
       else frame.scope.files.set(`/dev/fd/${descriptor}`, flow);
     } else if (node.target) {
       const fields = fieldsOf(node.target, frame, context).flat();
+      context.budget.spend(fields.length);
       redirects.push(...fields.map((target) => ({ operator: node.operator, descriptor, target })));
       const flow = readFromThere(node.operator, fields[0], frame.scope);
       if (descriptor === null || descriptor === 0) stdin = flow ?? stdin;

@@ -70,7 +70,7 @@ export class Walk implements Runner {
   }
 
   runArgv(argv: readonly Field[], around: Surroundings): Flow {
-    this.budget.spend(ARGV_STEPS + around.via.length);
+    this.budget.spend(ARGV_STEPS + around.via.length + inputSteps(argv, around.stdin));
     return this.budget.deeper(() => runCommand(argv, around, this));
   }
 
@@ -253,7 +253,7 @@ export class Walk implements Runner {
       } else if (node.type === "ParameterExpansion") evaluateQuoted([node], context);
       else forEachChild(node, (child) => stack.push(child));
     }
-    checkArithmetic(root, frame.scope, (detail) => context.evaluated(detail));
+    checkArithmetic(root, context);
   }
 
   #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
@@ -291,6 +291,19 @@ export class Walk implements Runner {
     };
   }
 }
+
+/** What a command costs for the length of its words and of its input: the rest of the policy reads both several times. */
+function inputSteps(argv: readonly Field[], stdin: Flow): number {
+  let chars = stdin.text?.length ?? 0;
+  for (const { text } of argv) chars += text.length + FIELD_CHARS;
+  return Math.max(0, chars - FREE_INPUT_CHARS) / INPUT_CHARS_PER_STEP;
+}
+
+/** A field costs as much as so many characters, however short it is. */
+const FIELD_CHARS = 4;
+/** Ordinary commands stay below this. */
+const FREE_INPUT_CHARS = 512;
+const INPUT_CHARS_PER_STEP = 8;
 
 /** The least that a text inside a text costs, however short it is. */
 const TEXT_STEPS = 24;

@@ -174,8 +174,16 @@ class Evaluation {
   }
 }
 
-/** A value is looked at character by character where it is split into fields. */
+/** How much of a value is copied in the time of one step. */
 const VALUE_CHARS_PER_STEP = 32;
+/** How many characters are split into fields in the time of one step. Each way of a word is split anew. */
+const SPLIT_CHARS_PER_STEP = 8;
+
+function charsIn(pieces: readonly Piece[]): number {
+  let chars = 0;
+  for (const { text } of pieces) chars += text.length;
+  return chars;
+}
 
 function listElements(part: WordPart, scope: Scope): readonly string[] | null {
   if (part.type === "SimpleExpansion")
@@ -206,13 +214,25 @@ function printed(flow: Flow): string {
 
 function withGlobs(text: string): string {
   if (!/[*?[]/.test(text)) return text;
-  return text
-    .replaceAll("*", STAR)
-    .replaceAll("?", QUESTION)
-    .replace(/\[[^\]/]+\]/g, BRACKET);
+  return withBrackets(text.replaceAll("*", STAR).replaceAll("?", QUESTION));
+}
+
+/** A bracket expression holds no slash. By hand: a regular expression would read a row of open brackets again and again. */
+function withBrackets(text: string): string {
+  let marked = "";
+  let at = 0;
+  for (let open = text.indexOf("["); open >= 0; open = text.indexOf("[", at)) {
+    const close = text.indexOf("]", open + 2);
+    if (close < 0) break;
+    const slash = text.lastIndexOf("/", close);
+    marked += slash > open ? text.slice(at, slash + 1) : text.slice(at, open) + BRACKET;
+    at = (slash > open ? slash : close) + 1;
+  }
+  return marked + text.slice(at);
 }
 
 function toFields(pieces: readonly Piece[], context: WordContext): readonly string[] {
+  context.budget.spend(charsIn(pieces) / SPLIT_CHARS_PER_STEP);
   const separators = fieldSeparators(context.scope);
   const fields: string[] = [];
   let current: string | null = null;

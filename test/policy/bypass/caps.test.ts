@@ -69,6 +69,36 @@ describe("bypass by size", () => {
     expect(verdict.findings.length).toBeLessThanOrEqual(400);
   });
 
+  /** 500 characters that double a value until it is long, and then do the same thing to it again and again. */
+  const repeated = (value: string, doublings: number, use: string) => {
+    const head = `a=${value};${'a="$a$a";'.repeat(doublings)}`;
+    return head + use.repeat(Math.floor((500 - head.length) / use.length));
+  };
+  const short: Record<string, string> = {
+    "fields of a long value": repeated("'x y '", 15, "echo $a;"),
+    "values of printf": repeated("'x y '", 15, "printf '%s' $a;"),
+    "elements of an array": repeated("'x y '", 15, "b=($a $a);"),
+    "items of xargs": repeated("'x y '", 15, "echo $a|xargs rm;"),
+    "arguments of parallel": repeated("'x y '", 15, "parallel echo ::: $a;"),
+    "names to unset": repeated("'x y '", 15, "unset $a;"),
+    "files to write": repeated("'x y '", 15, ">$a;"),
+    "roots of find": repeated("'x y '", 15, "find . $a;"),
+    "open brackets in arithmetic": repeated("'[xxxxxxxxxxx'", 12, ": $((a));"),
+    "lines to read": repeated("$'x\\ny z\\n'", 12, 'read -a b<<<"$a";'),
+    "nested loops": `${"for i in a b;do x=$i;".repeat(18)}:;${"done;".repeat(18)}`,
+    "an alias of itself": 'alias q="q;q;q"\nq;'.repeat(24),
+  };
+  it.each(Object.keys(short))("500 characters are too complex before they take long: %s", (name) => {
+    const text = short[name] ?? "";
+    expect(text.length).toBeLessThanOrEqual(500);
+    // A generous ceiling against hangs: one judgement takes less than a tenth of a second.
+    const before = process.cpuUsage();
+    const verdict = judge(text, dev);
+    const { user, system } = process.cpuUsage(before);
+    expect(verdict.findings.map(({ rule }) => rule)).toContain("too-complex");
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+  });
+
   it("a substitution nested deeper than anybody writes is asked about", () => {
     expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
   });
