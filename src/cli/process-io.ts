@@ -1,12 +1,13 @@
 // This process as the CLI sees it: its streams, whether a person sits there, how wide and colourful it may be.
 import type { CliIo } from "./cli-io.ts";
 
-export function processIo(): CliIo {
+export function processIo(abandonOutput: () => void): CliIo {
   const { stdin, stdout, stderr, env } = process;
   return {
     stdin,
     stdout,
     stderr,
+    abandonOutput,
     cwd: workingDirectory(),
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     colours: { stdout: wantsColour(stdout, env), stderr: wantsColour(stderr, env) },

@@ -8,7 +8,13 @@ export async function start(): Promise<void> {
   process.stdout.on("error", onLostOutput);
   process.stderr.on("error", () => {});
 
-  process.exitCode = await runCli(process.argv.slice(2), processIo());
+  let isAbandoned = false;
+  const io = processIo(() => {
+    isAbandoned = true;
+  });
+  process.exitCode = await runCli(process.argv.slice(2), io);
+  // Writes that wait for a reader would hold the process; nothing else ends them.
+  if (isAbandoned) process.exit();
 }
 
 /** Whoever reads our output may leave early (`nacre ps | head -1`): that is no failure. A full disk is. */

@@ -1,6 +1,6 @@
 // JSON-RPC, one message a line, over a pair of streams. Unlike the SDK's own transport it answers what it
-// cannot read instead of dropping it, outlives a message that is too large, and on end-of-file gives calls
-// that are nearly done a moment to be answered.
+// cannot read instead of dropping it, outlives a message that is too large, on end-of-file gives calls that are nearly
+// done a moment to be answered, and knows when a client has stopped reading.
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,
@@ -12,9 +12,12 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
-import { MCP_DRAIN_MAX_MS, MCP_MESSAGE_MAX_BYTES } from "../support/limits.ts";
+import { MCP_DRAIN_MAX_MS, MCP_MESSAGE_MAX_BYTES, MCP_UNREAD_MAX_MS } from "../support/limits.ts";
 import { LineSplitter } from "./line-splitter.ts";
+import type { Scanned } from "./message-scan.ts";
+import { OutputQueue } from "./output-queue.ts";
 
 export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
@@ -34,6 +37,7 @@ export class LineTransport implements Transport {
   readonly closed: Promise<void>;
   readonly #in: Readable;
   readonly #out: Writable;
+  readonly #output: OutputQueue;
   readonly #splitter: LineSplitter;
   readonly #drainMaxMs: number;
   readonly #drainAfter: () => Promise<unknown>;
@@ -44,11 +48,14 @@ export class LineTransport implements Transport {
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
+  /** Since when a client that does not read is not waited for; on the monotonic clock. */
+  #endingMs: number | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
   constructor(input: Readable, output: Writable, options: LineTransportOptions = {}) {
     this.#in = input;
     this.#out = output;
+    this.#output = new OutputQueue(output);
     this.#splitter = new LineSplitter(options.messageMaxBytes ?? MCP_MESSAGE_MAX_BYTES);
     this.#onListening = options.onListening ?? (() => {});
     this.#drainMaxMs = options.drainMaxMs ?? MCP_DRAIN_MAX_MS;
@@ -69,9 +76,7 @@ export class LineTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("The connection is closed."));
-    const sent = new Promise<void>((resolve, reject) => {
-      this.#out.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
-    });
+    const sent = this.#output.push(serializeMessage(message));
     if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
     return sent;
   }
@@ -79,6 +84,7 @@ export class LineTransport implements Transport {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#endingMs ??= monotonicMs();
     clearTimeout(this.#drainTimer);
     this.#in.off("data", this.#onData);
     this.#in.off("end", this.#onEnd);
@@ -88,14 +94,33 @@ export class LineTransport implements Transport {
     this.#resolveClosed();
   }
 
+  /**
+   * To be asked after the end: waits while the client takes what was written to it. False when it does not, and bytes
+   * are left that nothing can deliver.
+   */
+  async flush(): Promise<boolean> {
+    return await this.#output.flush(MCP_UNREAD_MAX_MS, this.#endingMs ?? monotonicMs());
+  }
+
   readonly #onData = (chunk: Buffer): void => {
     for (const line of this.#splitter.push(chunk)) this.#onLine(line);
   };
 
-  #onLine(line: string | undefined): void {
+  #onLine(line: string | Scanned): void {
     if (this.#isClosed) return;
-    if (line === undefined) this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
+    if (typeof line !== "string") this.#onTooLarge(line);
     else if (line.trim() !== "") this.#take(line);
+  }
+
+  #onTooLarge({ id, isResponse }: Scanned): void {
+    if (!isResponse) {
+      this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
+      return;
+    }
+    // The other side's requests have ids of their own: an answer with this id could be taken for one of theirs.
+    this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
+    const error = { code: INVALID_REQUEST, message: TOO_LARGE };
+    if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });
   }
 
   #take(line: string): void {
@@ -107,7 +132,11 @@ export class LineTransport implements Transport {
       return;
     }
     if (!isJsonRpc(value)) {
-      this.#refuse(INVALID_REQUEST, "Not a JSON-RPC 2.0 message.", idOf(value));
+      this.#refuse(
+        INVALID_REQUEST,
+        Array.isArray(value) ? BATCH : "Not a JSON-RPC 2.0 message.",
+        idOf(value),
+      );
       return;
     }
     const { method, id, params } = value;
@@ -128,7 +157,9 @@ export class LineTransport implements Transport {
   // JSON-RPC wants `id: null` where the id is not known; the type of the SDK has no word for that.
   #refuse(code: number, message: string, id: RequestId | null): void {
     this.onerror?.(new Error(message));
-    this.#out.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
+    const answer = `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
+    // A broken pipe is reported by the stream.
+    this.#output.push(answer).catch(() => {});
   }
 
   #settle(id: RequestId): void {
@@ -141,6 +172,7 @@ export class LineTransport implements Transport {
     if (this.#inputEnded) return;
     for (const line of this.#splitter.end()) this.#onLine(line);
     this.#inputEnded = true;
+    this.#endingMs ??= monotonicMs();
     if (this.#unanswered.size === 0) void this.close();
     else void this.#drain();
   };
@@ -163,6 +195,8 @@ export class LineTransport implements Transport {
 }
 
 export const TOO_LARGE = `The message is too large: more than ${MCP_MESSAGE_MAX_BYTES / 1024 ** 2} MiB. Write large data to a file in pieces, and name the file.`;
+
+const BATCH = "MCP has no batches: send each message on a line of its own.";
 
 const MALFORMED =
   "Not a request of MCP: it may hold jsonrpc, id (a string or an integer), method and params, and params._meta must be an object.";

@@ -11,6 +11,7 @@ import { messageOf } from "../support/errors.ts";
 import { MCP_HTTP_DISCARD_MAX_BYTES, MCP_MESSAGE_MAX_BYTES } from "../support/limits.ts";
 import { TOO_LARGE } from "./line-transport.ts";
 import type { Log } from "./log.ts";
+import { MessageScan, type Scanned } from "./message-scan.ts";
 
 export type Fetch = (request: Request) => Promise<Response>;
 
@@ -25,7 +26,7 @@ export function nodeHandler(
     });
     try {
       const body = await readBody(request);
-      const answer = body === "too large" ? tooLarge() : await fetch(toWeb(request, body, gone.signal));
+      const answer = "isResponse" in body ? tooLarge(body) : await fetch(toWeb(request, body, gone.signal));
       await write(answer, response);
     } catch (error) {
       log(`error: ${messageOf(error)}`);
@@ -35,16 +36,19 @@ export function nodeHandler(
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer | "too large"> {
-  let parts: Buffer[] = [];
+async function readBody(request: IncomingMessage): Promise<Buffer | Scanned> {
+  const parts: Buffer[] = [];
   let bytes = 0;
+  let scan: MessageScan | undefined;
   for await (const chunk of request) {
     bytes += chunk.length;
     if (bytes > MCP_HTTP_DISCARD_MAX_BYTES) throw new Error("A message did not end.");
-    if (bytes > MCP_MESSAGE_MAX_BYTES) parts = [];
-    else parts.push(chunk);
+    parts.push(chunk);
+    if (bytes <= MCP_MESSAGE_MAX_BYTES) continue;
+    scan ??= new MessageScan();
+    for (const part of parts.splice(0)) scan.push(part);
   }
-  return bytes > MCP_MESSAGE_MAX_BYTES ? "too large" : Buffer.concat(parts);
+  return scan?.result() ?? Buffer.concat(parts);
 }
 
 function toWeb({ method = "GET", url = "/", headers }: IncomingMessage, body: Buffer, signal: AbortSignal) {
@@ -60,12 +64,12 @@ function toWeb({ method = "GET", url = "/", headers }: IncomingMessage, body: Bu
   });
 }
 
-function tooLarge(): Response {
-  return failure(413, INVALID_REQUEST, TOO_LARGE);
+function tooLarge({ id, isResponse }: Scanned): Response {
+  return failure(413, INVALID_REQUEST, TOO_LARGE, isResponse ? null : id);
 }
 
-function failure(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+function failure(status: number, code: number, message: string, id: Scanned["id"] = null): Response {
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
 }
 
 async function write({ status, headers, body }: Response, response: ServerResponse): Promise<void> {

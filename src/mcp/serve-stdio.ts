@@ -60,6 +60,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
     stopPreparing();
     stopAnnouncing?.();
     await endEverything(surroundings);
+    if (!(await transport.flush())) log("the client does not read; the rest of the output is given up");
     log("everything has ended");
   }
 }

@@ -241,6 +241,12 @@ export const MCP_BACKGROUND_AFTER_MS = 50_000;
 export const MCP_PREPARE_AFTER_MS = 50;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
+/** mcp/: the longest id or name of a member that is looked at in a message that is too large. */
+export const MCP_ID_MAX_BYTES = 1_024;
+/** mcp/: what is written to a client at a time. */
+export const MCP_WRITE_MAX_BYTES = 16 * 1024;
+/** mcp/: at the end, how long a client may take nothing before what it has not read is given up. */
+export const MCP_UNREAD_MAX_MS = 600;
 /** How much of a message that is too large is heard out over HTTP, so that its sender reads why it is refused. */
 export const MCP_HTTP_DISCARD_MAX_BYTES = 128 * 1024 * 1024;
 /** mcp/: after the client's last word, how long calls that run may take to be answered. */

@@ -7,6 +7,7 @@ import { ERAS, type Era, type McpTests, useMcp } from "./mcp-clients.ts";
 import { bash, ENVELOPE, HELLO, post, rawServer } from "./raw.ts";
 
 const SIZE = 50_000_000;
+const TOO_MUCH = 17 * 1024 ** 2;
 
 /** What is said, and the code of the error that is the answer. */
 const BAD: readonly (readonly [string, unknown, number])[] = [
@@ -46,6 +47,19 @@ describe.each(WAYS)("%s", (_, { transport, era }) => {
       id: 7,
       result: { structuredContent: { output: "alive\n" } },
     });
+  });
+
+  test.each([
+    [
+      "first",
+      `{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"id":9,"text":"${"x".repeat(TOO_MUCH)}"}}`,
+    ],
+    [
+      "last",
+      `{"params":{"id":9,"text":"${"x".repeat(TOO_MUCH)}"},"method":"tools/call","jsonrpc":"2.0","id":"mine"}`,
+    ],
+  ])("a message that is too large is answered under its id, which comes %s", async (_place, said) => {
+    expect(await ask(said)).toMatchObject({ id: "mine", error: { code: -32_600 } });
   });
 
   test.each([

@@ -1,11 +1,13 @@
 // How the built program ends: exit code 0 and nothing left, also in the middle of fifty calls.
 import { once } from "node:events";
-import { describe, expect, test } from "vitest";
+import { existsSync, readdirSync } from "node:fs";
+import { connect } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { DIALECTS } from "./dialects.ts";
 import { useMcp } from "./mcp-clients.ts";
-import { HELLO, type RawServer, rawServer } from "./raw.ts";
+import { bash, ENVELOPE, HELLO, type RawServer, rawServer } from "./raw.ts";
 
 const mcp = useMcp();
 const CALLS = Array.from({ length: 50 }, (_, i) => i);
@@ -80,3 +82,99 @@ test("a server that is killed leaves nothing running", async () => {
   await exited;
   await eventually(() => expect(mark.processes()).toEqual([]), 20_000);
 });
+
+describe("a client that does not read", () => {
+  const MUCH = "seq 1 20000";
+  const calls = (count: number) => Array.from({ length: count }, (_, i) => bash(i + 1, MUCH));
+  /** From the last word to the exit; the promise is a second, a machine that does other work may take longer. */
+  const CEILING_MS = 3_000;
+
+  /** Answers wait in the server when the commands are done: more than any pipe takes. */
+  async function unread() {
+    const dir = mcp.directory();
+    const server = rawServer(mcp);
+    server.child.stdout?.pause();
+    server.say(...HELLO, ...calls(60), bash(99, `touch ${dir}/done`));
+    await eventually(() => expect(existsSync(`${dir}/done`)).toBe(true), 20_000);
+    return server;
+  }
+
+  test.each(["end-of-file", "SIGTERM"])("does not hold the server after %s", async (ending) => {
+    const { child, exited } = await unread();
+    const began = performance.now();
+    if (ending === "end-of-file") child.stdin?.end();
+    else child.kill("SIGTERM");
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - began).toBeLessThan(CEILING_MS);
+  });
+
+  test("but only begins to when its input has ended gets every answer", async () => {
+    const { child, exited, stdout } = await unread();
+    child.stdin?.end();
+    child.stdout?.resume();
+    expect(await exited).toEqual({ code: 0, signal: null });
+    await eventually(() => expect(idsIn(stdout())).toEqual([0, ...calls(60).map(({ id }) => id), 99]));
+  });
+
+  test("but takes a little at a time gets every answer, longer than one that takes nothing is waited for", async () => {
+    const { child, exited, stdout } = await unread();
+    const paced = setInterval(() => {
+      child.stdout?.resume();
+      setImmediate(() => child.stdout?.pause());
+    }, 40);
+    child.stdin?.end();
+    expect(await exited).toEqual({ code: 0, signal: null });
+    clearInterval(paced);
+    child.stdout?.resume();
+    await eventually(() => expect(idsIn(stdout())).toHaveLength(62));
+  });
+
+  test("leaves its durable shells running and nothing else", async () => {
+    const mark = new Mark();
+    const dir = mcp.directory();
+    const server = rawServer(mcp, ["--durable"]);
+    server.child.stdout?.pause();
+    const background = { command: `sleep ${mark.next()}`, run_in_background: true };
+    const call = { ...bash(1, ""), params: { name: "Bash", arguments: background } };
+    server.say(...HELLO, call, ...calls(60), bash(99, `touch ${dir}/done; sleep ${mark.next()}`));
+    await eventually(() => expect(existsSync(`${dir}/done`)).toBe(true), 20_000);
+    server.child.stdin?.end();
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(mark.processes()).toHaveLength(1);
+    for (const { pid } of mark.processes()) process.kill(pid, "SIGKILL");
+  });
+
+  test("over HTTP does not hold the server after SIGTERM", async () => {
+    const { url, token, child } = await mcp.overHttp([]);
+    const { host, port } = new URL(url);
+    const dir = mcp.directory();
+    for (let i = 0; i < 20; i++) {
+      const command = `${MUCH}; touch ${dir}/${i}`;
+      const params = { _meta: ENVELOPE, name: "Bash", arguments: { command, run_in_background: false } };
+      const body = JSON.stringify({ ...bash(i + 1, ""), params });
+      const socket = connect(Number(port), "127.0.0.1");
+      onTestFinished(() => void socket.destroy());
+      socket.on("error", () => {});
+      socket.pause();
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+          "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMCP-Method: tools/call\r\n" +
+          `MCP-Name: Bash\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+    }
+    await eventually(() => expect(readdirSync(dir)).toHaveLength(20), 20_000);
+    const exited = once(child, "exit");
+    const began = performance.now();
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    expect(performance.now() - began).toBeLessThan(CEILING_MS);
+  });
+});
+
+function idsIn(text: string): unknown[] {
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).id)
+    .sort((a, b) => a - b);
+}

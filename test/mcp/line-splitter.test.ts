@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LineSplitter } from "../../src/mcp/line-splitter.ts";
+import type { Scanned } from "../../src/mcp/message-scan.ts";
 
-function split(chunks: readonly (string | Buffer)[], maxBytes = 100): (string | undefined)[] {
+const UNKNOWN = { id: null, isResponse: false };
+
+function split(chunks: readonly (string | Buffer)[], maxBytes = 100): (string | Scanned)[] {
   const splitter = new LineSplitter(maxBytes);
   return [...chunks.flatMap((chunk) => [...splitter.push(Buffer.from(chunk))]), ...splitter.end()];
 }
@@ -20,15 +23,29 @@ test("lines come out whole, however the bytes come in", () => {
   );
 });
 
-test("a line over the limit comes out as nothing, once, and the next one is whole", () => {
+test("of a line over the limit comes out, once, what its bytes tell, and the next one is whole", () => {
   const long = "x".repeat(60);
-  expect(split(["a\n", long, long, "\nb\n"])).toEqual(["a", undefined, "b"]);
+  expect(split(["a\n", long, long, "\nb\n"])).toEqual(["a", UNKNOWN, "b"]);
   expect(split(["x".repeat(100), "\n"])).toEqual(["x".repeat(100)]);
-  expect(split(["x".repeat(101), "\n"])).toEqual([undefined]);
+  expect(split(["x".repeat(101), "\n"])).toEqual([UNKNOWN]);
+});
+
+test("the id of a line over the limit is found in what was kept of it and in what passes by", () => {
+  const text = "x".repeat(60);
+  const first = `{"id":7,"method":"m","params":{"text":"${text}${text}"}}`;
+  const last = `{"params":{"id":1,"text":"${text}${text}"},"method":"m","id":"last"}`;
+  for (const size of [1, 7, 64, 1_000]) {
+    const cut = (line: string) => line.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+    expect(split([...cut(first), "\n", ...cut(last), "\nb\n"])).toEqual([
+      { id: 7, isResponse: false },
+      { id: "last", isResponse: false },
+      "b",
+    ]);
+  }
 });
 
 test("what stands behind the last newline comes at the end", () => {
   expect(split(["a\nb"])).toEqual(["a", "b"]);
   expect(split(["a\n"])).toEqual(["a"]);
-  expect(split(["x".repeat(200)])).toEqual([undefined]);
+  expect(split(["x".repeat(200)])).toEqual([UNKNOWN]);
 });

@@ -1,4 +1,4 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { LineTransport, type LineTransportOptions } from "../../src/mcp/line-transport.ts";
@@ -73,9 +73,48 @@ test("a message that is too large is answered and the connection lives", async (
   input.write(line(request(2)));
   await eventually(() => expect(messages).toEqual([request(2)]));
   expect(answers()).toEqual([
-    { jsonrpc: "2.0", id: null, error: { code: -32600, message: expect.stringContaining("too large") } },
+    { jsonrpc: "2.0", id: 1, error: { code: -32600, message: expect.stringContaining("too large") } },
   ]);
   await transport.close();
+});
+
+test("an answer that is too large fails the request it belongs to, and is not taken for a request", async () => {
+  const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
+  input.write(line({ jsonrpc: "2.0", id: 3, result: { method: "x", text: "x".repeat(5_000) } }));
+  const error = { code: -32600, message: expect.stringContaining("too large") };
+  await eventually(() => expect(messages).toEqual([{ jsonrpc: "2.0", id: 3, error }]));
+  expect(answers()).toEqual([{ jsonrpc: "2.0", id: null, error }]);
+  await transport.close();
+});
+
+test("a client that takes its answers slowly gets all of them after the end", async () => {
+  const input = new PassThrough();
+  const taken: Buffer[] = [];
+  // Takes a piece about every five milliseconds, and each in its time: much longer in all than one may take.
+  const output = new Writable({
+    write: (chunk, _encoding, done) => {
+      taken.push(chunk);
+      setTimeout(done, 5);
+    },
+  });
+  const transport = new LineTransport(input, output);
+  await transport.start();
+  const text = "y".repeat(4_000_000);
+  transport.send({ jsonrpc: "2.0", id: 1, result: { text } }).catch(() => {});
+  input.end();
+  await transport.closed;
+  expect(await transport.flush()).toBe(true);
+  expect(JSON.parse(Buffer.concat(taken).toString())).toMatchObject({ id: 1, result: { text } });
+});
+
+test("a client that takes nothing is not waited for", async () => {
+  const input = new PassThrough();
+  const transport = new LineTransport(input, new Writable({ write: () => {} }));
+  await transport.start();
+  transport.send({ jsonrpc: "2.0", id: 1, result: {} }).catch(() => {});
+  input.end();
+  await transport.closed;
+  expect(await transport.flush()).toBe(false);
 });
 
 test("end-of-file closes at once if nothing is open", async () => {

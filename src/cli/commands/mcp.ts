@@ -45,8 +45,9 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
     return EXIT.ok;
   } finally {
     for (const signal of SIGNALS) process.off(signal, end);
-    // An open stdin would keep the process alive.
+    // Either would keep the process alive: an open stdin, and output (log lines on stderr, too) that nothing reads.
     io.stdin.destroy();
+    io.abandonOutput?.();
   }
 }
 

@@ -1,0 +1,116 @@
+// Finds the id of a message that is too large to keep, while its bytes pass by: the client waits for an answer with that
+// id. Reads JSON token by token and knows strings and nesting, so that an "id" inside params is not taken for the
+// message's own. Keeps nothing but the short name or value it is reading.
+import { MCP_ID_MAX_BYTES } from "../support/limits.ts";
+
+export interface Scanned {
+  /** Null where the message has none, or none that JSON-RPC allows. */
+  readonly id: string | number | null;
+  /** An answer to a request of ours: it has a result or an error, and no method. */
+  readonly isResponse: boolean;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
+const END_BRACE = 0x7d;
+const END_BRACKET = 0x5d;
+
+export class MessageScan {
+  #depth = 0;
+  #isObject = false;
+  #inString = false;
+  #escaped = false;
+  /** The member of the top level whose value is being read. */
+  #member = "";
+  /** Bytes of the name or value of the top level that is being read; undefined where they are of no use. */
+  #kept: number[] | undefined;
+  #id: Scanned["id"] = null;
+  #hasMethod = false;
+  #hasAnswer = false;
+
+  push(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at++) {
+      // Most of a large message is text of no use: the next quote or backslash matters.
+      if (this.#inString && !this.#escaped && !this.#kept) at = endOfText(bytes, at);
+      const byte = bytes[at];
+      if (byte !== undefined) this.#take(byte);
+    }
+  }
+
+  result(): Scanned {
+    return { id: this.#id, isResponse: this.#hasAnswer && !this.#hasMethod };
+  }
+
+  #take(byte: number): void {
+    if (this.#inString) this.#takeText(byte);
+    else if (byte === QUOTE) {
+      this.#inString = true;
+      this.#keep(byte);
+    } else if (byte === BRACE || byte === BRACKET) this.#enter(byte);
+    else if (byte === END_BRACE || byte === END_BRACKET) this.#leave();
+    else if (this.#depth === 1 && byte === COLON) this.#endName();
+    else if (this.#depth === 1 && byte === COMMA) this.#endValue();
+    else this.#keep(byte);
+  }
+
+  #takeText(byte: number): void {
+    this.#keep(byte);
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#inString = false;
+  }
+
+  #enter(byte: number): void {
+    this.#depth += 1;
+    if (this.#depth === 1) this.#isObject = byte === BRACE;
+    // A value that is an object or a list is no id, and the names in it are not the message's.
+    this.#kept = this.#depth === 1 && this.#isObject ? [] : undefined;
+  }
+
+  #leave(): void {
+    if (this.#depth === 1) this.#endValue();
+    if (this.#depth > 0) this.#depth -= 1;
+  }
+
+  #endName(): void {
+    const name = parsed(this.#kept);
+    this.#member = typeof name === "string" ? name : "";
+    if (this.#member === "method") this.#hasMethod = true;
+    if (this.#member === "result" || this.#member === "error") this.#hasAnswer = true;
+    this.#kept = this.#member === "id" ? [] : undefined;
+  }
+
+  #endValue(): void {
+    if (this.#member === "id") {
+      const value = parsed(this.#kept);
+      this.#id = typeof value === "string" || typeof value === "number" ? value : null;
+    }
+    this.#member = "";
+    this.#kept = this.#isObject ? [] : undefined;
+  }
+
+  #keep(byte: number): void {
+    if (!this.#kept) return;
+    if (this.#kept.length < MCP_ID_MAX_BYTES) this.#kept.push(byte);
+    else this.#kept = undefined;
+  }
+}
+
+function endOfText(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++;
+  return at;
+}
+
+function parsed(bytes: readonly number[] | undefined): unknown {
+  if (!bytes) return undefined;
+  try {
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
