@@ -1,6 +1,7 @@
 // Finds what shells have running: by their tags, or, where tags do not work, by everything else there is.
 import { keeperPrefixOf, reachOf } from "../keeper/tag.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
+import { sampleNewest } from "./newest-processes.ts";
 import {
   allPids,
   commandLine,
@@ -22,17 +23,81 @@ export async function findProcesses(
   pids: readonly number[],
 ): Promise<Found> {
   const found: Found = new Map(shells.map((shell) => [shell, []]));
-  await findTagged(shells, pids, found);
+  const passedOn = await findTagged(shells, pids, found);
   const untagged = shells.filter(({ tag }) => tag === undefined);
   if (untagged.length > 0) await findRelated(untagged, found);
+  addNewest(
+    shells.filter((shell) => !passedOn.has(shell)),
+    found,
+  );
   return found;
 }
 
+/**
+ * A process that forks one child and exits has gone by the time a scan reaches its pid, and its child came after the
+ * scan began. Only the pids given out last tell that such a chain runs.
+ */
+function addNewest(shells: readonly StartedShell[], found: Found): void {
+  if (shells.length === 0) return;
+  sampleNewest(ownerFinder(shells), (shell, process) => {
+    const list = found.get(shell);
+    if (!list?.some(({ pid }) => pid === process.pid)) list?.push(process);
+  });
+}
+
+/** Which of these shells a process belongs to, told by a look at this process alone. */
+export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => StartedShell | undefined {
+  const byShift = new Map<bigint, Map<bigint, StartedShell>>();
+  for (const shell of shells) {
+    if (shell.tag === undefined) continue;
+    const { shift, prefix } = reachOf(shell.tag);
+    const byPrefix = byShift.get(shift) ?? new Map<bigint, StartedShell>();
+    byShift.set(shift, byPrefix.set(prefix, shell));
+  }
+  const isRelatedTo = relationFinder(shells.filter(({ tag }) => tag === undefined));
+  return (pid) => {
+    const limit = byShift.size === 0 ? undefined : lockLimit(pid);
+    if (limit !== undefined && limit !== "unlimited") {
+      for (const [shift, byPrefix] of byShift) {
+        const shell = byPrefix.get(BigInt(limit) >> shift);
+        if (shell) return shell;
+      }
+    }
+    return isRelatedTo?.(pid);
+  };
+}
+
+/** The same where tags do not work: by group, session or cookie. */
+function relationFinder(
+  shells: readonly StartedShell[],
+): ((pid: number) => StartedShell | undefined) | undefined {
+  if (shells.length === 0) return undefined;
+  const owners = leadersOf(shells);
+  const byCookie = cookiesOf(shells);
+  return (pid) => {
+    const stat = readStat(pid);
+    return stat && (owners.get(stat.group) ?? owners.get(stat.session) ?? cookieOwner(pid, byCookie));
+  };
+}
+
+/** The shells by the process group their command leads. */
+function leadersOf(shells: readonly StartedShell[]): Map<number, StartedShell> {
+  // A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+  const leads = ({ commandPid, commandStart }: StartedShell) =>
+    (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
+  return new Map(shells.filter(leads).map((shell) => [shell.commandPid, shell]));
+}
+
+function cookiesOf(shells: readonly StartedShell[]): Map<string, StartedShell> {
+  return new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
+}
+
+/** Returns the shells whose tag is another host's by now. */
 async function findTagged(
   shells: readonly StartedShell[],
   pids: readonly number[],
   found: Found,
-): Promise<void> {
+): Promise<ReadonlySet<StartedShell>> {
   const byShift = new Map<bigint, TaggedShells>();
   const doubtful: StartedShell[] = [];
   for (const shell of shells) {
@@ -45,7 +110,8 @@ async function findTagged(
     doubtful.push(shell);
     known.hostsByKeeper.set(keeperPrefixOf(shell.tag), new Set());
   }
-  if (byShift.size === 0) return;
+  const passedOn = new Set<StartedShell>();
+  if (byShift.size === 0) return passedOn;
   await forEachPid(pids, (pid) => {
     const limit = lockLimit(pid);
     if (limit === undefined || limit === "unlimited") return;
@@ -56,9 +122,11 @@ async function findTagged(
       hostsByKeeper.get(prefix)?.add(hostOfKeeper(pid));
     }
   });
-  for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) found.set(shell, []);
+  for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) passedOn.add(shell);
+  for (const shell of passedOn) found.set(shell, []);
   const present = new Set(pids);
   for (const shell of shells) if (present.has(shell.commandPid)) addYoung(shell, found.get(shell) ?? []);
+  return passedOn;
 }
 
 /** The first process of a shell is known before it has taken on its tag (shim.sh). */
@@ -96,11 +164,8 @@ function hostOfKeeper(pid: number): number | undefined {
 
 /** The groups, the sessions, whoever has the cookie, and what hangs below them. */
 async function findRelated(shells: readonly StartedShell[], found: Found): Promise<void> {
-  // A pid stays reserved while it names a group: if nobody has it, the group is still ours.
-  const leads = ({ commandPid, commandStart }: StartedShell) =>
-    (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
-  const owners = new Map(shells.filter(leads).map((shell) => [shell.commandPid, shell]));
-  const byCookie = new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
+  const owners = leadersOf(shells);
+  const byCookie = cookiesOf(shells);
   const parents = new Map<number, number>();
   const related = new Map<number, StartedShell>();
   await forEachPid(allPids(), (pid) => {

@@ -102,6 +102,12 @@ export interface ProcessRef {
 
 export type SignalResult = "sent" | "gone" | "denied";
 
+export interface HuntTimes {
+  /** How long to wait for the first process to appear. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
 export interface Host {
   /** Known once ready. */
   readonly containment: Containment;
@@ -118,9 +124,19 @@ export interface Host {
   release(shell: StartedShell): void;
   /** What each shell has running, its own shim and loggers excepted. One look for many shells. */
   processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
+  /**
+   * Kills processes of these shells as they appear, for as long as some do: those that a look finds too late. `isPart`
+   * leaves out what is not meant.
+   */
+  hunt(
+    shells: readonly StartedShell[],
+    times: HuntTimes,
+    onStruck: (shell: StartedShell, process: ProcessRef, result: SignalResult) => void,
+    isPart?: (pid: number, shell: StartedShell) => boolean,
+  ): Promise<void>;
   /** What a shell that has ended left running; cheap where it forked nothing. */
   leftoversOf(shell: StartedShell): Promise<ProcessRef[]>;
-  signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult;
+  signal(target: Pick<ProcessRef, "pid" | "startTime">, signal: NodeJS.Signals): SignalResult;
   /** Whether this host is not allowed to signal it. */
   mayNotSignal(target: ProcessRef): boolean;
   /** To the command's whole group, if the command or its group is still there. */

@@ -14,10 +14,11 @@ import { patiently } from "../support/patience.ts";
 import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
 import { EventLoopHold } from "./event-loop-hold.ts";
 import { findLeftovers } from "./find-leftovers.ts";
-import { COOKIE, findProcesses } from "./find-processes.ts";
+import { COOKIE, findProcesses, ownerFinder } from "./find-processes.ts";
 import type {
   Containment,
   Host,
+  HuntTimes,
   ProcessRef,
   Progress,
   SignalResult,
@@ -26,6 +27,7 @@ import type {
 } from "./host.ts";
 import { baseEnvironmentOf, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
+import { huntNewest, type OnStruck } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
 import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
@@ -134,11 +136,25 @@ export class LocalHost implements Host {
     return await this.#look.processesOf(shells);
   }
 
+  async hunt(
+    shells: readonly StartedShell[],
+    times: HuntTimes,
+    onStruck: OnStruck,
+    isPart: (pid: number, shell: StartedShell) => boolean = () => true,
+  ): Promise<void> {
+    const ownerOf = ownerFinder(this.#tagHolders.findable(shells));
+    const partOf = (pid: number) => {
+      const shell = ownerOf(pid);
+      return shell && isPart(pid, shell) ? shell : undefined;
+    };
+    await huntNewest(partOf, times, onStruck);
+  }
+
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
     return this.#tagHolders.findable([shell]).length === 0 ? [] : await findLeftovers(shell);
   }
 
-  signal(target: ProcessRef, signal: NodeJS.Signals): SignalResult {
+  signal(target: Pick<ProcessRef, "pid" | "startTime">, signal: NodeJS.Signals): SignalResult {
     return signalProcess(target, signal);
   }
 

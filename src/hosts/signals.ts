@@ -7,7 +7,7 @@ export function signalProcess(
   { pid, startTime }: Pick<ProcessRef, "pid" | "startTime">,
   signal: NodeJS.Signals,
 ): SignalResult {
-  return isSameProcess(pid, startTime) ? send(pid, signal) : "gone";
+  return isSameProcess(pid, startTime) ? sendSignal(pid, signal) : "gone";
 }
 
 export function signalGroup(
@@ -17,15 +17,16 @@ export function signalGroup(
   // Only while its leader is the one we started: after that its number may be somebody else's.
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart || stat.group !== commandPid) return "gone";
-  return send(-commandPid, signal);
+  return sendSignal(-commandPid, signal);
 }
 
 /** Whether this user is not allowed to signal it. */
 export function mayNotSignal({ pid }: Pick<ProcessRef, "pid">): boolean {
-  return send(pid, 0) === "denied";
+  return sendSignal(pid, 0) === "denied";
 }
 
-function send(pid: number, signal: NodeJS.Signals | 0): SignalResult {
+/** Without a check of its own: for a pid whose identity the caller has read just now. */
+export function sendSignal(pid: number, signal: NodeJS.Signals | 0): SignalResult {
   try {
     process.kill(pid, signal);
     return "sent";

@@ -79,6 +79,7 @@ keep_deadlines() {
     covered=() kept=()
     for dir in "${left[@]}"; do
       if is_pending "$dir" && has_shim "$dir"; then
+        has_command "$dir" || continue_stopped "${shim_of[$dir]}"
         deadline=${durable[$dir]}
         if ((${uptime%%.*} < deadline)); then
           kept+=("$dir")
@@ -100,7 +101,17 @@ keep_deadlines() {
       done
     done
     kill_all
+    for dir in "${covered[@]}"; do
+      if has_shim "$dir"; then continue_stopped "${shim_of[$dir]}"; fi
+    done
   done
+}
+
+# Whether the command's first process is still there. Its shim would record its end at once, unless it is stopped.
+has_command() {
+  local pid start
+  { read -r _ _ pid start _ <"$1/identity"; } 2>/dev/null || return 1
+  start_time "$pid" && [[ $REPLY == "$start" ]] && is_alive "$pid"
 }
 
 # A shell whose shim was killed is lost: no record will ever come.
@@ -140,18 +151,19 @@ write_cause() {
 # Freezes what belongs to the commands until a scan finds nothing new, then kills it all: a process that
 # is stopped cannot fork away from under us. And again, until nothing is left: the death of a group's
 # leader wakes its stopped members, and a shim that was just forked may only now start its command.
-# Shims and loggers are spared: they record the end and go by themselves.
+# Shims and loggers are spared: they record the end and go by themselves; a stopped one is continued.
 kill_all() {
   local -A seen=() groups=() cookies=()
-  local path pid new rest
+  local path pid new rest rounds hit deadline=5
   # By time and not by rounds: what cannot be killed must not keep us busy for long.
   SECONDS=0
-  while ((SECONDS < 5)); do
+  while ((SECONDS < deadline)); do
     # Again each time: a shim may only now have written down whom it started.
     [[ $keeper_tag == - ]] && list_related
     seen=()
     rest=0
-    for ((new = 1; new; )); do
+    # After three scans with something new in each, it forks faster than we can scan: kill_newest deals with that.
+    for ((new = 1, rounds = 0; new && rounds < 3; rounds++)); do
       new=0
       for path in /proc/[0-9]*; do
         pid=${path#/proc/}
@@ -159,17 +171,61 @@ kill_all() {
         belongs_to "$pid"
         case $? in
           0) kill -STOP "$pid" 2>/dev/null && seen[$pid]=1 && new=1 ;;
-          2) rest=1 ;;
+          2)
+            rest=1
+            continue_stopped "$pid"
+            ;;
+          3) continue_stopped "$pid" ;;
         esac
       done
     done
     ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
-    ((${#seen[@]} || rest)) || break
+    kill_newest
+    # It can be killed, and that takes a little luck: nobody else will try.
+    [[ $hit ]] && deadline=30
+    [[ $hit ]] || ((${#seen[@]} || rest)) || break
     pause
   done
 }
 
-# 0: part of a command; 2: a shim or a logger; 1: a stranger, or gone.
+# A process that forks one child and exits is gone when a scan gets to it, and its child came after the scan began.
+# But the kernel gives out pids in order and names the latest in /proc/loadavg: one look at that process, and it is
+# killed before it forks, every few times. Sets hit where there was something. Uses the tables of kill_all.
+kill_newest() {
+  local pid last before=0 quiet=0
+  hit=''
+  # Quiet for 200 looks, some 10 ms; far fewer where no pid at all has been given out.
+  while ((quiet < 200 && SECONDS < deadline)); do
+    read -r _ _ _ _ last </proc/loadavg || return
+    ((quiet += last == before ? 20 : 1))
+    # Two, because another process may have been forked since.
+    for ((pid = last; pid > 1 && pid > last - 2; pid--)); do
+      is_of_command "$pid" || continue
+      kill -KILL "$pid" 2>/dev/null
+      # Of a dead one that nobody has reaped, the pid stays the latest.
+      ((last == before)) || hit=1 quiet=0
+    done
+    before=$last
+  done
+}
+
+# Part of a command that is to end, dead or alive.
+is_of_command() {
+  if [[ $keeper_tag == - ]]; then
+    is_related "$1"
+    return
+  fi
+  tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) && [[ $REPLY != "$keeper_tag" ]] &&
+    [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
+}
+
+# A command can stop its shim and its loggers: they would stay for ever.
+continue_stopped() {
+  local stat
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null
+}
+
+# 0: part of a command; 2: a shim that is to go; 3: another process of nacre's own; 1: a stranger, or gone.
 belongs_to() {
   if [[ $keeper_tag == - ]]; then
     is_related "$1"
@@ -178,7 +234,7 @@ belongs_to() {
   tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) && is_alive "$1" || return 1
   if [[ $REPLY == "$keeper_tag" ]]; then
     is_young_shim "$1" && return 2
-    return 1
+    return 3
   fi
   [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }

@@ -1,9 +1,24 @@
-// Ends shells with everything they started, and proves it: first asks, then freezes what is left
-// until nothing new appears, kills it, and looks again. The shims and loggers are spared: they
-// record the end.
-import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+// Ends shells with everything they started, and proves it. The shims and loggers are spared: they record the end.
+//
+//   endShells
+//     ask            TERM to every process, then a grace period
+//     freezeAndKill  STOP what is left until a scan finds nothing new, KILL it, scan again; what forks faster than a
+//                    scan can follow is killed as it appears (hosts/newest-processes.ts). Has a deadline:
+//                    past it, the same goes on in the background until nothing is left.
+//     waitForRecords until the shims have recorded the ends; a stopped shim is continued
+import type { Host, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
+import { readStat } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { KILL_VERIFY_MAX_MS } from "../support/limits.ts";
+import {
+  CONTINUE_SHIMS_MS,
+  FORKING_LOOK_MS,
+  FREEZE_ROUNDS_MAX_COUNT,
+  HUNT_MAX_MS,
+  HUNT_QUIET_MS,
+  KILL_AGAIN_MAX_MS,
+  KILL_MAX_MS,
+  KILL_VERIFY_MAX_MS,
+} from "../support/limits.ts";
 
 export interface Survivor {
   readonly pid: number;
@@ -14,8 +29,10 @@ export interface Survivor {
 export interface KillReport {
   /** Every process that got a signal. */
   readonly signalled: readonly { readonly pid: number; readonly command: string }[];
-  /** What could not be ended, and why. Empty means: looked for, and nothing found. */
+  /** What could not be ended, and why. Empty means: looked for, and nothing found; but see `unverified`. */
   readonly survivors: readonly Survivor[];
+  /** The deadline came before the last scan was complete. It goes on, and so does the killing. */
+  readonly unverified?: true;
 }
 
 export interface KillTarget {
@@ -25,7 +42,10 @@ export interface KillTarget {
 }
 
 /** What ending needs of a host. */
-export type KillHost = Pick<Host, "processesOf" | "signal" | "mayNotSignal" | "signalGroup" | "isAlive">;
+export type KillHost = Pick<
+  Host,
+  "processesOf" | "hunt" | "signal" | "mayNotSignal" | "signalGroup" | "isAlive"
+>;
 
 /** One look at the processes serves all shells: killing a thousand costs little more than killing one. */
 export async function endShells(
@@ -39,7 +59,7 @@ export async function endShells(
     await round.waitForEnd(graceMs);
   }
   await round.freezeAndKill();
-  await orAfter(KILL_VERIFY_MAX_MS, Promise.all(targets.map(({ ended }) => ended)));
+  await round.waitForRecords();
   return round.reports();
 }
 
@@ -60,13 +80,20 @@ class KillRound {
   readonly #shells: readonly StartedShell[];
   readonly #signalled = new Map<StartedShell, Map<string, ProcessRef>>();
   readonly #denied = new Set<string>();
+  readonly #running: Set<StartedShell>;
+  /** Nothing is left that could be killed. */
+  #isDone = false;
   #remaining = new Map<StartedShell, ProcessRef[]>();
+  /** Of each shell that was faster than the scans: the last process that was hit. */
+  readonly #outrunning = new Map<StartedShell, ProcessRef>();
 
   constructor(host: KillHost, targets: readonly KillTarget[]) {
     this.#host = host;
     this.#targets = targets;
     this.#shells = targets.map(({ started }) => started);
+    this.#running = new Set(this.#shells);
     for (const shell of this.#shells) this.#signalled.set(shell, new Map());
+    for (const { started, ended } of targets) void ended.then(() => this.#running.delete(started));
   }
 
   async ask(signal: NodeJS.Signals): Promise<void> {
@@ -108,65 +135,149 @@ class KillRound {
       if (allEnded) await pause(Math.min(wait, left));
       else allEnded = (await orAfter(Math.min(wait, left), ended)) ?? false;
       if (allEnded && !this.#anyAlive()) return;
+      if (wait >= CONTINUE_SHIMS_MS) this.#continueShims(this.#running);
     }
   }
 
+  /** Until nothing is left, or the deadline comes. Then it goes on, without keeping the program alive. */
   async freezeAndKill(): Promise<void> {
-    const deadline = monotonicMs() + KILL_VERIFY_MAX_MS;
-    for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
-      const frozen = await this.#freeze();
-      if (frozen.length === 0) return;
-      for (const [shell, process] of frozen) this.#send(shell, process, "SIGKILL");
-      const killable = frozen.filter(([, process]) => !this.#denied.has(keyOf(process)));
-      if (killable.length === 0 || monotonicMs() > deadline) return;
+    const killed = this.#killAll().then(() => {
+      this.#isDone = true;
+      this.#continueShims(this.#shells);
+    });
+    await orAfter(KILL_MAX_MS, killed);
+    // At the end of this program the keeper does the same.
+    void killed.catch(() => {});
+  }
+
+  /** Returns when nothing is left, or nothing that this user may signal. */
+  async #killAll(): Promise<void> {
+    const began = monotonicMs();
+    await this.#hunt(this.#shells, FORKING_LOOK_MS);
+    for (
+      let wait = 1;
+      ;
+      wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? 50 : KILL_AGAIN_MAX_MS)
+    ) {
+      const found = await this.#freeze();
+      if (found.length === 0) return;
+      for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");
+      if (found.every(([, process]) => this.#denied.has(keyOf(process)))) return;
       await pause(wait);
     }
   }
 
-  /** Whoever was merely asked is no survivor; whoever could not be reached is. */
+  /** Until the shims have recorded the ends. One that the command has stopped would never do so. */
+  async waitForRecords(): Promise<void> {
+    const deadline = monotonicMs() + KILL_VERIFY_MAX_MS;
+    const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
+    this.#continueShims(this.#shells);
+    while (monotonicMs() < deadline && !(await orAfter(CONTINUE_SHIMS_MS, ended)))
+      this.#continueShims(this.#running);
+  }
+
+  /** A process that was only asked to end is no survivor, unless the signal could not be sent. */
   reports(which: "all" | "denied only" = "all"): Map<StartedShell, KillReport> {
-    const counts = (process: ProcessRef) => which === "all" || this.#denied.has(keyOf(process));
     return new Map(
-      this.#shells.map((shell) => [
-        shell,
-        {
-          signalled: [...(this.#signalled.get(shell)?.values() ?? [])].map(({ pid, command }) => ({
-            pid,
-            command,
-          })),
-          survivors: (this.#remaining.get(shell) ?? [])
-            .filter((process) => counts(process) && this.#host.isAlive(process.pid, process.startTime))
-            .map((process) => ({
-              pid: process.pid,
-              command: process.command,
-              reason: this.#reason(process),
-            })),
-        },
-      ]),
+      this.#shells.map((shell) => {
+        const signalled = [...(this.#signalled.get(shell)?.values() ?? [])];
+        return [
+          shell,
+          {
+            signalled: signalled.map(({ pid, command }) => ({ pid, command })),
+            survivors: this.#survivorsOf(shell, which),
+            ...(which === "all" && !this.#isDone ? { unverified: true as const } : {}),
+          },
+        ];
+      }),
     );
   }
 
-  /** A stopped process cannot fork: when a look finds nobody new, everybody is found. */
+  #survivorsOf(shell: StartedShell, which: "all" | "denied only"): Survivor[] {
+    const isDenied = (process: ProcessRef) => this.#denied.has(keyOf(process));
+    const alive = (this.#remaining.get(shell) ?? []).filter(
+      (process) =>
+        (which === "all" || isDenied(process)) && this.#host.isAlive(process.pid, process.startTime),
+    );
+    const survivors = alive.map((process) => ({
+      pid: process.pid,
+      command: process.command,
+      reason: isDenied(process) ? DENIED : NOT_ENDED,
+    }));
+    if (which === "denied only") return survivors;
+    const outrunning = this.#outrunning.get(shell);
+    if (outrunning)
+      survivors.push({ pid: outrunning.pid, command: outrunning.command, reason: KEEPS_FORKING });
+    return survivors.length === 0 ? this.#shimOf(shell) : survivors;
+  }
+
+  /** Where everything has ended and the shell has not: its shim is the reason. */
+  #shimOf(shell: StartedShell): Survivor[] {
+    if (!this.#running.has(shell) || shell.unseen !== undefined) return [];
+    if (!this.#host.isAlive(shell.shimPid, shell.shimStart)) return [];
+    const isStopped = "Tt".includes(readStat(shell.shimPid)?.state ?? "");
+    return [{ pid: shell.shimPid, command: "nacre-shim", reason: isStopped ? SHIM_STOPPED : SHIM_NOT_DONE }];
+  }
+
+  /**
+   * A stopped process cannot fork: when a scan finds nothing new, everything is found. Where scan after scan finds
+   * something new, or what it found is gone at once, something forks faster than it can be stopped: that is killed as
+   * it appears.
+   */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
-    for (let newcomers = 1; newcomers > 0; ) {
-      newcomers = 0;
+    this.#outrunning.clear();
+    for (let rounds = 1; ; rounds++) {
       this.#remaining = await this.#host.processesOf(this.#shells);
-      for (const [shell, processes] of this.#remaining) {
-        for (const process of processes) {
-          if (frozen.has(keyOf(process))) continue;
-          frozen.set(keyOf(process), [shell, process]);
-          this.#send(shell, process, "SIGSTOP");
-          newcomers++;
-        }
-      }
+      const newcomers = this.#newIn(frozen);
+      if (newcomers.length === 0) break;
+      const results = newcomers.map(([shell, process]) => this.#send(shell, process, "SIGSTOP"));
+      if (rounds < FREEZE_ROUNDS_MAX_COUNT && !results.includes("gone")) continue;
+      for (const [shell, process] of frozen.values()) this.#send(shell, process, "SIGKILL");
+      await this.#hunt(
+        this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0),
+        HUNT_QUIET_MS,
+      );
+      break;
     }
     // The death of a group's leader wakes its stopped members: leaders last.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
   }
 
-  #send(shell: StartedShell, process: ProcessRef, signal: NodeJS.Signals): void {
+  #newIn(frozen: Map<string, [StartedShell, ProcessRef]>): [StartedShell, ProcessRef][] {
+    const newcomers: [StartedShell, ProcessRef][] = [];
+    for (const [shell, processes] of this.#remaining) {
+      for (const process of processes) {
+        if (frozen.has(keyOf(process))) continue;
+        frozen.set(keyOf(process), [shell, process]);
+        newcomers.push([shell, process]);
+      }
+    }
+    return newcomers;
+  }
+
+  async #hunt(shells: readonly StartedShell[], firstMs: number): Promise<void> {
+    await this.#host.hunt(shells, { firstMs, maxMs: HUNT_MAX_MS }, (shell, process, result) => {
+      this.#outrunning.set(shell, process);
+      this.#took(shell, process, result);
+    });
+  }
+
+  /** A command can stop its shim (`kill -STOP $PPID`). The shim would then never record the end. */
+  #continueShims(shells: Iterable<StartedShell>): void {
+    for (const { shimPid, shimStart, unseen } of shells) {
+      if (unseen !== undefined) continue;
+      this.#host.signal({ pid: shimPid, startTime: shimStart }, "SIGCONT");
+    }
+  }
+
+  #send(shell: StartedShell, process: ProcessRef, signal: NodeJS.Signals): SignalResult {
     const result = this.#host.signal(process, signal);
+    this.#took(shell, process, result);
+    return result;
+  }
+
+  #took(shell: StartedShell, process: ProcessRef, result: SignalResult): void {
     if (result === "denied") this.#denied.add(keyOf(process));
     if (result === "sent") this.#note(shell, process);
   }
@@ -181,20 +292,27 @@ class KillRound {
     }
     return false;
   }
-
-  #reason(process: ProcessRef): string {
-    return this.#denied.has(keyOf(process))
-      ? "it belongs to another user and this process may not signal it (EPERM)"
-      : "it did not end after SIGKILL; it may be waiting in the kernel (uninterruptible sleep)";
-  }
 }
+
+const DENIED = "it belongs to another user and this process may not signal it (EPERM)";
+const NOT_ENDED = "it did not end after SIGKILL; it may be waiting in the kernel (uninterruptible sleep)";
+const KEEPS_FORKING =
+  "it forks faster than it can be killed; nacre goes on killing it in the background. Look again with BashOutput or nacre ps";
+const SHIM_STOPPED =
+  "everything the command started has ended, but its shim, which records the end, is stopped and cannot be continued. Send it SIGCONT";
+const SHIM_NOT_DONE =
+  "everything the command started has ended, but its shim has not recorded the end yet. Look again in a moment";
 
 function keyOf({ pid, startTime }: ProcessRef): string {
   return `${pid}/${startTime}`;
 }
 
+/** A long one is for the background, and keeps no program alive. */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    if (ms > KILL_VERIFY_MAX_MS) timer.unref();
+  });
 }
 
 /** Leaves no timer behind that would keep the program alive. */

@@ -73,6 +73,14 @@ export const REFILL_AFTER_DEATH_MS = 500;
 /** hosts/: processes looked at before a scan of /proc lets others run. */
 export const SCAN_CHUNK_COUNT = 200;
 
+/** hosts/: a chain of processes that each fork one child and exit: how many of the newest pids one look takes in, and
+ * how many looks tell whether there is such a chain. */
+export const NEWEST_PIDS_COUNT = 6;
+export const NEWEST_LOOKS_COUNT = 8;
+/** hosts/, shell/: killing such a chain: how long at a time without letting other work of this thread run, and how long
+ * nothing may appear before the chain counts as dead. */
+export const HUNT_BURST_MS = 4;
+export const HUNT_QUIET_MS = 12;
 /** hosts/: so few pids are looked at one by one; of more, only those that a listing shows. */
 export const FEW_PIDS_COUNT = 64;
 /** hosts/: no machine starts more processes than that. */
@@ -90,6 +98,17 @@ export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 export const KILL_GRACE_MS = 2_000;
 /** shell/, hosts/: how long killed processes may take to disappear before they are called survivors. */
 export const KILL_VERIFY_MAX_MS = 2_000;
+/** shell/: what killing may take before the caller gets its answer, with what is left named as a survivor. */
+export const KILL_MAX_MS = 5_000;
+/** shell/: before the first scan: how long to see whether a command forks faster than a scan can follow. */
+export const FORKING_LOOK_MS = 0.5;
+/** shell/: scans that find something new before it is killed as it appears, and how long that goes on at a time. */
+export const FREEZE_ROUNDS_MAX_COUNT = 3;
+export const HUNT_MAX_MS = 1_000;
+/** shell/: how often a shim that has not recorded the end of a killed shell is continued, in case it is stopped. */
+export const CONTINUE_SHIMS_MS = 80;
+/** shell/: the longest pause between two attempts to kill survivors in the background. */
+export const KILL_AGAIN_MAX_MS = 10_000;
 /** shell/: how often live shells are checked for a shim that died without a word. */
 export const LIVENESS_CHECK_MS = 500;
 /** shell/: and of how many shims the state is read each time. */
