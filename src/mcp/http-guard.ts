@@ -3,14 +3,8 @@
 // could: so there is a token.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import {
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  validateHostHeader,
-  validateOriginHeader,
-} from "@modelcontextprotocol/server";
 import { NacreError } from "../support/errors.ts";
-import { MCP_TOKEN_MIN_CHARS } from "../support/limits.ts";
+import { EXCERPT_MAX_CHARS, MCP_TOKEN_MIN_CHARS } from "../support/limits.ts";
 
 export const MCP_PATH = "/mcp";
 export const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
@@ -24,7 +18,8 @@ export interface Refusal {
 }
 
 /** What is looked at. */
-export type Knock = Pick<IncomingMessage, "headers" | "url" | "method">;
+export type Knock = Pick<IncomingMessage, "headers" | "url" | "method"> &
+  Partial<Pick<IncomingMessage, "headersDistinct">>;
 
 export class HttpGuard {
   readonly #tokens: readonly string[];
@@ -35,11 +30,14 @@ export class HttpGuard {
   }
 
   /** Looks at the headers alone: the body of a stranger is not even read. */
-  admit({ headers, url = "/", method = "GET" }: Knock): Admission {
-    const host = validateHostHeader(headers.host, localhostAllowedHostnames());
-    if (!host.ok) return { status: 403, message: host.message };
-    const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins());
-    if (!origin.ok) return { status: 403, message: origin.message };
+  admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: Knock): Admission {
+    const { host, origin } = headers;
+    // Of two, Node shows the first; whatever stands between may have looked at the second.
+    const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+    if (several) return { status: 403, message: `Send the ${GIVEN_ONCE[several]} header once.` };
+    if (host === undefined) return { status: 403, message: "The Host header is missing." };
+    if (!isLocalHost(host)) return { status: 403, message: notLocal("Host", host) };
+    if (origin && !isLocalOrigin(origin)) return { status: 403, message: notLocal("Origin", origin) };
     if (url.split("?", 1)[0] !== MCP_PATH) {
       return { status: 404, message: `There is nothing here. The server is at ${MCP_PATH}.` };
     }
@@ -52,6 +50,31 @@ export class HttpGuard {
     if (token !== undefined) return { token };
     return { status: 401, message: given === "" ? NO_TOKEN : WRONG_TOKEN };
   }
+}
+
+const GIVEN_ONCE: Readonly<Record<string, string>> = {
+  host: "Host",
+  origin: "Origin",
+  authorization: "Authorization",
+};
+
+// Compared as it is written. A URL parser would also take user@, other spellings of the address and what follows it.
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?$/i;
+
+/** With any port: the one that a client sees may be forwarded. */
+function isLocalHost(host: string): boolean {
+  const [whole, port = "0"] = LOCAL_HOST.exec(host) ?? [];
+  return whole !== undefined && Number(port) <= 65_535;
+}
+
+function isLocalOrigin(origin: string): boolean {
+  const [, host] = /^https?:\/\/(.*)$/i.exec(origin) ?? [];
+  return host !== undefined && isLocalHost(host);
+}
+
+function notLocal(header: string, value: string): string {
+  const shown = value.length > EXCERPT_MAX_CHARS ? `${value.slice(0, EXCERPT_MAX_CHARS)}…` : value;
+  return `The ${header} header names ${JSON.stringify(shown)}. This server answers to localhost, 127.0.0.1 and [::1] only, with or without a port.`;
 }
 
 const NO_TOKEN =

@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readHttpAddress } from "../../src/mcp/http-address.ts";
 import { HttpGuard, nameOf, readTokens } from "../../src/mcp/http-guard.ts";
@@ -68,6 +69,82 @@ describe("the guard", () => {
     });
   });
 
+  test.each(["localhost", "LocalHost:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:8080"])(
+    "lets in the host %s",
+    (host) => expect(guard.admit({ headers: { ...headers, host }, url })).toEqual({ token: TOKENS[1] }),
+  );
+
+  test.each([
+    "user@127.0.0.1:8080",
+    "user:password@localhost",
+    "@localhost",
+    "evil.example@localhost",
+    "localhost@evil.example",
+    "localhost.",
+    "localhost.:8080",
+    "127.0.0.1.",
+    "127.1",
+    "2130706433",
+    "0x7f.0.0.1",
+    "0177.0.0.1",
+    "127.0.0.2",
+    "0.0.0.0",
+    "::1",
+    "::1:8080",
+    "[::1",
+    "[0:0:0:0:0:0:0:1]",
+    "[::ffff:127.0.0.1]",
+    "[::1%25lo]",
+    "localhost:",
+    "localhost:http",
+    "localhost:65536",
+    "localhost:-1",
+    "localhost:+80",
+    "localhost: 80",
+    "localhost:80:80",
+    "localhost/",
+    "localhost/mcp",
+    "localhost?x",
+    "localhost#x",
+    "localhost\\evil.example",
+    "localhost, evil.example",
+    "evil.example, localhost",
+    "localhost evil.example",
+    " localhost",
+    "localhost\t",
+    "http://localhost",
+    "localhost.evil.example",
+    "evil-localhost",
+    "ⓛocalhost",
+    "loc%61lhost",
+    "",
+  ])("keeps out the host %j", (host) => {
+    expect(guard.admit({ headers: { ...headers, host }, url })).toMatchObject({
+      status: 403,
+      message: expect.stringContaining("Host"),
+    });
+  });
+
+  test.each([
+    "http://user@localhost",
+    "http://localhost/",
+    "http://localhost.",
+    "http://localhost, http://evil.example",
+    "file://localhost",
+    "localhost",
+    "http://",
+  ])("keeps out the origin %j", (origin) => {
+    expect(guard.admit({ headers: { ...headers, origin }, url })).toMatchObject({
+      status: 403,
+      message: expect.stringContaining("Origin"),
+    });
+  });
+
+  test("says which host was named, and not at length", () => {
+    const refused = guard.admit({ headers: { ...headers, host: `${"x".repeat(5_000)}"` }, url });
+    expect(Object(refused).message.length).toBeLessThan(300);
+  });
+
   test("knows one path", () => {
     expect(guard.admit({ headers, url: "/" })).toMatchObject({ status: 404 });
     expect(guard.admit({ headers, url: "/mcp?x=1" })).toHaveProperty("token");
@@ -98,6 +175,35 @@ test("a stranger is kept out, and gets an answer that says why", async () => {
   });
   expect(await post(url, LIST, { host: "evil.example" })).toMatchObject({ status: 403 });
   expect(await post(url, LIST, { origin: "https://evil.example" })).toMatchObject({ status: 403 });
+});
+
+test("odd ways to name the host and the target are refused over the wire", async () => {
+  const { url } = await mcp.overHttp([]);
+  const { host, port } = new URL(url);
+  const status = async (target: string, ...hosts: string[]) => {
+    const socket = connect(Number(port), "127.0.0.1");
+    const lines = [
+      `POST ${target} HTTP/1.1`,
+      ...hosts,
+      `Authorization: Bearer ${TOKENS[0]}`,
+      "Connection: close",
+    ];
+    socket.end(`${lines.join("\r\n")}\r\nContent-Length: 0\r\n\r\n`);
+    return Number((await text(socket)).split(" ")[1]);
+  };
+  // Past the guard: what is wrong then is the empty message.
+  expect(await status("/mcp", `Host: ${host}`)).not.toBe(403);
+  expect(await status("/mcp", `Host: user@${host}`)).toBe(403);
+  expect(await status("/mcp", `Host: ${host}`, "Host: evil.example")).toBe(403);
+  expect(await status("/mcp", "Host: evil.example", `Host: ${host}`)).toBe(403);
+  expect(
+    await status("/mcp", `Host: ${host}`, "Origin: http://localhost", "Origin: http://evil.example"),
+  ).toBe(403);
+  expect(await status("/mcp")).toBe(400);
+  expect(await status(`http://${host}/mcp`, `Host: ${host}`)).toBe(404);
+  expect(await status("http://evil.example/mcp", `Host: ${host}`)).toBe(404);
+  expect(await status("//evil.example/mcp", `Host: ${host}`)).toBe(404);
+  expect(await status("/./mcp", `Host: ${host}`)).toBe(404);
 });
 
 test("what only HTTP can get wrong is answered with a status each, and the server lives", async () => {
