@@ -1,5 +1,6 @@
 // The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
 import { AuditLog } from "./audit/audit-log.ts";
+import { verdictOn } from "./execution/admission.ts";
 import type { BashOutputMetadata } from "./execution/bash-output.ts";
 import type { BashMetadata } from "./execution/bash-result.ts";
 import { callEvents } from "./execution/call-events.ts";
@@ -9,8 +10,8 @@ import type { KillShellMetadata } from "./execution/kill-shell.ts";
 import type { ModesMetadata } from "./execution/modes.ts";
 import { judgingLoader, resolveExecutionOptions } from "./execution/options.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
+import { sessionTarget } from "./execution/session-target.ts";
 import type { Verdict } from "./policy/verdict.ts";
-import type { Session } from "./shell/session.ts";
 import { ShellManager } from "./shell/shell-manager.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
 import { NacreError } from "./support/errors.ts";
@@ -50,7 +51,7 @@ export interface Toolkit {
    */
   session(id?: string, options?: CallOptions): JudgedSession;
   /** The sessions of the toolkit's scope. */
-  sessions(): readonly Session[];
+  sessions(): readonly JudgedSession[];
   /** The shells of the toolkit's scope. */
   readonly shells: {
     list(): ShellProcess[];
@@ -58,8 +59,8 @@ export interface Toolkit {
   };
   /** Tells a listener of every event of this kind, until what is returned is called. */
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
-  /** What the policy says about a command; nothing is run. */
-  check(command: string): Verdict;
+  /** What the policy says about a command, as a call with these options would run it; nothing is run. */
+  check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
   /** Starts the keeper and loads the policy, once; createToolkit has waited for it. */
   ready(): Promise<void>;
   /** Ends everything the tools have started. */
@@ -124,6 +125,8 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     await manager.dispose();
     audit?.close();
   };
+  const session: Toolkit["session"] = (id = sessionId ?? "default", call = {}) =>
+    new JudgedSession(createContext({ ...surroundings, ...call, sessionId: id }), resolved);
   return {
     manager,
     registry,
@@ -133,17 +136,18 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
       const context = createContext({ ...surroundings, ...call });
       return executor.execute(tool, context, args) as Promise<ToolResult<MetadataOf<T>>>;
     },
-    session: (id = sessionId ?? "default", call = {}) =>
-      new JudgedSession(createContext({ ...surroundings, ...call, sessionId: id }), resolved),
-    sessions: () => manager.listSessions({ scope: scope ?? "default" }),
+    session,
+    sessions: () => manager.listSessions({ scope: scope ?? "default" }).map(({ id }) => session(id)),
     shells: {
       list: () => manager.listShells({ scope: scope ?? "default" }),
       get: (id) => manager.getShell(id, { scope: scope ?? "default" }),
     },
     on: (name, listener) => events.on(name, listener),
-    check: (command) => {
+    check: (command, call = {}) => {
       if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
-      return judging.judge(command, judging.facts(workingDir));
+      const context = createContext({ ...surroundings, ...call });
+      const target = dialect === "modes" ? null : sessionTarget(context, resolved);
+      return verdictOn(command, target, context, judging);
     },
     ready: () => {
       readying ??= getReady();

@@ -12,9 +12,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 let scratch: string;
@@ -111,6 +112,85 @@ test("no value is compared with a class of one realm", () => {
     "a instanceof Error; b instanceof  Uint8Array; c instanceof ErrorOfOurs; d instanceof z.ZodMap",
   );
   expect(realmBoundChecks(planted)).toHaveLength(2);
+});
+
+describe("only start.ts starts commands", () => {
+  /** What starts a command, by name, and where it is declared. */
+  const STARTS = new Map([
+    ["createShell", ["src/shell/shell-manager.ts", "src/shell/session-options.ts"]],
+    ["run", ["src/shell/session.ts"]],
+    ["start", ["src/shell/session.ts", "src/hosts/host.ts", "src/hosts/local.ts"]],
+  ]);
+
+  /** Files that are not there: one goes around admission, one makes an admission up. */
+  const PLANTED = new Map([
+    [
+      join(root, "src/mcp/bypass.ts"),
+      `import type { Toolkit } from "../toolkit.ts";
+export const bypass = ({ manager: m }: Toolkit) => m.session("x", { workingDir: "/" }).run("true");
+export const handedOn = ({ manager: m }: Toolkit) => m.createShell;
+`,
+    ],
+    [
+      join(root, "src/mcp/made-up.ts"),
+      `import { Admitted } from "../execution/admission.ts";
+import { startAlone } from "../execution/start.ts";
+export const made = new Admitted({});
+export const copied = startAlone({ command: "true", cwd: "/", session: null, background: false, verdict: "allow", rule: null });
+`,
+    ],
+  ]);
+  let program: ts.Program;
+
+  beforeAll(() => {
+    const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+    const host = ts.createCompilerHost(options);
+    const { readFile, fileExists } = host;
+    host.readFile = (path) => PLANTED.get(path) ?? readFile(path);
+    host.fileExists = (path) => PLANTED.has(path) || fileExists(path);
+    const files = [...ts.sys.readDirectory(join(root, "src"), [".ts"]), ...PLANTED.keys()];
+    program = ts.createProgram(files, options, host);
+  }, 120_000);
+
+  /** Every start that a file outside shell/ makes or hands on, as `file: method`. */
+  function starts(): string[] {
+    const checker = program.getTypeChecker();
+    const isStart = (name: ts.MemberName) => {
+      const declaredIn = STARTS.get(name.text);
+      const declaration = declaredIn && checker.getSymbolAtLocation(name)?.declarations?.[0];
+      return declaration && declaredIn?.includes(relative(root, declaration.getSourceFile().fileName));
+    };
+    const found = new Set<string>();
+    for (const source of program.getSourceFiles()) {
+      const file = relative(root, source.fileName);
+      if (!file.startsWith("src/") || file.startsWith("src/shell/")) continue;
+      const visit = (node: ts.Node): void => {
+        if (ts.isPropertyAccessExpression(node) && isStart(node.name))
+          found.add(`${file}: ${node.name.text}`);
+        ts.forEachChild(node, visit);
+      };
+      visit(source);
+    }
+    return [...found].sort();
+  }
+
+  test("syntax-check.ts has bash -n read a text, which runs nothing; a planted start is found", () => {
+    expect(starts()).toEqual([
+      "src/execution/start.ts: createShell",
+      "src/execution/start.ts: run",
+      "src/execution/start.ts: start",
+      "src/execution/syntax-check.ts: createShell",
+      "src/mcp/bypass.ts: createShell",
+      "src/mcp/bypass.ts: run",
+    ]);
+  }, 120_000);
+
+  test("an Admitted that admission.ts has not made does not compile", () => {
+    const source = program.getSourceFile(join(root, "src/mcp/made-up.ts"));
+    // 2673: the constructor is private; 2345: an argument of another type.
+    expect(program.getSemanticDiagnostics(source).map(({ code }) => code)).toEqual([2673, 2345]);
+  }, 120_000);
 });
 
 test("the built package offers exactly its public names", () => {

@@ -5,9 +5,10 @@ import type { CliIo } from "./cli-io.ts";
 import { printable } from "./printable.ts";
 
 export async function askPerson(io: CliIo, request: ApprovalRequest): Promise<boolean> {
-  const { command, rule, reason, alternative } = request;
-  const instead = alternative === undefined ? "" : `Instead: ${alternative}\n`;
-  const question = `${printable(command)}\n${reason} (rule ${rule})\n${instead}Run it? [y/N] `;
+  const { command, rule, reason, alternative, cwd, background } = request;
+  const instead = alternative === undefined ? "" : `Instead: ${printable(alternative)}\n`;
+  const where = `in ${printable(cwd)}${background ? ", in the background" : ""}`;
+  const question = `${printable(command)}\n${where}\n${printable(reason)} (rule ${rule})\n${instead}Run it? [y/N] `;
   const lines = createInterface({ input: io.stdin, output: io.stderr });
   try {
     return await new Promise<boolean>((resolve) => {

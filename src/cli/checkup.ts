@@ -13,6 +13,7 @@ import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES } from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
 import { humanizeBytes } from "../text/snip.ts";
 import { counted } from "./amounts.ts";
+import { startOwnCommand } from "./own-command.ts";
 
 export interface Finding {
   readonly name: string;
@@ -100,11 +101,8 @@ const TRIAL_BYTES = 65_536;
 
 /** A real command, from start to end. */
 async function trial(manager: ShellManager, workingDir: string): Promise<Result> {
-  const shell = await manager.createShell({
-    command: 'printf %s "$BASH_VERSION ($BASH)"',
-    workingDir,
-    background: false,
-  });
+  const command = 'printf %s "$BASH_VERSION ($BASH)"';
+  const shell = await startOwnCommand(manager, { command, workingDir }, { background: false });
   const code = await shell.wait(DOCTOR_WAIT_MS);
   const said = shell.getAllOutput();
   manager.forget(shell);

@@ -1,6 +1,7 @@
 // Runs one command line; the result is the exit code. Data goes to stdout, everything else to stderr. Takes its
 // surroundings as an argument, so that tests run it without a process of its own.
 import { type Command, CommanderError } from "commander";
+import { type RefusalMetadata, refusalMetadata } from "../execution/refusal.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
@@ -31,7 +32,9 @@ async function failed(io: CliIo, error: unknown, words: readonly string[]): Prom
   const code = error instanceof NacreError ? error.code : "internal";
   const isNotBash = error instanceof NotBash;
   if (wantsJson(words)) {
-    const result = isNotBash ? resultOfNotBash(error) : ToolResult.fail(messageOf(error), { code });
+    const result = isNotBash
+      ? resultOfNotBash(error)
+      : ToolResult.fail<RefusalMetadata>(messageOf(error), { code, metadata: refusalMetadata(error) });
     io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
   }
   // What bash says of it, and the exit code, are those of the command.

@@ -1,36 +1,42 @@
-// Whether the policy lets a command run, for a person at a terminal or a script without one.
-
-import { resolveExecutionOptions } from "../execution/options.ts";
-import { requirePermission } from "../execution/permission.ts";
-import { ShellManager } from "../shell/shell-manager.ts";
-import type { ExecutionContext } from "../tool/context.ts";
-import { createContext } from "../tool/context.ts";
+// How the words of `nacre run` reach admission, the same for all of its forms: the policy, the sandbox around the command,
+// and a person who can be asked if a terminal is there.
+import { type Admitted, admit, type SessionTarget } from "../execution/admission.ts";
+import { type ExecutionOptions, resolveExecutionOptions } from "../execution/options.ts";
+import type { Session } from "../shell/session.ts";
+import type { ShellManager } from "../shell/shell-manager.ts";
+import { createContext, type ExecutionContext } from "../tool/context.ts";
 import { askPerson } from "./ask-person.ts";
 import type { CliIo } from "./cli-io.ts";
-import type { Policy } from "./option.ts";
+import type { RunPlan } from "./commands/run-plan.ts";
 
-export interface Asked {
-  readonly command: string;
-  readonly workingDir: string;
-  readonly policy: Policy;
-  readonly policyFile: string | undefined;
-}
-
-/** Throws why it may not run, if it may not. */
-export async function askPermission(io: CliIo, asked: Asked): Promise<void> {
-  const { command, workingDir } = asked;
-  const context = createContext({ workingDir, ...approverFor(io) });
-  // Only for what bash is asked about the text: one shell, and nothing that is kept ready for another.
-  await using manager = new ShellManager({ poolSize: 0 });
-  await requirePermission(command, context, resolveExecutionOptions({ ...policyOf(asked), manager }));
+/** Throws why the command may not run, if it may not. Without a session: for a bash of its own. */
+export async function admitRun(
+  io: CliIo,
+  plan: RunPlan,
+  manager: ShellManager,
+  session?: Session,
+): Promise<Admitted> {
+  const { command, background, workingDir, env } = plan;
+  const context = createContext({ workingDir, env, ...approverFor(io) });
+  const options = resolveExecutionOptions({ ...judgingOf(plan), manager });
+  return await admit({ command, background, session: targetOf(session, plan) }, context, options);
 }
 
 /** What decides about a command that comes from the command line. */
-export function policyOf({ policy, policyFile }: Pick<Asked, "policy" | "policyFile">) {
-  return { policy, door: "cli", ...(policyFile === undefined ? {} : { policyFile }) } as const;
+export function judgingOf({
+  policy,
+  policyFile,
+  confine,
+}: Pick<RunPlan, "policy" | "policyFile" | "confine">): ExecutionOptions {
+  return { policy, door: "cli", ...confine, ...(policyFile === undefined ? {} : { policyFile }) };
 }
 
-/** Only where somebody can answer. */
+/** Only where a person can answer. */
 export function approverFor(io: CliIo): Pick<ExecutionContext, "approve"> {
   return io.interactive ? { approve: (request) => askPerson(io, request) } : {};
+}
+
+function targetOf(session: Session | undefined, { workingDir }: RunPlan): SessionTarget | null {
+  if (!session) return null;
+  return { id: session.id, named: workingDir, find: () => session, open: () => session };
 }

@@ -11,10 +11,11 @@ import { sandboxNotes, sandboxOf } from "./confinement.ts";
 import { type Leftover, sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
+import type { RefusalMetadata } from "./refusal.ts";
 import { type OutputParts, render } from "./render.ts";
 
 /** What is told of a command in either dialect. */
-export interface CommandMetadata {
+export interface CommandMetadata extends RefusalMetadata {
   readonly command: string;
   readonly exit_code: number | null;
   readonly duration_ms: number;
@@ -34,7 +35,7 @@ export interface BashMetadata extends CommandMetadata {
   readonly description: string;
   /** A new bash goes on with the session's state. */
   readonly restarted?: boolean;
-  /** Where the next command runs, if the command has moved. */
+  /** Where the next command runs, if the command has moved; of a refused one, where it would have run. */
   readonly cwd?: string;
 }
 

@@ -8,13 +8,16 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
-import { admit, isCancelled } from "./admit.ts";
-import { startBackground } from "./background.ts";
+import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { sandboxOf } from "./confinement.ts";
-import { directoryOf, runInSession } from "./in-session.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import { reportProgress } from "./progress.ts";
+import { refusalMetadata } from "./refusal.ts";
+import { polishOf } from "./render.ts";
+import { sessionTarget } from "./session-target.ts";
+import { runInSession, startInSession } from "./start.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 
 type BashInput = ReturnType<typeof inputOf>;
@@ -47,39 +50,44 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const asked = { command, description };
     const background = args.run_in_background;
     try {
-      const cwd = directoryOf(context, this.#options);
-      await admit(command, context, this.#options, cwd);
+      const session = sessionTarget(context, this.#options);
+      const admitted = await admit({ command, background, session }, context, this.#options);
       if (context.dryRun) {
-        return ToolResult.ok<Partial<BashMetadata>>(`[Dry Run] Would execute: ${command}`, {
-          ...asked,
-          dry_run: true,
-        });
+        return ToolResult.ok<Partial<BashMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
       }
-      if (background) return await this.#startBackground(context, asked);
-      const timeout = args.timeout ?? context.timeoutMs;
-      return await this.#runForeground(context, asked, { timeout, admittedIn: cwd });
+      if (background) {
+        const shell = await startInSession(admitted, { durable: this.#options.durable });
+        return started(shell, asked, this.#options);
+      }
+      return await this.#runForeground(admitted, asked, args.timeout ?? context.timeoutMs);
     } catch (error) {
       if (isCancelled(error, context)) throw error;
       return failedStart(error, background, asked);
     }
   }
 
-  async #startBackground(context: ExecutionContext, asked: Asked): Promise<ToolResult<BashMetadata>> {
-    const shell = await startBackground(asked.command, context, this.#options);
-    return started(shell, asked, this.#options);
-  }
-
   async #runForeground(
-    context: ExecutionContext,
+    admitted: Admitted,
     asked: Asked,
-    { timeout, admittedIn }: { readonly timeout: number | undefined; readonly admittedIn: string },
+    timeout: number | undefined,
   ): Promise<ToolResult<BashMetadata>> {
-    const options = this.#options;
+    const { context, options } = admitted;
     const { maxTimeoutMs, defaultTimeoutMs, onTimeout } = options;
     const timeoutMs = Math.min(timeout ?? defaultTimeoutMs, maxTimeoutMs);
-    const plan = { command: asked.command, timeoutMs, onTimeout, admittedIn };
-    const result = await runInSession(plan, context, options);
-    return await bashResult(result, { asked, context, options, timeoutMs });
+    let stopProgress = () => {};
+    try {
+      const result = await runInSession(admitted, {
+        timeoutMs,
+        onTimeout,
+        onWait: (before) => context.onProgress?.({ message: waitingMessage(before) }),
+        onStart: (output) => {
+          stopProgress = reportProgress(output, context, polishOf(options));
+        },
+      });
+      return await bashResult(result, { asked, context, options, timeoutMs });
+    } finally {
+      stopProgress();
+    }
   }
 }
 
@@ -122,11 +130,20 @@ function started(
   });
 }
 
+function waitingMessage(before: number): string {
+  return before === 1
+    ? "Waiting for the command before it in this session."
+    : `Waiting for ${before} commands before it in this session.`;
+}
+
 function failedStart(error: unknown, background: boolean, asked: Asked): ToolResult<BashMetadata> {
   if (error instanceof NotBash) return resultOfNotBash(error, asked);
   const code = error instanceof NacreError ? error.code : "internal";
   // What the policy says stands for itself.
   const plain = code === "policy_denied" || code === "approval_refused";
   const prefix = background ? "Failed to start background shell: " : "Failed to execute command: ";
-  return ToolResult.fail(`${plain ? "" : prefix}${messageOf(error)}`, { code, metadata: asked });
+  return ToolResult.fail(`${plain ? "" : prefix}${messageOf(error)}`, {
+    code,
+    metadata: { ...asked, ...refusalMetadata(error) },
+  });
 }

@@ -2,39 +2,20 @@
 // has ended, its time is over or the call was cancelled, whichever is first. What became of it is told by the
 // shell itself.
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
-import type { ExecutionContext } from "../tool/context.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { Admitted } from "./admission.ts";
 import { reportProgress } from "./progress.ts";
 import { polishOf } from "./render.ts";
-import { scopeOf } from "./scope.ts";
-import { Turns } from "./turns.ts";
-
-export interface ForegroundPlan {
-  readonly command: string;
-  readonly timeoutMs: number;
-}
-
-// Per process, not per tool: two tools of one scope share the machine.
-const turns = new Turns(FOREGROUND_PER_SCOPE_MAX_COUNT);
+import { startAlone, takePlace } from "./start.ts";
 
 /** stdout and stderr come in their true order, in stdout. */
 export async function runForeground(
-  { command, timeoutMs }: ForegroundPlan,
-  context: ExecutionContext,
-  options: ResolvedExecutionOptions,
+  admitted: Admitted,
+  { timeoutMs }: { readonly timeoutMs: number },
 ): Promise<ShellProcess> {
-  const leave = await takePlace(context);
+  const { context, options } = admitted;
+  const leave = await takePlace(admitted);
   try {
-    const shell = await options.manager().createShell({
-      command,
-      workingDir: context.workingDir,
-      scope: scopeOf(context),
-      streams: "merged",
-      background: false,
-      timeoutMs,
-      ...(context.env ? { env: context.env } : {}),
-    });
+    const shell = await startAlone(admitted, { streams: "merged", background: false, timeoutMs });
     const stopProgress = reportProgress(shell.outputParts, context, polishOf(options));
     try {
       await untilEnd(shell, context.signal);
@@ -45,15 +26,6 @@ export async function runForeground(
   } finally {
     leave();
   }
-}
-
-/** One of the places that a scope has for commands that run at the same time. Returns how to leave it. */
-export async function takePlace(context: ExecutionContext): Promise<() => void> {
-  const waiting = (before: number) =>
-    context.onProgress?.({
-      message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
-    });
-  return await turns.take(scopeOf(context), waiting, context.signal);
 }
 
 async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {

@@ -6,10 +6,10 @@ import type { Session } from "../shell/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../shell/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";
-import { admit } from "./admit.ts";
-import { takePlace } from "./foreground.ts";
-import { sessionOf } from "./in-session.ts";
+import { type Admitted, admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
+import { sessionTarget } from "./session-target.ts";
+import { runInSession, startInSession } from "./start.ts";
 
 /** How a command went, with what it printed as text. Where the bytes are is in `output`. */
 export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {
@@ -26,7 +26,7 @@ export class JudgedSession {
   constructor(context: ExecutionContext, options: ResolvedExecutionOptions) {
     this.#context = context;
     this.#options = options;
-    this.#session = sessionOf(context, options);
+    this.#session = sessionTarget(context, options).open();
   }
 
   get id(): string {
@@ -46,19 +46,11 @@ export class JudgedSession {
     return this.#session.isBusy;
   }
 
-  /** Runs a command when those before it have ended. However it ends is a value; what is thrown, was not run. */
+  /** Runs a command when those before it have ended. Every ending is a value. If this throws, the command did not run. */
   async run(command: string, options: Omit<RunOptions, "onTurn"> = {}): Promise<SessionRun> {
-    const { signal } = options;
-    const context = { ...this.#context, ...(signal ? { signal } : {}) };
-    const before = this.#session.directoryFor(options.workingDir);
-    await admit(command, context, this.#options, before);
-    const result = await this.#session.run(command, {
-      ...options,
-      onTurn: async (cwd) => {
-        if (cwd !== before) await admit(command, context, this.#options, cwd);
-        return await takePlace(context);
-      },
-    });
+    const { env: _, workingDir: __, signal: ___, ...rest } = options;
+    const admitted = await this.#admit(command, options, false);
+    const result = await runInSession(admitted, rest);
     const { stdout, stderr } = result;
     return {
       ...result,
@@ -70,9 +62,9 @@ export class JudgedSession {
 
   /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
   async start(command: string, options: StartOptions = {}): Promise<ShellProcess> {
-    const { durable } = this.#options;
-    await admit(command, this.#context, this.#options, this.#session.directoryFor(options.workingDir));
-    return await this.#session.start(command, { durable, ...options });
+    const { env: _, workingDir: __, ...rest } = options;
+    const admitted = await this.#admit(command, options, true);
+    return await startInSession(admitted, { durable: this.#options.durable, ...rest });
   }
 
   /** As Ctrl-C to the command that runs. Tells whether there was one. */
@@ -88,6 +80,23 @@ export class JudgedSession {
   /** Ends it with everything it ever started. */
   async close(): Promise<KillReport> {
     return await this.#session.close();
+  }
+
+  /** A call that names a directory works in it, and its rules are those of that directory. */
+  async #admit(
+    command: string,
+    { env, workingDir, signal }: Pick<RunOptions, "env" | "workingDir" | "signal">,
+    background: boolean,
+  ): Promise<Admitted> {
+    const context = {
+      ...this.#context,
+      ...(workingDir === undefined ? {} : { workingDir }),
+      ...(env ? { env } : {}),
+      ...(signal ? { signal } : {}),
+    };
+    const own = this.#session;
+    const session = { id: own.id, named: workingDir, find: () => own, open: () => own };
+    return await admit({ command, background, session }, context, this.#options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,10 +11,13 @@ import type { Door } from "./ways-to-allow.ts";
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
   /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
-  readonly facts: (workspace: string, cwd?: string) => PolicyFacts;
+  readonly facts: (workspace: string, moment?: Moment) => PolicyFacts;
   readonly policyFiles: PolicyFiles;
   readonly door: Door;
 }
+
+/** What a verdict depends on that may be different at the next command. */
+export type Moment = Pick<PolicyFacts, "cwd">;
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];
@@ -24,21 +27,23 @@ export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rule
   readonly allowUnsandboxed?: boolean;
   readonly door?: Door;
   readonly judge?: Judging["judge"];
+  /** Another user's home: judges as for that user, who is not root. @default the home of this user */
+  readonly home?: string;
 }
 
 export function createJudging(options: JudgingOptions): Judging {
-  const { policyFile, rules, policy = "standard" } = options;
+  const { policyFile, rules, home, policy = "standard" } = options;
   const sandboxed = (options.sandbox ?? "off") !== "off" && options.allowUnsandboxed !== true;
-  const policyFiles = new PolicyFiles({ policyFile, rules });
+  const policyFiles = new PolicyFiles({ policyFile, rules, home });
   return {
     judge: options.judge ?? judge,
     policyFiles,
     door: options.door ?? "library",
-    facts: (workspace, cwd = workspace) => ({
-      home: homeDirectory(),
-      cwd,
+    facts: (workspace, moment = { cwd: workspace }) => ({
+      ...moment,
+      home: home ?? homeDirectory(),
       workspace,
-      isRoot: process.getuid?.() === 0,
+      isRoot: home === undefined && process.getuid?.() === 0,
       profile: policy,
       sandboxed,
       rules: policyFiles.rulesFor(workspace),

@@ -15,16 +15,17 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
-import { admit, isCancelled } from "./admit.ts";
+import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import type { CommandMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement.ts";
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
-import { scopeOf } from "./scope.ts";
 import { textOf } from "./spool-text.ts";
+import { startAlone } from "./start.ts";
 import { NotBash } from "./syntax-check.ts";
 
 export interface ModesOptions extends ExecutionOptions {
@@ -69,29 +70,27 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const { command, mode = "default" } = args;
     const asked = { command, mode };
     try {
-      await admit(command, context, this.#options);
+      const background = mode === "background";
+      const admitted = await admit({ command, background, session: null }, context, this.#options);
       if (context.dryRun) {
-        return ToolResult.ok<Partial<ModesMetadata>>(`[Dry Run] Would execute: ${command}`, {
-          ...asked,
-          dry_run: true,
-        });
+        return ToolResult.ok<Partial<ModesMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
       }
-      return mode === "background"
-        ? await this.#background(context, asked)
-        : await this.#foreground(context, asked);
+      return background ? await this.#background(admitted, asked) : await this.#foreground(admitted, asked);
     } catch (error) {
       if (isCancelled(error, context)) throw error;
       if (error instanceof NotBash) return notRun(error, asked);
       const code = error instanceof NacreError ? error.code : "internal";
-      return ToolResult.fail(messageOf(error), { code, metadata: asked });
+      const metadata = { ...asked, ...refusalMetadata(error) };
+      return ToolResult.fail(messageOf(error), { code, metadata });
     }
   }
 
-  async #foreground(context: ExecutionContext, asked: Asked): Promise<ToolResult<ModesMetadata>> {
+  async #foreground(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
+    const { context } = admitted;
     const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
     // The host may have less patience than the mode, never more.
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
-    const shell = await runForeground({ command: asked.command, timeoutMs }, context, this.#options);
+    const shell = await runForeground(admitted, { timeoutMs });
     const leftovers = await leftoversOf(shell);
     const { text, truncated } = await snippedOutput(shell, this.#options);
     const { outcome } = shell;
@@ -137,16 +136,12 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     }
   }
 
-  async #background(context: ExecutionContext, asked: Asked): Promise<ToolResult<ModesMetadata>> {
-    const shell = await this.#options.manager().createShell({
-      command: asked.command,
-      workingDir: context.workingDir,
-      scope: scopeOf(context),
+  async #background(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
+    const shell = await startAlone(admitted, {
       streams: "merged",
       timeoutMs: MODE_BACKGROUND_TIMEOUT_MS,
       trailer: true,
       durable: true,
-      ...(context.env ? { env: context.env } : {}),
     });
     const pid = shell.started.commandPid;
     const file = shell.outputFiles.stdout;

@@ -2,11 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { NacreError } from "../support/errors.ts";
 import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
-import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { BashMetadata } from "./bash-result.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
-import { scopeOf } from "./scope.ts";
 
 /** bash refuses the text: nothing was run, and what it says is the output of exit code 2. */
 export class NotBash extends NacreError {
@@ -33,16 +31,17 @@ export function resultOfNotBash({ message, code, complaint }: NotBash, asked: Pa
 /** Throws NotBash where bash cannot read the command, either. */
 export async function checkSyntax(
   command: string,
-  context: ExecutionContext,
+  { workingDir, scope }: { readonly workingDir: string; readonly scope: string },
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  // The text goes in as data: nobody can guess the word that ends it.
+  // The text goes in as data: nobody can guess the word that ends it. With extglob, which the session or an earlier
+  // line of the text may have set: bash -n runs no shopt, and would refuse a text that bash can read.
   const end = `end-${randomUUID()}`;
   const manager = options.manager();
   const shell = await manager.createShell({
-    command: `exec "$BASH" -n /dev/stdin <<'${end}'\n${command}\n${end}\n`,
-    workingDir: context.workingDir,
-    scope: scopeOf(context),
+    command: `exec "$BASH" -O extglob -n /dev/stdin <<'${end}'\n${command}\n${end}\n`,
+    workingDir,
+    scope,
     background: false,
     timeoutMs: SYNTAX_CHECK_MAX_MS,
   });

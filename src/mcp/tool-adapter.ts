@@ -57,6 +57,7 @@ async function callTool(call: Call): Promise<CallToolResult | InputRequiredResul
     signal: ctx.mcpReq.signal,
     ...progressOf(call),
     ...(round ? { approve: round.approve } : {}),
+    ...(round?.asked ? { asked: round.asked } : {}),
   });
   const question = round?.question();
   log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);

@@ -9,7 +9,7 @@ import { SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
-import { nearestDirectory } from "./session-directory.ts";
+import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
 import { goneDirectoryNote, type NextBash } from "./session-notes.ts";
 import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
@@ -67,6 +67,16 @@ export class Succession {
 
   get bash(): SessionBash | undefined {
     return this.#bash?.isAlive ? this.#bash : undefined;
+  }
+
+  /** Where the next command runs: another process may have renamed or removed the directory since the last one. */
+  get directory(): string {
+    const { bash } = this;
+    if (!bash?.isBorn) return this.#nearest();
+    const pid = bash.started.commandPid;
+    const place = placeOf(pid);
+    if (this.goBack || place === undefined || place === this.place) return this.cwd;
+    return standsInNothing(pid) ? nearestDirectory(this.cwd) : (directoryOf(pid, this.cwd) ?? this.cwd);
   }
 
   get hasBash(): boolean {

@@ -118,7 +118,7 @@ export class Session {
 
   /** Where a call runs that names this directory: another one than the last call named, or where the session is. */
   directoryFor(workingDir: string | undefined): string {
-    return workingDir === undefined || workingDir === this.#named ? this.cwd : workingDir;
+    return workingDir === undefined || workingDir === this.#named ? this.#succession.directory : workingDir;
   }
 
   /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
@@ -131,7 +131,7 @@ export class Session {
     const named = workingDir !== undefined && workingDir !== this.#named;
     const options = {
       command,
-      workingDir: named ? workingDir : nearestDirectory(this.cwd),
+      workingDir: named ? workingDir : nearestDirectory(this.#succession.directory),
       scope: this.scope,
       session: this.id,
       durable,

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
@@ -34,6 +34,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(asked.questions).toHaveLength(1);
     expect(asked.questions[0]).toContain(COMMAND);
     expect(asked.questions[0]).toContain("rule delete-workspace");
+    expect(asked.questions[0]).toContain(`in ${dir}`);
     expect(dataOf(result)).not.toHaveProperty("error_code", "approval_refused");
     expect(existsSync(join(dir, "file"))).toBe(false);
   });
@@ -77,6 +78,42 @@ describe.each(ERAS)("a client of the %s era", (era) => {
       error_code: "approval_refused",
     });
     expect(asked.questions).toHaveLength(1);
+  });
+});
+
+describe.each(ERAS)("while a person of the %s era is asked", (era) => {
+  /** The first answer is a yes that comes after another call has moved the session; later answers are no. */
+  const moving = async (command: string, args: Record<string, unknown>) => {
+    const questions: string[] = [];
+    const moved = { call: async (_: string, __: Record<string, unknown>): Promise<unknown> => undefined };
+    const prepare = (client: Client) =>
+      client.setRequestHandler("elicitation/create", async ({ params }) => {
+        questions.push(params.message);
+        if (questions.length > 1) return { action: "decline" };
+        await moved.call("Bash", { command: "cd ../second" });
+        return { action: "accept", content: {} };
+      });
+    const { call, dir } = await mcp.inProcess({ era, capabilities: { elicitation: { form: {} } }, prepare });
+    moved.call = call;
+    for (const name of ["first", "second"]) {
+      mkdirSync(join(dir, name));
+      writeFileSync(join(dir, name, "file"), "");
+    }
+    await call("Bash", { command: "cd first" });
+    return { result: await call("Bash", { command, ...args }), questions, dir };
+  };
+
+  test.each([
+    ["in the foreground", {}],
+    ["in the background", { run_in_background: true }],
+  ])("a parallel call cannot move the command to another directory: %s", async (_, args) => {
+    const { result, questions, dir } = await moving("git clean -fdx . ; find . -delete", args);
+    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(questions).toHaveLength(2);
+    expect(questions[0]).toContain(`in ${join(dir, "first")}`);
+    expect(questions[1]).toContain(`in ${join(dir, "second")}`);
+    expect(questions.every((text) => text.includes("in the background"))).toBe("run_in_background" in args);
+    for (const name of ["first", "second"]) expect(existsSync(join(dir, name, "file"))).toBe(true);
   });
 });
 

@@ -1,8 +1,10 @@
 // `nacre check --jsonl`: a verdict for each line of stdin, in order. A line that is no command gets an error
 // object in its place, so that the lines of both sides keep matching.
 import { StringDecoder } from "node:string_decoder";
+import { checkIsCommand } from "../../execution/admission.ts";
 import { judge } from "../../policy/judge.ts";
 import type { PolicyFacts } from "../../policy/verdict.ts";
+import { messageOf } from "../../support/errors.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { type CheckOptions, factsOf, verdictWire } from "./check.ts";
@@ -40,6 +42,11 @@ function answerTo(
 ): ReturnType<typeof verdictWire> | { readonly error: string } {
   const command = commandOf(line);
   if (command === undefined) return { error: 'Not a line like {"command": "ls"}' };
+  try {
+    checkIsCommand(command);
+  } catch (error) {
+    return { error: messageOf(error) };
+  }
   return verdictWire(judge(command, facts));
 }
 

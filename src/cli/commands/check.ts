@@ -1,9 +1,9 @@
 // `nacre check`: what the policy thinks of a command. Nothing is run, and of the disk only files of rules are read.
 import { resolve } from "node:path";
-import { PolicyFiles } from "../../execution/policy-files.ts";
+import { checkIsCommand } from "../../execution/admission.ts";
+import { createJudging } from "../../execution/judging.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
-import { homeDirectory } from "../../support/home-directory.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Policy } from "../option.ts";
@@ -24,6 +24,7 @@ export interface CheckOptions {
 
 export function checkCommand(io: CliIo, options: CheckOptions): number {
   const { command, json = false, explain: whole = false } = options;
+  checkIsCommand(command);
   const facts = factsOf(io, options);
   const words = (verdict: Verdict) => wordsFor(io, command, verdict);
   if (whole) {
@@ -39,21 +40,17 @@ export function checkCommand(io: CliIo, options: CheckOptions): number {
 
 const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny };
 
-/** Who names a home asks about somebody else's account, and that is not root's. */
+/** The facts of `nacre run` in that directory. A home is that of another account, which is not root's. */
 export function factsOf(
   io: CliIo,
   { cwd, home, policy, policyFile }: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,
 ): PolicyFacts {
-  const workspace = resolve(io.cwd, cwd);
-  const files = new PolicyFiles({ policyFile, home });
-  return {
-    home: home ?? homeDirectory(),
-    cwd: workspace,
-    rules: files.rulesFor(workspace),
-    policyFiles: [files.own],
-    isRoot: home === undefined && process.getuid?.() === 0,
-    profile: policy,
-  };
+  const judging = createJudging({
+    policy,
+    ...(home === undefined ? {} : { home }),
+    ...(policyFile === undefined ? {} : { policyFile }),
+  });
+  return judging.facts(resolve(io.cwd, cwd));
 }
 
 /** What a program needs to know, and no more. */

@@ -1,11 +1,12 @@
 // `nacre run -b`: starts a shell that outlives this program, and prints its id.
 import { sandboxOf } from "../../execution/confinement.ts";
+import { startAlone, startInSession } from "../../execution/start.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ToolResult } from "../../tool/result.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { askPermission } from "../permission.ts";
+import { admitRun } from "../permission.ts";
 import { oneLine } from "../printable.ts";
 import { namedSessionAsLeft } from "./named-session.ts";
 import { tellNotEnforced } from "./not-enforced.ts";
@@ -39,13 +40,9 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
 
 /** From where it was called, or from where a session is: with its directory, exports and functions. */
 async function start(io: CliIo, manager: ShellManager, plan: RunPlan): Promise<ShellProcess> {
-  const { command, workingDir, env, timeoutMs, session: name } = plan;
-  const options = { workingDir, env, durable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-  if (name === undefined) {
-    await askPermission(io, plan);
-    return await manager.createShell({ command, ...options });
-  }
+  const { timeoutMs, session: name } = plan;
+  const options = { durable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  if (name === undefined) return await startAlone(await admitRun(io, plan, manager), options);
   const session = namedSessionAsLeft(manager, { ...plan, name });
-  await askPermission(io, { ...plan, workingDir: session.directoryFor(workingDir) });
-  return await session.start(command, options);
+  return await startInSession(await admitRun(io, plan, manager, session), options);
 }

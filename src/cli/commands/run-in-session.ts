@@ -2,13 +2,14 @@
 // this session left, whichever process ran that. One at a time; jobs end with the process that started them.
 import { dirname } from "node:path";
 import { sessionLeftovers } from "../../execution/leftovers.ts";
+import { runInSession } from "../../execution/start.ts";
 import { followBytes } from "../../shell/follow-output.ts";
 import type { RunOptions, SessionResult } from "../../shell/session-options.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT, signalExitCode } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
-import { askPermission } from "../permission.ts";
+import { admitRun } from "../permission.ts";
 import { printable } from "../printable.ts";
 import { write } from "../write.ts";
 import { inNamedSession } from "./named-session.ts";
@@ -18,16 +19,13 @@ import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string): Promise<number> {
   await using manager = new ShellManager(managerOptionsOf(plan));
   return await inNamedSession(io, manager, { ...plan, name }, async (session) => {
-    // The policy is asked about the place it will run in.
-    await askPermission(io, { ...plan, workingDir: session.directoryFor(plan.workingDir) });
+    const admitted = await admitRun(io, plan, manager, session);
     using interruption = new Interruption((signal, count) => {
       if (signal === "SIGINT" && count === 1) void session.interrupt().catch(() => {});
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });
     const live = passingThrough(io, () => session.close({ by: "the end of its reader", graceMs: 0 }));
-    const result = await session.run(plan.command, {
-      env: plan.env,
-      workingDir: plan.workingDir,
+    const result = await runInSession(admitted, {
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),
       onStart: live.onStart,
     });

@@ -6,7 +6,7 @@ import { createToolkit, type Toolkit } from "../../toolkit.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT, failureExitCode } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
-import { approverFor, policyOf } from "../permission.ts";
+import { approverFor, judgingOf } from "../permission.ts";
 import { inNamedSession, namedSessionAsLeft } from "./named-session.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
@@ -17,7 +17,7 @@ export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   await using kit = await createToolkit({
     ...managerOptionsOf(plan),
     workingDir,
-    ...policyOf(plan),
+    ...judgingOf(plan),
     // The modes have no sessions: there the word is only a time.
     dialect: mode === undefined || session !== undefined ? "shells" : "modes",
     defaultTimeoutMs: timeoutMs,

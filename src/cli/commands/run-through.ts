@@ -2,23 +2,22 @@
 // Ctrl-C interrupts the command with everything it started and kills what is left after the grace period; a second
 // Ctrl-C, or any other signal, kills it at once.
 import { leftoversOf } from "../../execution/leftovers.ts";
+import { startAlone } from "../../execution/start.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
+import { admitRun } from "../permission.ts";
 import { printable } from "../printable.ts";
 import { write } from "../write.ts";
 import { tellNotEnforced } from "./not-enforced.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
-  const { command, workingDir, env, timeoutMs, durable, stdin } = plan;
+  const { timeoutMs, durable, stdin } = plan;
   await using manager = new ShellManager(managerOptionsOf(plan));
-  const shell = await manager.createShell({
-    command,
-    workingDir,
-    env,
+  const shell = await startAlone(await admitRun(io, plan, manager), {
     background: false,
     durable,
     ...(stdin ? { stdin: io.stdin } : {}),

@@ -1,5 +1,6 @@
 // `nacre run`: one command, in one of three forms: streamed through, as a JSON result, or in the background.
 import { resolve } from "node:path";
+import { dryRunLine } from "../../execution/admission.ts";
 import { checkWorkingDir } from "../../shell/working-dir.ts";
 import {
   MODE_BACKGROUND_TIMEOUT_MS,
@@ -9,7 +10,7 @@ import {
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
-import { askPermission } from "../permission.ts";
+import { admitRun } from "../permission.ts";
 import { quoteWords } from "../quote.ts";
 import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
@@ -52,24 +53,19 @@ export async function runCommand(io: CliIo, options: RunOptions): Promise<number
     const { runInNamedSession } = await import("./run-in-session.ts");
     return await runInNamedSession(io, plan, session);
   }
-  await askPermission(io, plan);
   const { runThrough } = await import("./run-through.ts");
   return await runThrough(io, plan);
 }
 
-/** The policy is asked about the place it would run in. */
+/** A session is taken as its last command left it; nothing waits for its turn, and nothing is kept. */
 async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
   const { session: name, workingDir } = plan;
-  let place = workingDir;
-  checkWorkingDir(place, undefined);
-  if (name !== undefined) {
-    const { ShellManager } = await import("../../shell/shell-manager.ts");
-    const { namedSessionAsLeft } = await import("./named-session.ts");
-    await using manager = new ShellManager(managerOptionsOf(plan));
-    place = namedSessionAsLeft(manager, { ...plan, name }).directoryFor(workingDir);
-  }
-  await askPermission(io, { ...plan, workingDir: place });
-  io.stdout.write(`[Dry Run] Would execute: ${plan.command}\n`);
+  checkWorkingDir(workingDir, undefined);
+  const { ShellManager } = await import("../../shell/shell-manager.ts");
+  const { namedSessionAsLeft } = await import("./named-session.ts");
+  await using manager = new ShellManager(managerOptionsOf(plan));
+  const session = name === undefined ? undefined : namedSessionAsLeft(manager, { ...plan, name });
+  io.stdout.write(`${dryRunLine(await admitRun(io, plan, manager, session))}\n`);
   return EXIT.ok;
 }
 

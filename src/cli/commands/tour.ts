@@ -4,9 +4,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { admit } from "../../execution/admission.ts";
 import { leftoversOf } from "../../execution/leftovers.ts";
 import { resolveExecutionOptions } from "../../execution/options.ts";
-import { requirePermission } from "../../execution/permission.ts";
 import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { sizeOf } from "../../spool/cursor.ts";
@@ -17,6 +17,7 @@ import { createContext } from "../../tool/context.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
+import { startOwnCommand } from "../own-command.ts";
 import { type Paint, paintFor } from "../paint.ts";
 
 export async function tour(io: CliIo): Promise<number> {
@@ -99,7 +100,8 @@ class Guide {
     this.#prompt(command);
     const options = resolveExecutionOptions({ manager: this.#manager, door: "cli" });
     try {
-      await requirePermission(command, createContext({ workingDir: this.#dir }), options);
+      const wanted = { command, background: false, session: null };
+      await admit(wanted, createContext({ workingDir: this.#dir }), options);
     } catch (error) {
       this.#say(...indented(messageOf(error)));
     }
@@ -125,7 +127,8 @@ class Guide {
 
   async #start(command: string): Promise<ShellProcess> {
     this.#prompt(command);
-    return await this.#manager.createShell({ command, workingDir: this.#dir, timeoutMs: TOUR_STEP_MAX_MS });
+    const timeoutMs = TOUR_STEP_MAX_MS;
+    return await startOwnCommand(this.#manager, { command, workingDir: this.#dir }, { timeoutMs });
   }
 
   #prompt(command: string): void {

@@ -1,9 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionOptions } from "../../src/execution/options.ts";
 import type { Verdict } from "../../src/policy/verdict.ts";
 import type { ApprovalRequest } from "../../src/tool/context.ts";
+import { createToolkit, type Toolkit } from "../../src/toolkit.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
@@ -66,9 +67,27 @@ describe("a command that the policy wants asked about", () => {
         rule: "some-rule",
         reason: "It looks odd.",
         alternative: "Do it another way.",
+        cwd: dir,
+        session: "default",
+        background: false,
       }),
     );
     expect(readFileSync(join(dir, "ran"), "utf8")).toBe("odd\n");
+  });
+
+  test("is asked about with its directory, session and background flag", async () => {
+    const { bash, call, dir, registry } = tools({ judge: saying({}).judge });
+    const requests: ApprovalRequest[] = [];
+    const approve = async (request: ApprovalRequest) => requests.push(request) > 100;
+    mkdirSync(join(dir, "sub"));
+    await bash("cd sub", {}, { approve: async () => true, sessionId: "two" });
+    await bash("echo odd", { run_in_background: true }, { approve, sessionId: "two" });
+    await call("bash", { command: "echo odd", mode: "background" }, { approve, sessionId: "two" });
+    expect(registry.listNames()).toContain("bash");
+    expect(requests.map(({ cwd, session, background }) => ({ cwd, session, background }))).toEqual([
+      { cwd: join(dir, "sub"), session: "two", background: true },
+      { cwd: dir, session: null, background: true },
+    ]);
   });
 
   test("does not run when asking fails", async () => {
@@ -165,4 +184,107 @@ describe("a text that our parser cannot read", () => {
     }
     expect((await bash("ls -A", {}, { approve: async () => true, workingDir: dir })).output).toBe("");
   });
+});
+
+type Approve = (request: ApprovalRequest) => Promise<boolean>;
+
+describe("a yes for one directory", () => {
+  const COMMAND = "touch ran";
+
+  /** Ways to run a command in the default session, each with a callback that asks. */
+  const WAYS: Readonly<Record<string, (kit: Toolkit, approve: Approve) => Promise<unknown>>> = {
+    "a call": (kit, approve) => kit.call("Bash", { command: COMMAND }, { approve }),
+    "a call in the background": async (kit, approve) => {
+      const args = { command: COMMAND, run_in_background: true };
+      const { metadata } = await kit.call("Bash", args, { approve });
+      await kit.shells.get(String(metadata.bash_id))?.wait();
+    },
+    "session.run": (kit, approve) => kit.session("default", { approve }).run(COMMAND),
+    "session.start": async (kit, approve) => {
+      const shell = await kit.session("default", { approve }).start(COMMAND);
+      await shell.wait();
+    },
+  };
+
+  const kitIn = async (base: string, judge = saying({}).judge) => {
+    const workingDir = join(base, "work");
+    for (const dir of [workingDir, join(workingDir, "first"), join(workingDir, "second")]) mkdirSync(dir);
+    const kit = await createToolkit({ workingDir, stateRoot: join(base, "state"), judge });
+    await kit.call("Bash", { command: "cd first" }, { approve: async () => true });
+    return { kit, workingDir };
+  };
+
+  test.each(Object.entries(WAYS))("is none for another: %s", async (_, run) => {
+    const { kit, workingDir } = await kitIn(directory());
+    await using _kit = kit;
+    const asked: string[] = [];
+    await run(kit, async ({ cwd }) => {
+      asked.push(cwd);
+      if (asked.length > 1) return false;
+      await kit.call("Bash", { command: "cd ../second" }, { approve: async () => true });
+      return true;
+    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
+    expect(asked).toEqual([join(workingDir, "first"), join(workingDir, "second")]);
+    for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
+  });
+
+  test.each(Object.entries(WAYS))("is none for another that the policy allows: %s", async (_, run) => {
+    const { judge } = saying({});
+    const choosy: typeof judge = (command, facts) =>
+      facts.cwd.endsWith("second")
+        ? saying({ verdict: "allow", rule: null }).judge(command, facts)
+        : judge(command, facts);
+    const { kit, workingDir } = await kitIn(directory(), choosy);
+    await using _kit = kit;
+    const asked: ApprovalRequest[] = [];
+    await run(kit, async (request) => {
+      asked.push(request);
+      if (asked.length > 1) return false;
+      await kit.call("Bash", { command: "cd ../second" }, { approve: async () => true });
+      return true;
+    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
+    expect(asked.map(({ cwd, rule }) => [cwd, rule])).toEqual([
+      [join(workingDir, "first"), "some-rule"],
+      [join(workingDir, "second"), "some-rule"],
+    ]);
+    for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
+  });
+
+  test.each(Object.entries(WAYS))("is none for one that took its place on disk: %s", async (_, run) => {
+    const { kit, workingDir } = await kitIn(directory());
+    await using _kit = kit;
+    const asked: string[] = [];
+    await run(kit, async ({ cwd }) => {
+      asked.push(cwd);
+      if (asked.length > 1) return false;
+      renameSync(join(workingDir, "first"), join(workingDir, "elsewhere"));
+      return true;
+    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
+    expect(asked).toEqual([join(workingDir, "first"), join(workingDir, "elsewhere")]);
+    expect(existsSync(join(workingDir, "elsewhere", "ran"))).toBe(false);
+    expect(existsSync(join(workingDir, "ran"))).toBe(false);
+  });
+
+  test("counts when the session comes back to it before the command's turn", async () => {
+    const { kit, workingDir } = await kitIn(directory());
+    await using _kit = kit;
+    let questions = 0;
+    const approve = async () => {
+      questions += 1;
+      await kit.call("Bash", { command: "cd ../second; cd ../first" }, { approve: async () => true });
+      return true;
+    };
+    expect(await kit.call("Bash", { command: COMMAND }, { approve })).toMatchObject({ success: true });
+    expect(questions).toBe(1);
+    expect(existsSync(join(workingDir, "first", "ran"))).toBe(true);
+  });
+});
+
+test("a refusal names rule, reason, alternative and directory, thrown or in metadata", async () => {
+  const { judge } = saying({ verdict: "deny" });
+  const base = directory();
+  await using kit = await createToolkit({ workingDir: base, stateRoot: join(base, "state"), judge });
+  const fields = { rule: "some-rule", reason: "It looks odd.", alternative: "Do it another way.", cwd: base };
+  expect((await kit.call("Bash", { command: "true" })).metadata).toMatchObject(fields);
+  await expect(kit.session().run("true")).rejects.toMatchObject({ code: "policy_denied", ...fields });
 });

@@ -1,0 +1,18 @@
+// Commands that nacre itself brings, for its tour and its checkup. Their text is fixed and ours, so the policy is off;
+// they still go through admission, like everything that starts.
+import { admit } from "../execution/admission.ts";
+import { resolveExecutionOptions } from "../execution/options.ts";
+import { startAlone } from "../execution/start.ts";
+import type { ShellManager } from "../shell/shell-manager.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { createContext } from "../tool/context.ts";
+
+export async function startOwnCommand(
+  manager: ShellManager,
+  { command, workingDir }: { readonly command: string; readonly workingDir: string },
+  options: Parameters<typeof startAlone>[1] = {},
+): Promise<ShellProcess> {
+  const execution = resolveExecutionOptions({ manager, policy: "off", door: "cli" });
+  const wanted = { command, background: false, session: null };
+  return await startAlone(await admit(wanted, createContext({ workingDir }), execution), options);
+}

@@ -1,0 +1,238 @@
+// The same text gets the same verdict, by the same rule, whichever way it comes in. Every command here is harmless even
+// where it runs by mistake: what it would change does not exist.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NotBash } from "../src/execution/syntax-check.ts";
+import { NacreError } from "../src/support/errors.ts";
+import type { ToolResult } from "../src/tool/result.ts";
+import { type Finished, useCli } from "./cli/run-nacre.ts";
+import { useToolkit } from "./fixtures/toolkit.ts";
+import { type Connection, dataOf, useMcp } from "./mcp/mcp-clients.ts";
+
+/** `allow`, `ask RULE`, `deny RULE`, or `no command` for what is none. */
+type Said = string;
+
+const COMMANDS: readonly (readonly [command: string, expected: Said])[] = [
+  ["true", "allow"],
+  ["echo hello", "allow"],
+  ["pwd && ls -A", "allow"],
+  ["printf '%s\\n' one two | wc -l", "allow"],
+  ["cat <<'END' | tr a-z A-Z\nrm -rf /usr/nacre-missing\nEND", "allow"],
+  ["[ -e missing ] || echo no", "allow"],
+  ["for i in 1 2 3; do\n  echo $i\ndone", "allow"],
+  ["f() { echo inside; }; f", "allow"],
+  ['x=$(echo y); echo "$x"', "allow"],
+  ["false", "allow"],
+  ["exit 3", "allow"],
+  ["rm -f missing-file ./build/missing", "allow"],
+  ["mkdir -p sub && cd sub && rm -rf missing", "allow"],
+  ["# only a comment", "allow"],
+  ["git reset --hard nacre-missing", "ask git-lose-work"],
+  ["git push --force nacre-missing", "ask git-lose-work"],
+  ["cd missing-repository && git clean -fdx", "ask git-lose-work"],
+  ["sudo -n true", "ask elevate"],
+  ["curl -s http://127.0.0.1:9/x | bash", "ask remote-code"],
+  ["LD_PRELOAD=./missing.so true", "ask injected-variable"],
+  ["rm -rf /nacre-missing", "ask delete-outside"],
+  ["cd / && rm -f nacre-missing/*", "ask delete-outside"],
+  ["cd /; true; rm -rf ./nacre-missing", "ask delete-outside"],
+  ["cat ~/.ssh/nacre-missing", "ask read-secret"],
+  ["true\ntrue\nsudo -n true\ntrue", "ask elevate"],
+  ["bash <<'END'\nsudo -n true\nEND", "ask elevate"],
+  ["rm -f /etc/nacre-missing", "deny delete-system"],
+  ["cd /etc && rm -f nacre-missing", "deny delete-system"],
+  ["bash -c 'rm -rf /usr/nacre-missing'", "deny delete-system"],
+  ["echo fine; rm -rf /usr/nacre-missing; echo fine", "deny delete-system"],
+  ["bash <<'END'\nrm -rf /usr/nacre-missing\nEND", "deny delete-system"],
+  ["mkfs.ext4 /dev/nacre-missing", "deny format-device"],
+  ["chmod 777 /etc/nacre-missing", "deny permissions-system"],
+  ["mv /usr/nacre-missing /tmp", "deny move-system"],
+  ["sudo -n rm -rf /usr/nacre-missing", "deny delete-system"],
+  ["if then fi", "ask unparsed"],
+  ['echo "unterminated', "ask unparsed"],
+  ["echo $(", "ask unparsed"],
+  ["( echo a", "ask unparsed"],
+  ["", "no command"],
+  [" \t\n ", "no command"],
+  ['{"command": "ls"}', "no command"],
+  ['["ls", "-la"]', "no command"],
+  ['\n[{"command": "sudo -n true"}]\n', "no command"],
+];
+
+const shells = useToolkit();
+const modes = useToolkit({ dialect: "modes" });
+const cli = useCli();
+const mcp = useMcp(afterAll);
+const connections: Record<string, Connection> = {};
+
+beforeAll(async () => {
+  connections["MCP"] = await mcp.inProcess();
+  connections["MCP of the older era"] = await mcp.inProcess({ era: "legacy" });
+  connections["MCP over stdio"] = await mcp.overStdio([]);
+  connections["MCP over HTTP"] = await mcp.overHttp([]);
+});
+
+test.each(COMMANDS)(
+  "%j has one verdict everywhere: %s",
+  async (command, expected) => {
+    const said: Record<string, Said> = {};
+    const session = shells().session();
+    said["kit.check"] = thrownOr(() => shells().check(command));
+    said["kit.check of modes"] = thrownOr(() => modes().check(command));
+    said["session.run"] = await rejectedOr(session.run(command, { timeoutMs: 20_000 }));
+    said["session.start"] = await rejectedOr(session.start(command));
+    for (const dryRun of [true, false]) {
+      const how = dryRun ? "dry run" : "call";
+      said[how] = ofResult(await shells().call("Bash", { command }, { dryRun }));
+      const background = { command, run_in_background: true };
+      said[`${how} in the background`] = ofResult(await shells().call("Bash", background, { dryRun }));
+      for (const mode of ["default", "slow", "background"]) {
+        const result = await modes().call("bash", { command, mode }, { dryRun });
+        said[`${how} of mode ${mode}`] = ofResult(result);
+      }
+    }
+    for (const [name, { call }] of Object.entries(connections))
+      said[name] = ofWire(dataOf(await call("Bash", { command })));
+    for (const words of CLI_FORMS) said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
+    const line = `${JSON.stringify({ command })}\n`;
+    said["check --jsonl"] = ofCli(await cli.nacreWith({ stdin: line }, "check", "--jsonl"));
+    expect(said).toEqual(Object.fromEntries(Object.keys(said).map((name) => [name, expected])));
+  },
+  120_000,
+);
+
+test.each([
+  ["cd sub", "rm -rf missing", "allow"],
+  ["cd sub", "rm -rf ../missing", "allow"],
+  ["cd /", "rm -rf nacre-missing", "ask delete-outside"],
+  ["cd /", "rm -rf ./usr/nacre-missing", "deny delete-system"],
+  ["cd /usr", "rm -rf nacre-missing", "deny delete-system"],
+  ["cd sub", "sudo -n true", "ask elevate"],
+])(
+  "after %j in its session, %j has one verdict everywhere: %s",
+  async (before, command, expected) => {
+    const said: Record<string, Said> = {};
+    const kit = shells();
+    const sessionId = "table";
+    await using session = kit.session(sessionId);
+    await session.run(`mkdir -p sub; ${before}`);
+    said["kit.check"] = thrownOr(() => kit.check(command, { sessionId }));
+    said["session.run"] = await rejectedOr(session.run(`${command}`));
+    said["session.start"] = await rejectedOr(session.start(command));
+    said["kit.sessions"] = await rejectedOr(
+      kit
+        .sessions()
+        .find(({ id }) => id === sessionId)
+        ?.run(command) ?? Promise.reject(new Error("No session")),
+    );
+    for (const dryRun of [true, false]) {
+      const how = dryRun ? "dry run" : "call";
+      said[how] = ofResult(await kit.call("Bash", { command }, { sessionId, dryRun }));
+      const background = { command, run_in_background: true };
+      said[`${how} in the background`] = ofResult(await kit.call("Bash", background, { sessionId, dryRun }));
+    }
+    for (const [name, { call, dir }] of Object.entries(connections)) {
+      await call("Bash", { command: `cd '${dir}'; mkdir -p sub; ${before}` });
+      said[name] = ofWire(dataOf(await call("Bash", { command })));
+      said[`${name}, background`] = ofWire(dataOf(await call("Bash", { command, run_in_background: true })));
+    }
+    await cli.nacre("run", "--session", "table", `mkdir -p sub; ${before}`);
+    for (const words of CLI_FORMS.filter((form) => form.includes("--session")))
+      said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
+    expect(said).toEqual(Object.fromEntries(Object.keys(said).map((name) => [name, expected])));
+  },
+  120_000,
+);
+
+describe("a sandbox that is enforced counts in every form", () => {
+  // The profile "cautious" asks about it where no sandbox holds it.
+  const COMMAND = "./unfamiliar-program";
+
+  test.each([
+    ["off", "ask"],
+    ["workspace-write", "allow"],
+  ])("--sandbox %s: %s", async (sandbox, expected) => {
+    const words = ["run", "--policy", "cautious", "--sandbox", sandbox, "--dry-run"];
+    const said = [
+      ofCli(await cli.nacre(...words, COMMAND)),
+      ofCli(await cli.nacre(...words, "--json", COMMAND)),
+      ofCli(await cli.nacre(...words, "-b", COMMAND)),
+      ofCli(await cli.nacre(...words, "--session", "confined", COMMAND)),
+      ofCli(await cli.nacre(...words, "--mode", "slow", "--json", COMMAND)),
+    ].map((one) => one.split(" ")[0]);
+    expect(said).toEqual(Array(5).fill(expected));
+  });
+});
+
+test("rules of the workspace hold in a session that has left it", async () => {
+  mkdirSync(join(cli.dir(), ".nacre"));
+  const rule = { id: "no-make", verdict: "deny", program: "make", reason: "Not here.", matches: ["make"] };
+  writeFileSync(join(cli.dir(), ".nacre", "policy.json"), JSON.stringify({ version: 1, rules: [rule] }));
+  await cli.nacre("run", "--session", "gone", "cd /");
+  for (const words of CLI_FORMS.filter((form) => form.includes("--session")))
+    expect([
+      words,
+      ofCli(await cli.nacre(...words.map((word) => (word === "table" ? "gone" : word)), "make -n")),
+    ]).toEqual([words, "deny no-make"]);
+});
+
+const CLI_FORMS: readonly (readonly string[])[] = [
+  ["run"],
+  ["run", "--json"],
+  ["run", "--dry-run"],
+  ["run", "--dry-run", "--json"],
+  ["run", "-b"],
+  ["run", "-b", "--json"],
+  ["run", "--mode", "slow", "--json"],
+  ["run", "--mode", "background", "--json"],
+  ["run", "--sandbox", "workspace-write", "--dry-run"],
+  ["run", "--session", "table"],
+  ["run", "--session", "table", "--json"],
+  ["run", "--session", "table", "--dry-run"],
+  ["run", "--session", "table", "--dry-run", "--json"],
+  ["run", "--session", "table", "-b"],
+  ["run", "--session", "table", "-b", "--json"],
+  ["check", "--json"],
+];
+
+function ofResult({ code, metadata, notes }: ToolResult<object>): Said {
+  return ofWire({ ...metadata, error_code: code, notes });
+}
+
+/** A result, or a verdict of `nacre check`. */
+function ofWire(wire: Readonly<Record<string, unknown>>): Said {
+  const { error_code: code, rule, notes, verdict } = wire;
+  if (typeof verdict === "string") return verdict === "allow" ? verdict : `${verdict} ${rule}`;
+  if (code === "policy_denied") return `deny ${rule}`;
+  if (code === "approval_refused") return `ask ${rule}`;
+  if (code === "invalid_input" || ("error" in wire && code === undefined)) return "no command";
+  return Array.isArray(notes) && notes.includes(NotBash.NOTE) ? "ask unparsed" : "allow";
+}
+
+function ofCli({ code, stdout, stderr }: Finished): Said {
+  const [line = ""] = stdout.split("\n");
+  if (/^\{.*\}$/.test(line)) return ofWire(JSON.parse(line));
+  if (/The command is (blank|JSON)|the command is blank/.test(stderr)) return "no command";
+  if (stderr.includes(NotBash.NOTE)) return "ask unparsed";
+  const [, rule] = /\(rule (\S+)\)/.exec(stderr) ?? [];
+  return rule === undefined ? "allow" : `${code === 4 ? "deny" : "ask"} ${rule}`;
+}
+
+function ofError(error: unknown): Said {
+  if (error instanceof NotBash) return "ask unparsed";
+  if (!(error instanceof NacreError)) throw error;
+  return ofWire({ error_code: error.code, ...error });
+}
+
+function thrownOr(check: () => { readonly verdict: string; readonly rule: string | null }): Said {
+  try {
+    return ofWire({ ...check() });
+  } catch (error) {
+    return ofError(error);
+  }
+}
+
+async function rejectedOr(run: Promise<unknown>): Promise<Said> {
+  return await run.then(() => "allow", ofError);
+}
