@@ -4,7 +4,6 @@
 // what was run and what it came to.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -15,15 +14,10 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 const NEWER_NODES = ["22.23.3", NODE_24];
 const SNIPPET_MAX_MS = 60_000;
-/** What a snippet takes for granted of its reader. */
-const PRELUDE = "declare function askAPerson(request: unknown): Promise<boolean>;\n";
-const PRELUDE_JS = "globalThis.askAPerson = async () => false;\n";
 /** Lines of sh blocks that are not run here, each with its reason. */
 const NOT_RUN = { "npm test": "the whole of the tests, which run by themselves" };
 
 ensureBuilt();
-const require = createRequire(join(root, "package.json"));
-const ts = require("typescript");
 const base = mkdtempSync(join(tmpdir(), "nacre-newcomer-"));
 const dir = join(base, "project");
 let failures = 0;
@@ -59,15 +53,15 @@ function pack() {
   return { tarball: join(base, filename), size };
 }
 
-/** A project with what the page talks about: a failing test, a server that comes up and ends, a make that succeeds. */
+/** A project with what the page talks about: a make that succeeds. */
 function install(tarball) {
   mkdirSync(join(base, "bin"));
   writeFileSync(join(base, "bin/make"), "#!/bin/sh\necho made $*\n", { mode: 0o755 });
-  mkdirSync(join(dir, "packages/api"), { recursive: true });
-  const scripts = { test: "echo one test failed; exit 1", dev: "echo listening on $PORT; sleep 1" };
-  const manifest = { name: "newcomer", private: true, type: "module", scripts };
-  writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));
-  writeFileSync(join(dir, "packages/api/package.json"), JSON.stringify({ ...manifest, name: "api" }));
+  mkdirSync(dir);
+  writeFileSync(
+    join(dir, "package.json"),
+    JSON.stringify({ name: "newcomer", private: true, type: "module" }),
+  );
   const types = `@types/node@${versionOf("@types/node")}`;
   npm("install", tarball, types);
 }
@@ -89,14 +83,11 @@ function blocksOf(text, language) {
     .map(([, , body]) => body);
 }
 
+/** As it is printed, once for the types and once to run. */
 function writeSnippet(body, index) {
   const name = `snippet-${index + 1}`;
-  writeFileSync(join(dir, `${name}.ts`), `${PRELUDE}${body}`);
-  const { outputText } = ts.transpileModule(body, {
-    compilerOptions: { target: "ES2022", module: "ESNext" },
-  });
   const js = join(dir, `${name}.mjs`);
-  writeFileSync(js, PRELUDE_JS + outputText);
+  for (const file of [join(dir, `${name}.ts`), js]) writeFileSync(file, body);
   return { name, js };
 }
 
