@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
@@ -94,12 +94,16 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
 type Asked = Pick<BashMetadata, "command" | "description">;
 
 function inputOf({ defaultTimeoutMs, maxTimeoutMs }: ResolvedExecutionOptions) {
+  const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
   return z.object({
     command: z.string().min(1).describe("The bash command or script to run. May have many lines."),
     description: z.string().optional().describe("What it does, in 5 to 10 words, for the person who watches"),
     timeout: z
       .int()
-      .min(Math.min(1000, maxTimeoutMs))
+      .min(minTimeoutMs, {
+        error: ({ input }) =>
+          `Parameter timeout must be at least ${minTimeoutMs}, got ${String(input)}. Its unit is milliseconds: for 30 seconds give 30000`,
+      })
       .max(maxTimeoutMs, { error: `Timeout exceeds maximum: ${maxTimeoutMs}ms` })
       .optional()
       .describe(

@@ -212,6 +212,8 @@ export const POLICY_FINDINGS_MAX_COUNT = 100;
 /** execution/: the timeout of a foreground command, and the longest one that may be asked for. */
 export const DEFAULT_TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
+/** execution/: the shortest one; a smaller number is taken for seconds by mistake. */
+export const MIN_TIMEOUT_MS = 1_000;
 /** execution/: foreground commands of one scope at a time; more wait for their turn. */
 export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;
 /** execution/: how often progress is told at most. */

@@ -37,6 +37,7 @@ const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
 /** Options that the pages name and nacre does not have, or not as an option. */
 const OTHERS: Readonly<Record<string, string>> = {
   "--args": "of bwrap",
+  "--experimental-vm-modules": "of node",
   "--help": "every command has it",
   "--require": "of node",
   "--security-opt": "of docker",

@@ -7,6 +7,10 @@ describe("a timeout", () => {
   test.each([
     [0, /timeout must be at least 1000, got 0/],
     [999, /timeout must be at least 1000, got 999/],
+    [
+      30,
+      /^Parameter timeout must be at least 1000, got 30\. Its unit is milliseconds: for 30 seconds give 30000$/,
+    ],
     [600_001, /Timeout exceeds maximum: 600000ms/],
     [-1, /timeout must be at least 1000, got -1/],
     [1.5, /timeout must be an integer, got 1.5/],
