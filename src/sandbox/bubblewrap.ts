@@ -55,6 +55,7 @@ export class Bubblewrap implements SandboxDriver {
         argv: ["/bin/sh", "-c", ":"],
         workingDir: spec.workspace,
         shown,
+        repositories: [],
         isPlaceholder: () => false,
       };
       const { argv, descriptors } = this.#wrap(spec, plan, { withPlaceholders: false });

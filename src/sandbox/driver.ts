@@ -1,6 +1,7 @@
 // What confines commands. To add a driver: say whether it works here, with the cause and the fix where it does
 // not, and turn a start into another one, as words and never as a line for a shell.
 import type { Confinement } from "../spool/confinement.ts";
+import type { FoundRepository } from "./find-repositories.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 
@@ -21,6 +22,8 @@ export interface WrapPlan {
   /** Absolute. */
   readonly workingDir: string;
   readonly shown: Shown;
+  /** In writable directories, besides those at their tops. */
+  readonly repositories: readonly FoundRepository[];
   /** Whether something is there only because another sandbox needs it (placeholders.ts). */
   readonly isPlaceholder: (path: string) => boolean;
   /** It is the first process of its own world: it takes no signal it does not want, and takes in orphans. */

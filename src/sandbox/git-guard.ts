@@ -1,11 +1,18 @@
-// Keeps a repository in a writable directory from being turned against its owner: hooks and config name programs
-// that git runs the next time the person uses it, outside the sandbox. Commits, branches and the index stay
-// writable.
+// Keeps repositories in writable directories from being turned against their owner: hooks and config name programs
+// that git runs the next time the person uses it, outside the sandbox. Commits, branches and the index stay writable.
+//
+// Every git directory is treated alike: that of a writable root, of a submodule, of a repository further down, and of
+// the main repository of a linked worktree. Read-only in each are hooks, config, config.worktree and commondir, the
+// same parts of its linked worktrees, and what its configuration names as hooks or further configuration.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { GIT_MODULES_MAX_COUNT } from "../support/limits.ts";
+import { attempt } from "../support/attempt.ts";
+import { GIT_MODULES_MAX_COUNT, NESTED_REPOSITORIES_MAX_COUNT } from "../support/limits.ts";
+import type { FoundRepository } from "./find-repositories.ts";
+import { type ConfigTarget, configTargets, globalConfigs } from "./git-config.ts";
+import { gitDirNamedBy } from "./git-file.ts";
 import type { Placeholder } from "./placeholders.ts";
-import { kindOf, realPath } from "./real-path.ts";
+import { isWithin, kindOf, missingParts, realPath } from "./real-path.ts";
 
 export interface GitGuard {
   /** What is to be writable although it lies elsewhere: the main repository of a linked worktree. */
@@ -19,98 +26,213 @@ export interface GitGuard {
 export interface GuardOptions {
   /** Config may be written. */
   readonly gitConfig: boolean;
-  readonly exists: (path: string) => boolean;
+  readonly homes: readonly string[];
+  /** undefined for what only holds a place. */
+  readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
 }
 
-/** For the repository whose top is this directory, if there is one. */
-export function guardGit(directory: string, options: GuardOptions): GitGuard {
-  const git = join(directory, ".git");
-  switch (kindOf(git)) {
-    case undefined:
-      return NOTHING;
-    case "directory":
-      return guardGitDir(git, options);
-    case "file":
-      return realPath(git) === git ? guardLinked(git, options) : { ...NOTHING, notEnforced: [isLink(git)] };
-  }
+/** For all repositories of the writable directories; `found` are those besides the ones at their tops. */
+export function guardRepositories(
+  writable: readonly string[],
+  found: readonly FoundRepository[],
+  options: GuardOptions,
+): GitGuard {
+  const guard = new Guard(writable, options);
+  for (const root of writable) guard.addRoot(root);
+  for (const repository of found) guard.addNested(repository);
+  guard.addGlobalTargets();
+  return guard.result();
 }
 
-const NOTHING: GitGuard = { writable: [], readOnly: [], placeholders: [], notEnforced: [] };
-
-function guardGitDir(git: string, { gitConfig, exists }: GuardOptions): GitGuard {
-  const guarded = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
-  // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
-  if (guarded.some(({ path }) => isSymlink(path))) return { ...NOTHING, readOnly: [git] };
-  const readOnly: string[] = [];
-  const placeholders: Placeholder[] = [];
-  for (const part of guarded) {
-    if (!exists(part.path)) {
-      if (!part.missing) continue;
-      placeholders.push({ path: part.path, ...part.missing });
-    }
-    readOnly.push(part.path);
-  }
-  return { ...NOTHING, readOnly, placeholders };
-}
-
-interface Guarded {
+/** A part of a git directory, and what holds its place where it is missing; nothing where that does no harm. */
+interface Part {
   readonly path: string;
-  /** What holds its place where it does not exist; nothing where that does no harm. */
   readonly missing?: Pick<Placeholder, "kind" | "content">;
 }
 
-function repositoryParts(git: string, gitConfig: boolean): Guarded[] {
+class Guard {
+  readonly #roots: readonly string[];
+  readonly #options: GuardOptions;
+  readonly #writable: string[] = [];
+  readonly #readOnly = new Set<string>();
+  readonly #placeholders = new Map<string, Placeholder>();
+  readonly #notEnforced = new Set<string>();
+  /** Where relative hook directories of the user's own configuration may start. */
+  readonly #tops = new Set<string>();
+  readonly #done = new Set<string>();
+  #nestedCount = 0;
+
+  constructor(roots: readonly string[], options: GuardOptions) {
+    this.#roots = roots;
+    this.#options = options;
+  }
+
+  result(): GitGuard {
+    return {
+      writable: this.#writable,
+      readOnly: [...this.#readOnly],
+      placeholders: [...this.#placeholders.values()],
+      notEnforced: [...this.#notEnforced],
+    };
+  }
+
+  addRoot(root: string): void {
+    this.#tops.add(root);
+    const git = join(root, ".git");
+    const kind = kindOf(git);
+    if (kind === undefined) return;
+    if (realPath(git) !== git) this.#notEnforced.add(isLink(`hooks and config of ${git}`));
+    else if (kind === "directory") this.#addGitDir(git, root);
+    else this.#addLinked(git, root);
+  }
+
+  addNested({ git, kind }: FoundRepository): void {
+    const top = kind === "bare" ? git : dirname(git);
+    if (this.#done.has(git) || (kind !== "bare" && this.#roots.includes(top))) return;
+    if (realPath(git) !== git) {
+      this.#notEnforced.add(isLink(`hooks and config of ${git}`));
+      return;
+    }
+    if (++this.#nestedCount > NESTED_REPOSITORIES_MAX_COUNT) {
+      this.#readOnly.add(git);
+      return;
+    }
+    this.#tops.add(top);
+    if (kind !== "file") {
+      this.#addGitDir(git, top);
+      return;
+    }
+    this.#readOnly.add(git);
+    const named = gitDirNamedBy(git);
+    if (named !== undefined && this.#isWritable(named) && kindOf(named) === "directory")
+      this.#addGitDir(named, top);
+  }
+
+  /** The user's own configuration may lead into writable directories, too. */
+  addGlobalTargets(): void {
+    for (const file of globalConfigs(this.#options.homes)) {
+      if (kindOf(file) === undefined) continue;
+      for (const top of this.#tops) this.#addTargets(file, top);
+    }
+  }
+
+  /**
+   * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace.
+   * Made writable only if that directory names this worktree in turn: an earlier command may have written the file,
+   * but not what is outside.
+   */
+  #addLinked(git: string, top: string): void {
+    this.#readOnly.add(git);
+    const own = gitDirNamedBy(git);
+    if (own === undefined) return;
+    // A submodule, or a git directory that lies beside its working tree.
+    if (this.#isWritable(own) && kindOf(own) === "directory") this.#addGitDir(own, top);
+    const back = readQuietly(join(own, "gitdir")).trim();
+    const common = readQuietly(join(own, "commondir")).trim();
+    if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return;
+    const main = realPath(resolve(own, common));
+    if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return;
+    this.#writable.push(main);
+    this.#addGitDir(main, top);
+  }
+
+  #addGitDir(git: string, top: string): void {
+    if (this.#done.has(git)) return;
+    this.#done.add(git);
+    const { gitConfig } = this.#options;
+    const parts = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
+    // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
+    if (parts.some(({ path }) => isSymlink(path))) {
+      this.#readOnly.add(git);
+      return;
+    }
+    for (const { path, missing } of parts) {
+      if (this.#options.kindAt(path) === undefined) {
+        if (!missing) continue;
+        this.#placeholders.set(path, { path, ...missing });
+      }
+      this.#readOnly.add(path);
+    }
+    for (const { path } of parts) if (/\/config(\.worktree)?$/.test(path)) this.#addTargets(path, top);
+    if (gitConfig) this.#addTargets(join(git, "config"), top);
+  }
+
+  #addTargets(config: string, top: string): void {
+    const [home] = this.#options.homes;
+    for (const target of configTargets(config, { top, home })) this.#addTarget(target);
+  }
+
+  #addTarget({ path: named, kind, key }: ConfigTarget): void {
+    const path = realPath(named);
+    if (!this.#isWritable(path) && !this.#isWritable(dirname(named))) return;
+    if (path !== named && this.#isWritable(dirname(named))) {
+      this.#notEnforced.add(isLink(`${named}, which git obeys (${key})`));
+    }
+    if (!this.#isWritable(path)) return;
+    if (this.#roots.some((root) => isWithin(root, path))) {
+      this.#notEnforced.add(`${path}, which git obeys (${key}): it holds the workspace`);
+      return;
+    }
+    const missing = missingParts(path, this.#options.kindAt);
+    if (!missing) return;
+    for (const at of missing)
+      this.#placeholders.set(at, { path: at, kind: at === path ? kind : "directory" });
+    this.#readOnly.add(path);
+  }
+
+  #isWritable(path: string): boolean {
+    return [...this.#roots, ...this.#writable].some((root) => isWithin(path, root));
+  }
+}
+
+function repositoryParts(git: string, gitConfig: boolean): Part[] {
   return [
     { path: join(git, "hooks"), missing: { kind: "directory" } },
     ...(gitConfig ? [] : [{ path: join(git, "config"), missing: { kind: "file" } as const }]),
-    { path: join(git, "config.worktree") },
+    ownConfig(git, gitConfig),
     // Names another directory to take config and hooks from. "." is what git does without it.
     { path: join(git, "commondir"), missing: { kind: "file", content: ".\n" } },
+    ...worktreeParts(git, gitConfig),
   ];
 }
 
+/** Read if `extensions.worktreeConfig` is set. Who may write the config need not be kept from making this one. */
+function ownConfig(git: string, gitConfig: boolean): Part {
+  return { path: join(git, "config.worktree"), ...(gitConfig ? {} : { missing: { kind: "file" } as const }) };
+}
+
+/** Each linked worktree has a directory in its main repository that leads git back here. */
+function worktreeParts(git: string, gitConfig: boolean): Part[] {
+  const directory = join(git, "worktrees");
+  return namesIn(directory)
+    .slice(0, GIT_MODULES_MAX_COUNT)
+    .map((name) => join(directory, name))
+    .filter((own) => kindOf(own) === "directory")
+    .flatMap((own) => [
+      { path: join(own, "commondir") },
+      { path: join(own, "gitdir") },
+      ownConfig(own, gitConfig),
+    ]);
+}
+
 /** Submodules keep their repositories in here, with hooks and config of their own. */
-function moduleParts(git: string, gitConfig: boolean): Guarded[] {
-  const found: Guarded[] = [];
-  const look = (directory: string) => {
+function moduleParts(git: string, gitConfig: boolean): Part[] {
+  const found: Part[] = [];
+  const search = (directory: string) => {
     for (const name of namesIn(directory)) {
       if (found.length > GIT_MODULES_MAX_COUNT) return;
       const path = join(directory, name);
       if (kindOf(path) !== "directory") continue;
-      if (kindOf(join(path, "HEAD")) === undefined) look(path);
+      if (kindOf(join(path, "HEAD")) === undefined) search(path);
       else found.push(...repositoryParts(path, gitConfig), ...moduleParts(path, gitConfig));
     }
   };
-  look(join(git, "modules"));
+  search(join(git, "modules"));
   return found;
 }
 
-/**
- * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace.
- * Made writable only if that directory names this worktree in turn: an earlier command may have written the file,
- * but not what is outside.
- */
-function guardLinked(git: string, options: GuardOptions): GitGuard {
-  const itself = { ...NOTHING, readOnly: [git] };
-  const named = /^gitdir: (.+)\n?$/.exec(readQuietly(git))?.[1];
-  if (named === undefined) return itself;
-  const own = realPath(resolve(dirname(git), named));
-  const back = readQuietly(join(own, "gitdir")).trim();
-  const common = readQuietly(join(own, "commondir")).trim();
-  if (back === "" || common === "" || realPath(resolve(own, back)) !== git) return itself;
-  const main = realPath(resolve(own, common));
-  if (dirname(dirname(own)) !== main || isSymlink(join(own, "commondir"))) return itself;
-  const guard = guardGitDir(main, options);
-  const ownParts = ["commondir", "gitdir", "config.worktree"].map((name) => join(own, name));
-  return {
-    ...guard,
-    writable: [main],
-    readOnly: [git, ...guard.readOnly, ...ownParts.filter((path) => kindOf(path) === "file")],
-  };
-}
-
-function isLink(git: string): string {
-  return `hooks and config of ${git}: it is a link, which cannot be protected`;
+function isLink(what: string): string {
+  return `${what}: it is a link, which cannot be protected`;
 }
 
 function isSymlink(path: string): boolean {
@@ -118,17 +240,9 @@ function isSymlink(path: string): boolean {
 }
 
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory)) ?? [];
 }
 
 function readQuietly(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
+  return attempt(() => readFileSync(path, "utf8")) ?? "";
 }

@@ -5,7 +5,9 @@ import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import type { Descriptor, SandboxDriver, WrappedStart } from "./driver.ts";
+import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts";
 import { type LimitOptions, Limits } from "./limits.ts";
+import { NewRepositories } from "./new-repositories.ts";
 import { NoSandbox } from "./none.ts";
 import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./options.ts";
 import { type Holder, Placeholders } from "./placeholders.ts";
@@ -32,6 +34,8 @@ export interface StartRequest {
   readonly writable?: readonly string[];
   readonly stdin?: string;
   readonly isInit?: boolean;
+  /** Whether a process was started since the last call: without one, no repository can have been made. */
+  readonly hasForked?: () => boolean;
 }
 
 /** What has to be on disk before the start, and undone after the end. */
@@ -65,6 +69,7 @@ export class Sandbox {
   readonly #limits: Limits;
   readonly #placeholders: Placeholders;
   readonly #bubblewrap: SandboxDriver;
+  readonly #repositories = new RepositoryFinder();
   /** By workspace, once tried. */
   readonly #tried = new Map<string, Tried>();
 
@@ -123,12 +128,16 @@ export class Sandbox {
   ): { readonly start: ConfinedStart; readonly confinement: Confinement } {
     const tried = this.#tried.get(request.workspace);
     if (!tried) throw new NacreError("internal", `The sandbox was not tried for ${request.workspace}.`);
-    const wrapped = this.#wrap(tried, request, place);
+    const roots = tried.spec?.writable ?? [];
+    const found = this.#repositories.find(roots);
+    const wrapped = this.#wrap(tried, { request, place, found });
     const isConfined = wrapped.confinement.driver !== "none";
     const limits = this.#limits.isAny
       ? this.#limits.plan(place.id, isConfined ? OWN_PROCESSES_COUNT : 0)
       : undefined;
     const { confinement, descriptors, placeholders } = wrapped;
+    const made = new NewRepositories(this.#repositories, roots, found);
+    const { hasForked = () => true } = request;
     const start: ConfinedStart = {
       script: startScript({
         limits,
@@ -137,10 +146,10 @@ export class Sandbox {
         stdin: request.stdin,
       }),
       files: descriptors.flatMap(fileOf),
-      look: () => limits?.look() ?? [],
+      look: () => [...(limits?.look() ?? []), ...(hasForked() ? made.remarks() : [])],
       end: () => {
         if (placeholders.length > 0) this.#placeholders.release(place.holder);
-        return limits?.end() ?? [];
+        return [...(limits?.end() ?? []), ...made.remarks()];
       },
     };
     const notEnforced = [...confinement.notEnforced, ...(limits?.notEnforced ?? [])];
@@ -166,8 +175,16 @@ export class Sandbox {
     );
   }
 
-  #wrap(tried: Tried, request: StartRequest, place: ShellPlace): WrappedStart {
+  #wrap(
+    tried: Tried,
+    {
+      request,
+      place,
+      found,
+    }: { readonly request: StartRequest; readonly place: ShellPlace; readonly found: FoundRepositories },
+  ): WrappedStart {
     const plan = {
+      repositories: found.repositories,
       argv: request.argv,
       workingDir: request.workingDir,
       isPlaceholder: this.#placeholders.held(),

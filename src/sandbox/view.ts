@@ -4,14 +4,14 @@
 import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import type { Shown, WrapPlan } from "./driver.ts";
-import { guardGit } from "./git-guard.ts";
+import { guardRepositories } from "./git-guard.ts";
 import { secretsOf, startupFilesOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
 
 /** What is seen of our state root, and what counts as not there. */
-type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder">;
+type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder" | "repositories">;
 
 export interface View {
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ export interface View {
   readonly notEnforced: readonly string[];
 }
 
-export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): View {
+export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }: ViewPlan): View {
   const { workspace, profile } = spec;
   const writable = outermostFirst([...new Set(spec.writable)]);
   const real = realPaths();
@@ -33,15 +33,15 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
     const kind = kindOf(path);
     return kind !== undefined && isPlaceholder(path) ? undefined : kind;
   });
-  const exists = (path: string) => kindAt(path) !== undefined;
-  const guards = writable.map((path) => guardGit(path, { gitConfig: spec.gitConfig, exists }));
+  const { gitConfig, homes } = spec;
+  const guard = guardRepositories(writable, repositories, { gitConfig, homes, kindAt });
   const masks = masksOf(spec, { isVisible, isWritable, kindAt, real }, real(shown.stateRoot));
   const startup = startupFilesOf(spec.homes)
     .map(real)
     .filter((path) => isWritable(path) && kindOf(path) === "file");
-  const roots = [...new Set([...writable, ...guards.flatMap((guard) => guard.writable)])];
-  const readOnly = [...guards.flatMap((guard) => guard.readOnly), ...startup];
-  const placeholders = [...guards.flatMap((guard) => guard.placeholders), ...masks.placeholders];
+  const roots = [...new Set([...writable, ...guard.writable])];
+  const readOnly = [...guard.readOnly, ...startup];
+  const placeholders = [...guard.placeholders, ...masks.placeholders];
   const pins = pinsFor([...readOnly, ...masks.places, ...roots], { roots, placeholders });
   const binds = outermostFirst([...roots, ...pins]);
   return {
@@ -57,7 +57,7 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder }: ViewPlan): V
       ...stateRootArgs(shown, real),
     ],
     placeholders,
-    notEnforced: guards.flatMap(({ notEnforced }) => notEnforced),
+    notEnforced: guard.notEnforced,
   };
 }
 

@@ -1,5 +1,6 @@
 // Between a manager and the sandbox: what is asked of it for one shell, in the host's words.
 import type { Beginning, StartPlace } from "../hosts/host.ts";
+import { isNoneSince, markPids } from "../hosts/pids-since.ts";
 import { isSameProcess } from "../hosts/process-table.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { Room } from "../hosts/room.ts";
@@ -104,7 +105,7 @@ export class Confiner {
     let look: () => string[] = () => [];
     return {
       begin: (place) => {
-        const request = { ...inside(place), workspace: root, workingDir };
+        const request = { ...inside(place), workspace: root, workingDir, hasForked: forkWatch() };
         const made = this.#sandbox.start(request, {
           id: place.id,
           dir: place.files.dir,
@@ -118,6 +119,16 @@ export class Confiner {
       look: () => look(),
     };
   }
+}
+
+/** Tells of processes that were started since it was last asked. */
+function forkWatch(): () => boolean {
+  let mark = markPids();
+  return () => {
+    if (isNoneSince(mark)) return false;
+    mark = markPids();
+    return true;
+  };
 }
 
 /** Others keep their shells there. Nobody does where there is no home. */

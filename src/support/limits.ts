@@ -298,3 +298,17 @@ export const WORLD_FILES_COUNT = 1_000_000;
 export const CREDENTIAL_LISTING_MIN_COUNT = 24;
 /** sandbox/: homes of other users in which credentials are masked; their own permissions protect them, too. */
 export const OTHER_HOMES_MAX_COUNT = 32;
+/** sandbox/: git configuration and indexes beyond these sizes are not read. */
+export const GIT_CONFIG_MAX_BYTES = 1024 * 1024;
+export const GIT_INDEX_MAX_BYTES = 32 * 1024 * 1024;
+/** sandbox/: how far includes of git configuration are followed, as in git itself. */
+export const GIT_INCLUDES_MAX_DEPTH = 10;
+/** sandbox/: where repositories are looked for, before and after a command: levels below a writable root, and directories in all. */
+export const REPOSITORY_SEARCH_MAX_DEPTH = 3;
+export const REPOSITORY_SEARCH_MAX_DIRECTORIES = 128;
+/** sandbox/: repositories below a writable root in which commits work; .git of any further one is read-only as a whole. */
+export const NESTED_REPOSITORIES_MAX_COUNT = 32;
+/** sandbox/: a directory that changed less than this before it was listed is listed again: time stamps are coarse. */
+export const LISTING_SETTLED_MS = 50;
+/** sandbox/: paths that one remark names. */
+export const MESSAGE_PATHS_MAX_COUNT = 5;

@@ -43,6 +43,7 @@ test("a hundred hidden paths that do not exist are hidden", () => {
   if (!spec) throw new Error("no sandbox");
   const { placeholders } = viewOf(spec, {
     shown: { stateRoot, readable: [], writable: [] },
+    repositories: [],
     isPlaceholder: () => false,
   });
   const held = placeholders.map(({ path }) => path);

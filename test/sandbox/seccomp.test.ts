@@ -102,6 +102,7 @@ test("on another processor every result says what is not enforced", ({ skip }) =
     argv: ["true"],
     workingDir: workspace,
     shown: { stateRoot, readable: [], writable: [] },
+    repositories: [],
     isPlaceholder: () => false,
   };
   const real = process.arch;

@@ -1,0 +1,128 @@
+// The repositories in writable directories, besides those at their tops: found before a command to guard them, and
+// after it to tell of new ones. The search is bounded (support/limits.ts) and goes level by level, so that the nearest
+// are found first. Listings are kept as long as a directory has not changed: the second search costs one system call
+// for each directory.
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import {
+  LISTING_SETTLED_MS,
+  REPOSITORY_SEARCH_MAX_DEPTH,
+  REPOSITORY_SEARCH_MAX_DIRECTORIES,
+} from "../support/limits.ts";
+import { gitDirOf } from "./git-file.ts";
+import { gitlinksIn, indexStamp } from "./git-index.ts";
+
+/** Path of its git directory (`sub/.git`, or that of a bare repository), or of the file that names one. */
+export interface FoundRepository {
+  readonly git: string;
+  readonly kind: "directory" | "file" | "bare";
+}
+
+export interface FoundRepositories {
+  readonly repositories: readonly FoundRepository[];
+  /** Directories that an index has as gitlinks. */
+  readonly gitlinks: readonly string[];
+}
+
+interface Listing {
+  readonly mtimeMs: number;
+  /** Directories to look into. */
+  readonly below: readonly string[];
+  readonly found: FoundRepository | undefined;
+}
+
+/**
+ * Filled by package managers and builds, with repositories that people do not work in and that must stay removable:
+ * nothing can be removed that a guard is mounted on.
+ */
+const SKIPPED = new Set([
+  ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],
+  ...["venv", "__pycache__", "Pods", "Carthage", "DerivedData"],
+]);
+
+export class RepositoryFinder {
+  readonly #listings = new Map<string, Listing>();
+  readonly #links = new Map<string, { readonly stamp: string; readonly paths: readonly string[] }>();
+
+  find(roots: readonly string[]): FoundRepositories {
+    // Directories that are gone leave their listings behind.
+    if (this.#listings.size > 4 * REPOSITORY_SEARCH_MAX_DIRECTORIES * roots.length) this.#listings.clear();
+    const repositories = new Map<string, FoundRepository>();
+    const gitlinks = new Set<string>();
+    const add = (found: FoundRepository | undefined) => {
+      if (found) repositories.set(found.git, found);
+    };
+    for (const root of roots) {
+      for (const found of this.#search(root)) add(found);
+      for (const path of this.#gitlinksOf(root)) {
+        gitlinks.add(path);
+        add(this.#listingOf(path)?.found);
+      }
+    }
+    return { repositories: [...repositories.values()], gitlinks: [...gitlinks] };
+  }
+
+  #search(root: string): FoundRepository[] {
+    const found: FoundRepository[] = [];
+    let level = [root];
+    let count = 0;
+    for (let depth = 0; depth <= REPOSITORY_SEARCH_MAX_DEPTH && level.length > 0; depth++) {
+      const next: string[] = [];
+      for (const directory of level) {
+        if (++count > REPOSITORY_SEARCH_MAX_DIRECTORIES) return found;
+        const listing = this.#listingOf(directory);
+        if (listing?.found) found.push(listing.found);
+        for (const name of listing?.below ?? []) next.push(join(directory, name));
+      }
+      level = next;
+    }
+    return found;
+  }
+
+  #listingOf(directory: string): Listing | undefined {
+    const stat = attempt(() => lstatSync(directory, { throwIfNoEntry: false }));
+    if (!stat?.isDirectory()) {
+      this.#listings.delete(directory);
+      return undefined;
+    }
+    const known = this.#listings.get(directory);
+    if (known?.mtimeMs === stat.mtimeMs) return known;
+    const listing = listingFrom(directory, stat.mtimeMs);
+    // It may change again within the same tick of its time stamp.
+    if (Date.now() - stat.mtimeMs > LISTING_SETTLED_MS) this.#listings.set(directory, listing);
+    return listing;
+  }
+
+  /** Of the repository at the top: its index is the one that git reads when it is used there. */
+  #gitlinksOf(root: string): readonly string[] {
+    const git = gitDirOf(root);
+    if (git === undefined) return [];
+    const index = join(git, "index");
+    const stamp = indexStamp(index);
+    if (stamp === "") return [];
+    const known = this.#links.get(index);
+    if (known?.stamp === stamp) return known.paths;
+    const paths = gitlinksIn(index).map((path) => join(root, path));
+    this.#links.set(index, { stamp, paths });
+    return paths;
+  }
+}
+
+function listingFrom(directory: string, mtimeMs: number): Listing {
+  const entries = attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
+  const found = repositoryAmong(entries, directory);
+  const below = found?.kind === "bare" ? [] : entries.filter(isSearched).map(({ name }) => name);
+  return { mtimeMs, below, found };
+}
+
+function isSearched(entry: Dirent): boolean {
+  return entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name);
+}
+
+function repositoryAmong(entries: readonly Dirent[], directory: string): FoundRepository | undefined {
+  const git = entries.find(({ name }) => name === ".git");
+  if (git) return { git: join(directory, ".git"), kind: git.isDirectory() ? "directory" : "file" };
+  const isBare = ["HEAD", "objects", "refs"].every((part) => entries.some(({ name }) => name === part));
+  return isBare ? { git: directory, kind: "bare" } : undefined;
+}

@@ -1,0 +1,99 @@
+// What a git configuration names that git then runs or obeys: the directory of hooks, and further configuration. Read
+// by ourselves and not by git, which would run programs that the configuration names.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { GIT_CONFIG_MAX_BYTES, GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
+
+export interface ConfigTarget {
+  /** Absolute, with links. */
+  readonly path: string;
+  readonly kind: "directory" | "file";
+  /** The key that names it. */
+  readonly key: "core.hooksPath" | "include.path";
+}
+
+export interface ConfigReading {
+  /** Where relative hook directories start: the top of a working tree, or the git directory of a bare repository. */
+  readonly top: string;
+  readonly home: string | undefined;
+}
+
+/** Of one file and those it includes. Conditions of includes are taken as met. */
+export function configTargets(file: string, reading: ConfigReading, depth = 0): ConfigTarget[] {
+  if (depth > GIT_INCLUDES_MAX_DEPTH) return [];
+  return settingsIn(readConfig(file)).flatMap(({ section, key, value }): ConfigTarget[] => {
+    if (section === "core" && key === "hookspath") {
+      const path = absolute(value, reading.top, reading.home);
+      return path === undefined ? [] : [{ path, kind: "directory", key: "core.hooksPath" }];
+    }
+    if ((section !== "include" && section !== "includeif") || key !== "path") return [];
+    const path = absolute(value, dirname(file), reading.home);
+    if (path === undefined) return [];
+    return [{ path, kind: "file", key: "include.path" }, ...configTargets(path, reading, depth + 1)];
+  });
+}
+
+/** The configuration of the user and of the machine, wherever it may be. */
+export function globalConfigs(
+  homes: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string[] {
+  const named = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"].flatMap((name) => environment[name] ?? []);
+  const xdg = environment["XDG_CONFIG_HOME"];
+  return [
+    "/etc/gitconfig",
+    ...homes.flatMap((home) => [join(home, ".gitconfig"), join(home, ".config/git/config")]),
+    ...(xdg === undefined ? [] : [join(xdg, "git/config")]),
+    ...named.filter((path) => path.startsWith("/")),
+  ];
+}
+
+function readConfig(file: string): string {
+  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  if (!stat?.isFile() || stat.size > GIT_CONFIG_MAX_BYTES) return "";
+  return attempt(() => readFileSync(file, "utf8")) ?? "";
+}
+
+function absolute(value: string, from: string, home: string | undefined): string | undefined {
+  if (value === "") return undefined;
+  if (value.startsWith("~/")) return home === undefined ? undefined : join(home, value.slice(2));
+  return resolve(from, value);
+}
+
+interface Setting {
+  /** In lower case, without a subsection. */
+  readonly section: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+const SECTION = /^\s*\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]/;
+const KEY = /^\s*([a-z][\w-]*)\s*=\s*(.*)$/i;
+
+/** Lenient: what git would refuse is left out. */
+function settingsIn(text: string): Setting[] {
+  const settings: Setting[] = [];
+  let section = "";
+  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    const head = SECTION.exec(line);
+    if (head) section = (head[1] ?? "").toLowerCase();
+    const [, key, value = ""] = KEY.exec(head ? line.slice(head[0].length) : line) ?? [];
+    if (key !== undefined) settings.push({ section, key: key.toLowerCase(), value: unquoted(value) });
+  }
+  return settings;
+}
+
+/** Without quotes, escapes, and a comment behind it. */
+function unquoted(text: string): string {
+  let value = "";
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at] ?? "";
+    if (sign === '"') isQuoted = !isQuoted;
+    else if (sign === "\\") value += text[++at] ?? "";
+    else if (!isQuoted && (sign === "#" || sign === ";")) break;
+    else value += sign;
+  }
+  return value.trimEnd();
+}

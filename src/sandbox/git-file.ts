@@ -1,0 +1,25 @@
+// A `.git` that is a file: it names the git directory, as in submodules and linked worktrees.
+import { readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { kindOf, realPath } from "./real-path.ts";
+
+/** The directory that the file names; it need not exist. */
+export function gitDirNamedBy(file: string): string | undefined {
+  const text = attempt(() => readFileSync(file, "utf8")) ?? "";
+  const named = /^gitdir: (.+?)\n*$/.exec(text)?.[1];
+  return named === undefined ? undefined : realPath(resolve(dirname(file), named));
+}
+
+/** The git directory of the working tree with this top. */
+export function gitDirOf(top: string): string | undefined {
+  const git = join(top, ".git");
+  switch (kindOf(git)) {
+    case "directory":
+      return git;
+    case "file":
+      return gitDirNamedBy(git);
+    case undefined:
+      return undefined;
+  }
+}

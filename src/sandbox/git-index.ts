@@ -1,0 +1,80 @@
+// The gitlinks in an index: directories that git takes for repositories of their own and runs in, with their
+// configuration, whenever it looks for changes.
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
+import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
+
+/** The same as long as git has not written the file. */
+export function indexStamp(file: string): string {
+  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  return stat ? stampOf(stat) : "";
+}
+
+function stampOf({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs} ${size} ${ino}`;
+}
+
+/** Paths from the top of the working tree. None for an index that is too large, or of a kind that is not known. */
+export function gitlinksIn(file: string): string[] {
+  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  if (!stat?.isFile() || stat.size > GIT_INDEX_MAX_BYTES) return [];
+  const bytes = attempt(() => readFileSync(file));
+  if (!bytes) return [];
+  // The index does not say which hash the repository uses.
+  for (const objectBytes of [SHA1_BYTES, SHA256_BYTES]) {
+    const links = attempt(() => parse(bytes, objectBytes));
+    if (links) return links;
+  }
+  return [];
+}
+
+const HEADER_BYTES = 12;
+const SHA1_BYTES = 20;
+const SHA256_BYTES = 32;
+/** An entry: times, device, inode, mode, owner, size; then the object's name, flags, and the path. */
+const MODE_AT = 24;
+const OBJECT_AT = 40;
+const EXTENDED_FLAG = 0x4000;
+const LENGTH_FLAGS = 0xfff;
+const GITLINK = 0o160000;
+
+/** undefined where it does not read as an index with objects of this size. */
+function parse(bytes: Buffer, objectBytes: number): string[] | undefined {
+  if (bytes.toString("latin1", 0, 4) !== "DIRC") return undefined;
+  const version = bytes.readUInt32BE(4);
+  const count = bytes.readUInt32BE(8);
+  const links: string[] = [];
+  let at = HEADER_BYTES;
+  let name: Buffer = Buffer.alloc(0);
+  for (let entry = 0; entry < count; entry++) {
+    const flags = bytes.readUInt16BE(at + OBJECT_AT + objectBytes);
+    let start = at + OBJECT_AT + objectBytes + (flags & EXTENDED_FLAG ? 4 : 2);
+    let kept = 0;
+    if (version === 4) {
+      const shortened = readNumber(bytes, start);
+      start = shortened.end;
+      kept = name.length - shortened.value;
+    }
+    const end = bytes.indexOf(0, start);
+    if (end < 0 || kept < 0) return undefined;
+    const own = bytes.subarray(start, end);
+    name = version === 4 ? Buffer.concat([name.subarray(0, kept), own]) : own;
+    if ((flags & LENGTH_FLAGS) !== Math.min(name.length, LENGTH_FLAGS)) return undefined;
+    if (bytes.readUInt32BE(at + MODE_AT) === GITLINK) links.push(name.toString());
+    // Up to version 3, entries are padded to multiples of eight, with one NUL at least.
+    at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
+  }
+  return links;
+}
+
+/** The number of bytes that version 4 takes off the name before: big-endian, seven bits each, and one more each. */
+function readNumber(bytes: Buffer, from: number): { readonly value: number; readonly end: number } {
+  let at = from;
+  let byte = bytes.readUInt8(at++);
+  let value = byte & 0x7f;
+  while (byte & 0x80) {
+    byte = bytes.readUInt8(at++);
+    value = (value + 1) * 128 + (byte & 0x7f);
+  }
+  return { value, end: at };
+}

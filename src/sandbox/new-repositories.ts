@@ -1,0 +1,67 @@
+// Tells of repositories and gitlinks that came to be while a command ran. A command may make them, `git init` is
+// ordinary work, but nothing guards their config and hooks yet, and git obeys both wherever the person uses it next.
+import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
+import type { FoundRepositories, FoundRepository, RepositoryFinder } from "./find-repositories.ts";
+
+export class NewRepositories {
+  readonly #finder: RepositoryFinder;
+  readonly #roots: readonly string[];
+  readonly #known = new Set<string>();
+
+  /** `before`: what was there when the sandbox started. */
+  constructor(finder: RepositoryFinder, roots: readonly string[], before: FoundRepositories) {
+    this.#finder = finder;
+    this.#roots = roots;
+    this.#unknownRepositories(before);
+    this.#unknown(before.gitlinks.map(gitlinkKey));
+  }
+
+  /** Remarks on those that are new since the last call. */
+  remarks(): string[] {
+    const found = this.#finder.find(this.#roots);
+    const made = this.#unknownRepositories(found);
+    const linked = this.#unknown(found.gitlinks.map(gitlinkKey)).map((key) => key.slice(GITLINK.length));
+    return [
+      ...(made.length > 0 ? [madeRemark(made)] : []),
+      ...(linked.length > 0 ? [linkedRemark(linked)] : []),
+    ];
+  }
+
+  #unknownRepositories({ repositories }: FoundRepositories): FoundRepository[] {
+    const fresh = new Set(this.#unknown(repositories.map(({ git }) => git)));
+    return repositories.filter(({ git }) => fresh.has(git));
+  }
+
+  /** Those of the keys that were not known; now they are. */
+  #unknown(keys: readonly string[]): string[] {
+    const fresh = keys.filter((key) => !this.#known.has(key));
+    for (const key of fresh) this.#known.add(key);
+    return fresh;
+  }
+}
+
+const GITLINK = "gitlink ";
+
+function gitlinkKey(path: string): string {
+  return `${GITLINK}${path}`;
+}
+
+function madeRemark(made: readonly FoundRepository[]): string {
+  const [{ git, kind } = { git: "", kind: "directory" }] = made;
+  const where =
+    kind === "file"
+      ? `${git}, and config and hooks of the directory it names,`
+      : `${git}/config and ${git}/hooks`;
+  return `new repository: ${listed(made.map((one) => one.git))}, made while the command ran. Git runs programs that its config and hooks name, and no sandbox that has already started guards them: read ${where} before you run git there outside the sandbox.`;
+}
+
+function linkedRemark(paths: readonly string[]): string {
+  const [first = ""] = paths;
+  return `new gitlink in the index: ${listed(paths)}. "git status" outside the sandbox enters it and obeys its config: read ${first}/.git/config first, or use git status --ignore-submodules=all.`;
+}
+
+function listed(paths: readonly string[]): string {
+  const rest = paths.length - MESSAGE_PATHS_MAX_COUNT;
+  const named = paths.slice(0, MESSAGE_PATHS_MAX_COUNT).join(", ");
+  return rest > 0 ? `${named} and ${rest} more` : named;
+}
