@@ -22,13 +22,20 @@ import {
   type HarnessPlace,
   saveMessage,
 } from "./session-harness.ts";
+import type { MeaningReport } from "./session-meaning.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Report } from "./session-reports.ts";
 import type { SessionWorld } from "./session-world.ts";
 import { ShellProcess } from "./shell-process.ts";
 
 export type Ending =
-  | { readonly kind: "ran"; readonly code: number; readonly cwd: string }
+  | {
+      readonly kind: "ran";
+      readonly code: number;
+      readonly cwd: string;
+      /** What the next command means now, if this one can have changed it. */
+      readonly meaning: MeaningReport | undefined;
+    }
   /**
    * The bash is over. `taken`: it had read the command, which was run. `wedged`: it had stopped taking the
    * harness.
@@ -238,8 +245,8 @@ export class SessionBash {
         this.traps = report.traps;
         if (report.number !== this.#waiting?.number) break;
         this.#unsaved = this.#save;
-        const { code, cwd } = report;
-        this.#settle()?.({ kind: "ran", code, cwd });
+        const { code, cwd, meaning } = report;
+        this.#settle()?.({ kind: "ran", code, cwd, meaning });
         break;
       }
     }

@@ -5,6 +5,8 @@
 // The command runs at top level, in no loop and no function: `break` would end the loop, `declare` would be
 // local. One variable, with a nonce in its name, is all the session has of ours. `\builtin` and not
 // `builtin`: no alias has a backslash. What the harness itself does is silent, also under `set -x`.
+import { MEANING_EXPANSIONS, MEANING_FIELDS_COUNT, type MeaningChange } from "./session-meaning.ts";
+
 /** What the harness knows of one bash. */
 export interface HarnessPlace {
   readonly nonce: string;
@@ -35,12 +37,14 @@ export interface CommandPlan {
   /** Variables of this command alone, and the file that what they hide is kept in. */
   readonly env: Readonly<Record<string, string>>;
   readonly hiddenPath: string;
+  /** What it may change of the meaning of the next command is reported, too. */
+  readonly meaningChange: MeaningChange;
   /** New fifos for stdout and stderr. */
   readonly outputs: { readonly stdout: string; readonly stderr: string } | undefined;
 }
 
 export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
-  const { variable, token, toReport } = place;
+  const { variable } = place;
   const { outputs, number, lastCode } = plan;
   // With a line end: bash takes a backslash at the end of an eval for itself.
   const text = `${plan.prefix}${plan.command}\n`;
@@ -54,11 +58,26 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
     // Opened anew for each command: a program that sets O_NONBLOCK on its output sets it for this one only.
     `{ ${code}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
     // Options that would lead the harness astray, and traps that would run for it, are off from here to the
-    // next command. Each of these has its own redirection: a trap on DEBUG must not print into the report.
-    `{ ${variable}=$?;\\builtin trap -p RETURN DEBUG ${toReport};` +
-    `\\builtin printf 'r\\000${token}\\000${number}\\000%s\\000%s\\000%s\\000\\n' "$${variable}" "$-" "\${PWD-}" ${toReport};` +
-    "\\builtin trap - RETURN DEBUG;\\builtin set +aetuvx;} >/dev/null 2>&1\n";
+    // next command.
+    `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;} >/dev/null 2>&1\n`;
   return `${framed(variable, harness)}${text}`;
+}
+
+/** Kinds of reports as in session-reports.ts. */
+function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): string {
+  const { variable, token, toReport } = place;
+  const kind = { nothing: "r", variables: "v", everything: "R" }[meaningChange];
+  const also = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
+  const fields = "%s\\000".repeat(3 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
+  const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}" "$-" "\${PWD-}" ${also}`;
+  // Each of these has its own redirection: a trap on DEBUG must not print into the report.
+  const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
+  if (meaningChange !== "everything") return `${traps}${print} ${toReport};\\builtin trap - RETURN DEBUG;`;
+  const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
+    (words) => `\\builtin ${words};`,
+  );
+  // Now that it is off, one will do.
+  return `${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 
 /** For when the command has reported: its state is saved while whoever asked reads the result. */

@@ -8,6 +8,7 @@ import type { StreamName } from "./follow-output.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 import type { Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
+import type { Meaning } from "./session-meaning.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
 export interface SessionOptions {
@@ -34,6 +35,8 @@ export interface SavedSession {
   readonly state: string;
   /** Options and traps, which are set anew for each command. */
   readonly prefix: string;
+  /** What its next command means (session-meaning.ts). */
+  readonly meaning?: Meaning;
 }
 
 export interface RunOptions {

@@ -1,5 +1,6 @@
 // What a session's bash says through its report fifo: that it is there, how a command ended, and that its
 // state is saved. Fields end with NUL, a report with a line end behind the last field. Bytes in, reports out.
+import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./session-meaning.ts";
 
 export type Report =
   /** It has restored its state and takes commands. */
@@ -14,13 +15,19 @@ export type Report =
       readonly cwd: string;
       /** Those that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
+      /** What the command may have changed of the meaning of the next one. */
+      readonly meaning?: MeaningReport;
     }
   | { readonly kind: "saved"; readonly token: string; readonly number: number }
   /** In a sandbox, of whoever starts the bashes there: the pid of one in there, and how it ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
-const FIELDS: Readonly<Record<string, number>> = { b: 2, r: 6, s: 3, P: 3, E: 3 };
+const FIELDS: Readonly<Record<string, number>> = {
+  ...{ b: 2, s: 3, P: 3, E: 3 },
+  // How a command ended; with variables; with everything that changes the meaning of the next one.
+  ...{ r: 6, v: 6 + MEANING_FIELDS_COUNT, R: 6 + MEANING_FIELDS_COUNT },
+};
 
 export class ReportReader {
   readonly #onReport: (report: Report) => void;
@@ -36,7 +43,7 @@ export class ReportReader {
   }
 
   #take(): Report | undefined {
-    // Traps stand before the report they belong to, as they were printed.
+    // Traps, and what else bash prints about itself, stand before the report they belong to.
     const first = this.#rest.indexOf(0);
     if (first < 0) return undefined;
     const head = this.#rest.toString("utf8", 0, first);
@@ -63,13 +70,16 @@ export class ReportReader {
 
 function reportOf(
   kind: string,
-  traps: string,
+  printed: string,
   [token = "", number = "", ...rest]: readonly string[],
 ): Report {
-  const [code = "", flags = "", cwd = ""] = rest;
+  const [code = "", flags = "", cwd = "", ...fields] = rest;
   if (kind === "b") return { kind: "born", token };
   if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
   if (kind === "E") return { kind: "ended", token, code: Number(number) };
   if (kind === "s") return { kind: "saved", token, number: Number(number) };
-  return { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd, traps };
+  const ran = { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd } as const;
+  if (kind === "r") return { ...ran, traps: printed };
+  if (kind === "v") return { ...ran, traps: printed, meaning: { fields } };
+  return { ...ran, traps: silencedTraps(printed), meaning: { printed, fields } };
 }

@@ -10,6 +10,7 @@ import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
 import type { CommandPlan } from "./session-harness.ts";
+import { meaningAfter, meaningChange } from "./session-meaning.ts";
 import * as say from "./session-notes.ts";
 import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
 import type { BothStreams } from "./session-output.ts";
@@ -107,6 +108,7 @@ export class Run {
       env: this.#options.env ?? {},
       hiddenPath: join(this.#bash.scratch, "hidden"),
       outputs,
+      meaningChange: meaningChange(this.#command, succession.meaning),
     };
   }
 
@@ -134,8 +136,10 @@ export class Run {
     }
   }
 
-  async #ran({ code, cwd }: Ending & { kind: "ran" }, interrupted: boolean): Promise<SessionResult> {
+  async #ran({ code, cwd, meaning }: Ending & { kind: "ran" }, interrupted: boolean): Promise<SessionResult> {
     const { house, succession } = this.#place;
+    const meaningBefore = succession.meaning;
+    if (meaning) succession.meaning = meaningAfter(meaning, this.#options.env ?? {}, meaningBefore);
     const { started, output } = this.#bash;
     const isSwitched = output.settle(started.commandPid);
     const left = await this.#leftovers();
@@ -148,8 +152,10 @@ export class Run {
     succession.lastCode = code;
     this.#moved(cwd);
     // It does not follow the harness: `exec` is a function of the user's, say.
-    if (!isSwitched) await this.#replace(this.#number - 1);
-    else if (code === 2 && (await isUnterminated(this.#command, house, succession.workspace)))
+    if (!isSwitched) {
+      succession.meaning = meaningBefore;
+      await this.#replace(this.#number - 1);
+    } else if (code === 2 && (await isUnterminated(this.#command, house, succession.workspace)))
       await this.#replace(this.#number);
     return this.#finish({
       exitCode: code,

@@ -10,6 +10,7 @@ import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
+import type { Meaning } from "./session-meaning.ts";
 import { goneDirectoryNote, type NextBash } from "./session-notes.ts";
 import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
@@ -33,6 +34,8 @@ export class Succession {
   goBack = false;
   /** Somebody asked for a bash with nothing of what was before. */
   willStartAnew = false;
+  /** What the next command means, as far as bash has state of its own; undefined before the first command. */
+  meaning: Meaning | undefined;
   /** Where bash stood after the last command, as the system says. */
   place: string | undefined;
   #bash: SessionBash | undefined;
@@ -58,6 +61,7 @@ export class Succession {
     this.nonce = saved?.nonce ?? randomBytes(3).toString("hex");
     this.cwd = saved?.cwd ?? options.workingDir;
     if (saved) this.#heritage = { state: saved.state, prefix: saved.prefix };
+    this.meaning = saved?.meaning;
   }
 
   /** What a sandbox lets its commands write to, where the manager names nothing else. */
@@ -119,11 +123,13 @@ export class Succession {
       // Kept off: each would end the new bash at the next mistake, or trace all it does.
       prefix: prefixOf(bash.flags.replace(/[eux]/g, ""), bash.traps),
     };
+    if (this.#heritage.state === undefined) this.meaning = undefined;
   }
 
   /** Without the state, which the last bash has died of. */
   forgetState(): void {
     this.#heritage = { state: undefined, prefix: "" };
+    this.meaning = undefined;
   }
 
   /** What a command is preceded by, so that it finds the options and traps it left. */
@@ -145,7 +151,7 @@ export class Succession {
     if (state === undefined) return undefined;
     const { cwd, nonce, bash } = this;
     const prefix = bash?.isBorn ? this.prefixFor(bash) : this.#heritage.prefix;
-    return { cwd, nonce, state, prefix };
+    return { cwd, nonce, state, prefix, ...(this.meaning ? { meaning: this.meaning } : {}) };
   }
 
   /** Its profile is yet to be sourced. */

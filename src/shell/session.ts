@@ -2,6 +2,7 @@
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
 import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
+import type { SessionFacts } from "../policy/session-facts.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
@@ -70,6 +71,11 @@ export class Session {
   /** Where the next command runs. */
   get cwd(): string {
     return this.#succession.cwd;
+  }
+
+  /** The state that changes what its next command means; null before the first command. */
+  get meaning(): SessionFacts | null {
+    return this.#succession.meaning?.facts ?? null;
   }
 
   get isBusy(): boolean {

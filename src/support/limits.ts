@@ -150,6 +150,8 @@ export const DURABLE_DEADLINE_MS = 86_400_000;
 export const SESSIONS_MAX_COUNT = 32;
 /** shell/: shells a session remembers before it looks which of them have nothing running any more. */
 export const SESSION_SHELLS_MAX_COUNT = 32;
+/** shell/: the longest value or alias that the policy gets to see; a longer one is unknown to it. */
+export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
 /** shell/: how long the profile of a session may take. */
 export const PROFILE_MAX_MS = 10_000;
 /** shell/: how long an interrupted command may take over its INT traps before it is killed. */

@@ -67,9 +67,13 @@ async function takeTurn(io: CliIo, file: SessionFile, name: string): Promise<voi
 
 function savedIn(file: SessionFile): Kept | undefined {
   const saved = file.read() as Partial<Kept> | undefined;
-  const { cwd, nonce, state, prefix, envMode } = saved ?? {};
+  const { cwd, nonce, state, prefix, envMode, meaning } = saved ?? {};
   if (typeof cwd !== "string" || typeof nonce !== "string" || typeof state !== "string") return undefined;
-  return { cwd, nonce, state, prefix: prefix ?? "", ...(envMode === undefined ? {} : { envMode }) };
+  return {
+    ...{ cwd, nonce, state, prefix: prefix ?? "" },
+    ...(envMode === undefined ? {} : { envMode }),
+    ...(meaning === undefined ? {} : { meaning }),
+  };
 }
 
 /** The command has run: what cannot be kept does not change how it ended. */
