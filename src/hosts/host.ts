@@ -82,6 +82,8 @@ export interface StartedShell {
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
   /** Where a session's script goes. */
   readonly channel?: ScriptChannel;
+  /** After its end: takes down what confined it and writes the remarks on that. Once is enough. */
+  readonly free?: () => void;
   /** Before its start. */
   readonly pidsBefore: PidMark;
   /** Found on disk: another host has started it. */

@@ -74,6 +74,7 @@ export class TakenSlot {
       pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
       ...(this.#channel ? { channel: this.#channel } : {}),
+      ...(this.#beginning ? { free: () => this.free() } : {}),
     };
   }
 
@@ -86,6 +87,7 @@ export class TakenSlot {
   /** Nothing of it runs any more: what confined it goes, and may have something to say. */
   free(): void {
     const lines = this.#beginning?.end() ?? [];
+    this.#beginning = undefined;
     if (lines.length > 0) writeRemarks(this.slot.files, lines);
   }
 }

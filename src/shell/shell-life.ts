@@ -83,6 +83,8 @@ export class ShellLife {
       if (shimAlive && !attached) return;
       // Read after it was seen dead: nobody can have written since.
       const { exit, cause } = readEndRecord(files.record);
+      // Found before the shim's message has come: without this, what reads the result now would miss its remarks.
+      if (typeof exit === "object") this.#started.free?.();
       this.#settle(exit, cause, shimAlive);
     } catch (error) {
       // Whoever cannot look knows nothing new; it is not lost for that.
