@@ -61,9 +61,10 @@ export function modeOption(): Option {
 }
 
 export function onTimeoutOption(): Option {
-  return new Option("--on-timeout <what>", "what happens to a command whose time is over")
-    .choices(ON_TIMEOUT)
-    .default("background");
+  return new Option(
+    "--on-timeout <what>",
+    "kill: end a command without a timeout at 120 s; background: never end one for its time (default: a timeout that was asked for ends it)",
+  ).choices(ON_TIMEOUT);
 }
 
 /** `500`, `500ms`, `30s`, `5m`, `2h`: milliseconds where nothing else is said. */

@@ -13,6 +13,7 @@ import { notesOn } from "./notes.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import type { RefusalMetadata } from "./refusal.ts";
 import { type OutputParts, render } from "./render.ts";
+import type { Timing } from "./timing.ts";
 
 /** What is told of a command in either dialect. */
 export interface CommandMetadata extends RefusalMetadata {
@@ -43,7 +44,7 @@ export interface ResultPlace {
   readonly asked: Pick<BashMetadata, "command" | "description">;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  readonly timeoutMs: number;
+  readonly timing: Timing;
 }
 
 export async function bashResult(
@@ -52,7 +53,8 @@ export async function bashResult(
 ): Promise<ToolResult<BashMetadata>> {
   const { outcome, shell } = result;
   if (shell) return await wentOn(result, shell, place);
-  const { options, context, timeoutMs } = place;
+  const { options, context } = place;
+  const { timeoutMs = 0 } = place.timing;
   const leftovers = sessionLeftovers(result.leftovers);
   const { text, truncated, outputFile } = await render(partsOf(result), options);
   const metadata: BashMetadata = {
@@ -112,15 +114,18 @@ async function wentOn(
   shell: ShellProcess,
   place: ResultPlace,
 ): Promise<ToolResult<BashMetadata>> {
-  const { options, timeoutMs } = place;
+  const { options, timing } = place;
+  const { backgroundAfterMs = 0, timeoutMs } = timing;
   const { text, truncated, outputFile } = await render(shell.outputParts, options);
-  const words = `Command is still running after ${timeoutMs}ms and goes on as background shell: ${shell.id}\nUse BashOutput with bash_id="${shell.id}" to read what it prints from the start, KillShell to end it.`;
+  const until =
+    timeoutMs === undefined ? "" : `\nIt is ended with everything it started ${timeoutMs}ms after its start.`;
+  const words = `Command is still running after ${backgroundAfterMs}ms and goes on as background shell: ${shell.id}${until}\nUse BashOutput with bash_id="${shell.id}" to read what it prints from the start, KillShell to end it.`;
   return ToolResult.ok<BashMetadata>(
     text === "" ? words : `${words}\nSo far it has printed:\n${text}`,
     {
       ...common(result, place),
       truncated,
-      timeout_ms: timeoutMs,
+      timeout_ms: timeoutMs ?? backgroundAfterMs,
       bash_id: shell.id,
       ...(outputFile === undefined ? {} : { output_file: outputFile }),
     },

@@ -19,6 +19,7 @@ import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
 import { runInSession, startInSession } from "./start.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
+import { timingOf } from "./timing.ts";
 
 type BashInput = ReturnType<typeof inputOf>;
 
@@ -72,19 +73,17 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     timeout: number | undefined,
   ): Promise<ToolResult<BashMetadata>> {
     const { context, options } = admitted;
-    const { maxTimeoutMs, defaultTimeoutMs, onTimeout } = options;
-    const timeoutMs = Math.min(timeout ?? defaultTimeoutMs, maxTimeoutMs);
+    const timing = timingOf(timeout, options);
     let stopProgress = () => {};
     try {
       const result = await runInSession(admitted, {
-        timeoutMs,
-        onTimeout,
+        ...timing,
         onWait: (before) => context.onProgress?.({ message: waitingMessage(before) }),
         onStart: (output) => {
           stopProgress = reportProgress(output, context, polishOf(options));
         },
       });
-      return await bashResult(result, { asked, context, options, timeoutMs });
+      return await bashResult(result, { asked, context, options, timing });
     } finally {
       stopProgress();
     }
@@ -93,7 +92,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
 
 type Asked = Pick<BashMetadata, "command" | "description">;
 
-function inputOf({ defaultTimeoutMs, maxTimeoutMs }: ResolvedExecutionOptions) {
+function inputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
   const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
   return z.object({
     command: z.string().min(1).describe("The bash command or script to run. May have many lines."),
@@ -107,7 +106,7 @@ function inputOf({ defaultTimeoutMs, maxTimeoutMs }: ResolvedExecutionOptions) {
       .max(maxTimeoutMs, { error: `Timeout exceeds maximum: ${maxTimeoutMs}ms` })
       .optional()
       .describe(
-        `Milliseconds the command may take, ${defaultTimeoutMs} if not given. Not for background commands.`,
+        `Milliseconds the command may take, ${defaultDeadline ? defaultTimeoutMs : "no limit"} if not given. Not for background commands.`,
       ),
     run_in_background: z
       .boolean()

@@ -15,12 +15,16 @@ export interface ExecutionOptions {
   readonly manager?: ShellManager;
   /** Of a foreground command that names none. @default 120000 */
   readonly defaultTimeoutMs?: number;
+  /** Whether a foreground command that names no timeout has one. @default true */
+  readonly defaultDeadline?: boolean;
   /** The longest a call may ask for. @default 600000 */
   readonly maxTimeoutMs?: number;
   /** What a model gets to see of one call. @default 30000 */
   readonly maxOutputChars?: number;
   /** "background": the command goes on as a background shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
+  /** A call returns after this time at the latest; its command goes on in the background until its timeout. @default never */
+  readonly returnAfterMs?: number;
   /** Background shells outlive the host, until their deadline. `modes` always lets them. @default false */
   readonly durable?: boolean;
   /** A file that each session sources once, when it is born. @default "none" */
@@ -50,8 +54,9 @@ export interface ExecutionOptions {
 }
 
 export type ResolvedExecutionOptions = Readonly<
-  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile" | "judge" | "door">>
+  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile" | "judge" | "door" | "returnAfterMs">>
 > & {
+  readonly returnAfterMs: number | undefined;
   /** Asked for at each call: the process-wide manager may be reset in between. */
   readonly manager: () => ShellManager;
 };
@@ -61,6 +66,8 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   return {
     manager: () => manager ?? ShellManager.shared(),
     defaultTimeoutMs: options.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
+    defaultDeadline: options.defaultDeadline ?? true,
+    returnAfterMs: options.returnAfterMs,
     maxTimeoutMs: options.maxTimeoutMs ?? MAX_TIMEOUT_MS,
     maxOutputChars: options.maxOutputChars ?? OUTPUT_MAX_CHARS,
     onTimeout: options.onTimeout ?? "kill",

@@ -5,15 +5,17 @@ export type Dialect = "shells" | "modes";
 
 export function instructionsFor(
   dialect: Dialect,
-  onTimeout: "kill" | "background",
+  onTimeout: "kill" | "background" | undefined,
   { registry }: Pick<Toolkit, "registry">,
 ): string {
   const tools = registry.listNames().join(", ");
-  const lines = dialect === "modes" ? MODES : [AT_TIMEOUT[onTimeout], ...SHELLS];
+  const lines = dialect === "modes" ? MODES : [AT_TIMEOUT[onTimeout ?? "default"], ...SHELLS];
   return [`Shell commands on this machine. Tools: ${tools}.`, ...lines].join("\n");
 }
 
 const AT_TIMEOUT = {
+  default:
+    "Bash runs a command and returns its output and exit code. A command that takes long goes on in the background by itself: you get a bash_id. One whose timeout is over is ended.",
   background:
     "Bash runs a command and returns its output and exit code. A command that takes long goes on in the background by itself: you get a bash_id.",
   kill: "Bash runs a command and returns its output and exit code. A command whose timeout is over is ended; you get what it had printed.",

@@ -1,7 +1,7 @@
 // What the server may be told, whichever way clients reach it, and what that means for the toolkit behind it.
 import type { PolicyProfile } from "../execution/options.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
-import { DEFAULT_TIMEOUT_MS, MCP_BACKGROUND_AFTER_MS } from "../support/limits.ts";
+import { DEFAULT_TIMEOUT_MS, MCP_RETURN_AFTER_MS } from "../support/limits.ts";
 import type { ToolkitOptions } from "../toolkit.ts";
 import type { Dialect } from "./instructions.ts";
 
@@ -20,8 +20,13 @@ export interface McpOptions {
   readonly scope?: string;
   /** What the session is called that commands run in. @default one per scope; per connection of the older era over HTTP */
   readonly session?: string;
-  /** What happens to a command whose time is over. @default "background" */
+  /**
+   * What happens to a command whose time is over. "kill": also to one without a timeout, at 120 s. "background": no command
+   * is ever killed for its time. @default a timeout that was asked for kills; a command without one goes on
+   */
   readonly onTimeout?: "kill" | "background";
+  /** A call returns after this time at the latest. @default 50 s: clients give up at about 60 */
+  readonly returnAfterMs?: number;
   /** Background shells outlive the server. @default false */
   readonly durable?: boolean;
   /** What commands may touch and use. @default everything */
@@ -40,15 +45,18 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     policyFile,
     stateRoot,
     durable = false,
-    onTimeout = "background",
+    onTimeout,
+    returnAfterMs = MCP_RETURN_AFTER_MS,
   } = options;
   return {
     workingDir,
-    onTimeout,
+    onTimeout: onTimeout ?? "kill",
     durable,
     door: "mcp",
     ...options.confine,
-    defaultTimeoutMs: onTimeout === "background" ? MCP_BACKGROUND_AFTER_MS : DEFAULT_TIMEOUT_MS,
+    defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
+    defaultDeadline: onTimeout === "kill",
+    returnAfterMs,
     ...(options.session === undefined ? {} : { sessionId: options.session }),
     ...(dialect === undefined ? {} : { dialect }),
     ...(policy === undefined ? {} : { policy }),

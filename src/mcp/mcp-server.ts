@@ -9,7 +9,7 @@ import { registerTools } from "./tool-adapter.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
 export function createServer(options: McpOptions, surroundings: Surroundings): McpServer {
-  const { dialect = "shells", onTimeout = "background" } = options;
+  const { dialect = "shells", onTimeout } = options;
   const server = new McpServer(
     { name: "nacre", title: "nacre", version: options.version },
     {

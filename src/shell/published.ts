@@ -28,6 +28,7 @@ export function goesOn(host: Host, part: PublishedBash): Published {
     host,
     started: { ...started, meta, files: { ...files, ...part.files } },
     command: part.command,
+    ageMs: part.durationMs,
   };
 }
 
@@ -48,13 +49,15 @@ export function remainsOf(host: Host, remains: CommandRemains): Published {
 }
 
 /** Of the command alone, where its bash had that of a session. */
-function commandMeta({ bash, files, from }: PublishedBash): ShellMeta {
+function commandMeta({ bash, files, from, deadline }: PublishedBash): ShellMeta {
   const { isSessionBash: _, ...meta } = bash.started.meta;
   const output = {
     stdout: { file: basename(files.stdout), from: from.stdout },
     stderr: { file: basename(files.stderr), from: from.stderr },
   };
-  return { ...meta, output };
+  // On disk it counts from the start of the bash, as for every shell.
+  const deadlineMs = deadline && Math.round(uptime() * 1000 + deadline.leftMs - meta.startedUptimeMs);
+  return { ...meta, output, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
 }
 
 /** How a command ended that has no record of its own. */

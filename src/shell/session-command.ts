@@ -51,21 +51,19 @@ export class SessionCommand {
     });
   }
 
-  async end({ timeoutMs, onTimeout, signal }: RunOptions): Promise<CommandEnding> {
-    let timer: NodeJS.Timeout | undefined;
+  async end({ timeoutMs, onTimeout, backgroundAfterMs, signal }: RunOptions): Promise<CommandEnding> {
+    const leaveMs = onTimeout === "background" ? timeoutMs : backgroundAfterMs;
+    const kill = () => void this.kill({ kind: "timeout", detail: String(timeoutMs) });
+    const killing = onTimeout === "background" ? undefined : after(timeoutMs, kill);
+    let leaving: NodeJS.Timeout | undefined;
     const left = new Promise<"left">((resolve) => {
-      if (timeoutMs === undefined) return;
-      const isOver = () => {
-        if (onTimeout === "background") resolve("left");
-        else void this.kill({ kind: "timeout", detail: String(timeoutMs) });
-      };
-      timer = setTimeout(isOver, Math.min(timeoutMs, TIMER_MAX_MS));
+      leaving = after(leaveMs, () => resolve("left"));
     });
     const interrupt = () => void this.interrupt();
     if (signal?.aborted) interrupt();
     signal?.addEventListener("abort", interrupt, { once: true });
     try {
-      const ending = await (timeoutMs === undefined ? this.#ended : Promise.race([this.#ended, left]));
+      const ending = await (leaveMs === undefined ? this.#ended : Promise.race([this.#ended, left]));
       if (ending === "left") return { kind: "left" };
       // Its bash is quicker than the last of what it had running.
       await this.#killing;
@@ -73,7 +71,8 @@ export class SessionCommand {
       return { ...this.#unlessKilled(ending), interrupted: this.#interrupting !== undefined };
     } finally {
       this.#isOver = true;
-      clearTimeout(timer);
+      clearTimeout(killing);
+      clearTimeout(leaving);
       signal?.removeEventListener("abort", interrupt);
     }
   }
@@ -124,3 +123,7 @@ export class SessionCommand {
 }
 
 const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after SIGKILL" };
+
+function after(ms: number | undefined, act: () => void): NodeJS.Timeout | undefined {
+  return ms === undefined ? undefined : setTimeout(act, Math.min(ms, TIMER_MAX_MS));
+}

@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** "background": the command goes on as a shell of its own. @default "kill" */
   readonly onTimeout?: "kill" | "background";
+  /** The command goes on as a shell of its own after this time, and keeps its timeout. @default never */
+  readonly backgroundAfterMs?: number;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
   /** Another directory than the last call named: changes there first. */
@@ -122,6 +124,10 @@ export interface SessionHouse {
 
 /** A bash whose command goes on by itself, and where that command's output is. */
 export interface PublishedBash {
+  /** When the command is to be killed: what was asked for, and what is left of it. */
+  readonly deadline?: { readonly timeoutMs: number; readonly leftMs: number };
+  /** How long the command has run. */
+  readonly durationMs: number;
   readonly bash: ShellProcess;
   readonly command: string;
   readonly files: { readonly stdout: string; readonly stderr: string };
@@ -132,5 +138,4 @@ export interface PublishedBash {
 export interface CommandRemains extends PublishedBash {
   readonly number: number;
   readonly exitCode: number;
-  readonly durationMs: number;
 }

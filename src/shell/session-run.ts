@@ -232,6 +232,8 @@ export class Run {
       command: this.#command,
       files: bash.output.files,
       from: bash.output.from,
+      durationMs: this.#durationMs,
+      ...this.#deadline(),
     });
     succession.part(bash, shell);
     succession.cwd = this.#cwdBefore;
@@ -239,6 +241,13 @@ export class Run {
     this.#notes.push(say.wentOnNote(shell.id));
     succession.prepare();
     return this.#finish({ exitCode: null, outcome: undefined, ...parts, shell });
+  }
+
+  /** A command that goes on keeps the timeout that it would have been killed at. */
+  #deadline(): Pick<PublishedBash, "deadline"> {
+    const { timeoutMs, onTimeout } = this.#options;
+    if (timeoutMs === undefined || onTimeout === "background") return {};
+    return { deadline: { timeoutMs, leftMs: this.#startedMs + timeoutMs - monotonicMs() } };
   }
 
   /** `number`: the last command whose state counts. */

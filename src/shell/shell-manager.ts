@@ -284,6 +284,8 @@ export class ShellManager {
   #publish(part: PublishedBash): ShellProcess {
     const shell = this.#shells.addOwn(goesOn(this.#host, part));
     this.#events.emit("start", startOf(shell));
+    const { deadline } = part;
+    if (deadline) this.#deadlines.set(shell, deadline.timeoutMs, deadline.leftMs);
     return shell;
   }
 

@@ -258,8 +258,8 @@ export const TOUR_STEP_MAX_MS = 5_000;
 /** cli/: how often `nacre ps --watch` looks. */
 export const PS_WATCH_MS = 500;
 
-/** mcp/: a foreground command that names no timeout goes to the background then: clients cut calls at 60 s. */
-export const MCP_BACKGROUND_AFTER_MS = 50_000;
+/** mcp/: a call returns after this time at the latest; its command goes on. Clients cut calls at about 60 s. */
+export const MCP_RETURN_AFTER_MS = 50_000;
 /** mcp/: when the keeper is started and the policy loaded, unless a call comes before. */
 export const MCP_PREPARE_AFTER_MS = 50;
 /** mcp/: the largest message that is read; a larger one is answered with an error. */

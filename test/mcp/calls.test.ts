@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
-import { dataOf, ERAS, textOf, useMcp } from "./mcp-clients.ts";
+import { dataOf, ERAS, type OpenOptions, textOf, useMcp } from "./mcp-clients.ts";
 
 const mcp = useMcp();
 
@@ -47,36 +47,110 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   });
 });
 
-test("a command whose time is over goes on in the background and can be read and ended", async () => {
-  const mark = new Mark();
-  const { call } = await mcp.inProcess({});
-  const command = `echo begun; sleep ${mark.next()}`;
-  const result = await call("Bash", { command, timeout: 1_000 });
-  expect(result.isError).toBe(false);
-  const id = String(dataOf(result)["bash_id"]);
-  expect(textOf(result)).toContain(`goes on as background shell: ${id}`);
-  expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
-  await call("KillShell", { shell_id: id });
-  expect(mark.processes()).toEqual([]);
-});
-
-test("with on-timeout kill a command whose time is over is ended", async () => {
-  const mark = new Mark();
-  const { client, call } = await mcp.inProcess({ onTimeout: "kill" });
-  const result = await call("Bash", { command: `echo begun; sleep ${mark.next()}`, timeout: 1_000 });
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toMatch(/^Command timed out after 1000ms\nbegun\nThe session's bash ended /);
-  expect(mark.processes()).toEqual([]);
-  expect(client.getInstructions()).toContain("timeout is over is ended");
-});
-
-test("the description names the time after which a command goes to the background", async () => {
-  const descriptionOf = async (onTimeout: "kill" | "background") => {
-    const { client } = await mcp.inProcess({ onTimeout });
-    return (await client.listTools()).tools[0]?.description;
+describe("a command that takes longer than its client waits", () => {
+  /** A command that waits for ever, and its processes. */
+  const endless = () => {
+    const mark = new Mark();
+    return { mark, command: `echo begun; sleep ${mark.next()}` };
   };
-  expect(await descriptionOf("background")).toContain("Timeout: 50000 ms");
-  expect(await descriptionOf("kill")).toContain("Timeout: 120000 ms");
+
+  test.each([undefined, "kill"] as const)(
+    "is killed at a timeout within the time of a call (--on-timeout %s)",
+    async (onTimeout) => {
+      const { mark, command } = endless();
+      const { call } = await mcp.inProcess(onTimeout ? { onTimeout } : {});
+      const result = await call("Bash", { command, timeout: 1_000 });
+      expect(result.isError).toBe(true);
+      expect(dataOf(result)).toMatchObject({ error_code: "timed_out", timeout_ms: 1_000 });
+      expect(textOf(result)).toMatch(/^Command timed out after 1000ms\nbegun\nThe session's bash ended /);
+      expect(mark.processes()).toEqual([]);
+    },
+  );
+
+  test.each([undefined, "kill"] as const)(
+    "goes on in the background and is killed at a longer timeout (--on-timeout %s)",
+    async (onTimeout) => {
+      const { mark, command } = endless();
+      const stateRoot = mcp.directory();
+      const { call } = await mcp.inProcess({
+        stateRoot,
+        returnAfterMs: 300,
+        ...(onTimeout ? { onTimeout } : {}),
+      });
+      const result = await call("Bash", { command, timeout: 2_500 });
+      expect(result.isError).toBe(false);
+      const id = String(dataOf(result)["bash_id"]);
+      expect(dataOf(result)).toMatchObject({ timeout_ms: 2_500 });
+      expect(textOf(result)).toContain(`still running after 300ms and goes on as background shell: ${id}`);
+      expect(textOf(result)).toContain("It is ended with everything it started 2500ms after its start.");
+      // On disk, too, from the start of its bash; both clocks are rounded to milliseconds.
+      const { deadlineMs } = JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8"));
+      expect(deadlineMs).toBeGreaterThanOrEqual(2_490);
+      const ended = await call("BashOutput", { bash_id: id, wait_for: "exit", wait_ms: 20_000 });
+      expect(textOf(ended)).toMatch(/^Status: timeout\b/);
+      expect(mark.processes()).toEqual([]);
+      expect(textOf(await call("Bash", { command: "echo after" }))).toContain("after");
+    },
+  );
+
+  test("goes on in the background without a deadline if it has no timeout", async () => {
+    const { mark, command } = endless();
+    const stateRoot = mcp.directory();
+    const { call } = await mcp.inProcess({ stateRoot, returnAfterMs: 300 });
+    const result = await call("Bash", { command });
+    const id = String(dataOf(result)["bash_id"]);
+    expect(textOf(result)).toContain(`goes on as background shell: ${id}`);
+    expect(textOf(result)).not.toContain("is ended with everything");
+    expect(JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8")).deadlineMs).toBeNull();
+    expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
+    await call("KillShell", { shell_id: id });
+    expect(mark.processes()).toEqual([]);
+  });
+
+  test("has a deadline of 120 seconds without a timeout under --on-timeout kill", async () => {
+    const { command } = endless();
+    const { call, client } = await mcp.inProcess({ onTimeout: "kill", returnAfterMs: 300 });
+    const result = await call("Bash", { command });
+    expect(dataOf(result)).toMatchObject({ timeout_ms: 120_000, bash_id: expect.stringMatching(/^shell_/) });
+    expect(textOf(result)).toContain("It is ended with everything it started 120000ms after its start.");
+    expect(client.getInstructions()).toContain("timeout is over is ended");
+  });
+
+  test.each([1_000, 5_000])(
+    "is not killed at a timeout of %d under --on-timeout background",
+    async (timeout) => {
+      const { mark, command } = endless();
+      const { call } = await mcp.inProcess({ onTimeout: "background", returnAfterMs: 2_000 });
+      const result = await call("Bash", { command, timeout });
+      const id = String(dataOf(result)["bash_id"]);
+      expect(textOf(result)).toContain(
+        `after ${Math.min(timeout, 2_000)}ms and goes on as background shell: ${id}`,
+      );
+      expect(textOf(result)).not.toContain("is ended with everything");
+      expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
+      await call("KillShell", { shell_id: id });
+      expect(mark.processes()).toEqual([]);
+    },
+  );
+
+  test("reads in the description what this server does", async () => {
+    const descriptionOf = async (options: OpenOptions) => {
+      const { client } = await mcp.inProcess(options);
+      return (await client.listTools()).tools[0]?.description;
+    };
+    const returns = "A call returns after 50000 ms at the latest";
+    const usual = await descriptionOf({});
+    expect(usual).toContain("Timeout: none unless you set timeout");
+    expect(usual).toContain(returns);
+    expect(usual).toContain("everything it started is ended");
+    const killing = await descriptionOf({ onTimeout: "kill" });
+    expect(killing).toContain("Timeout: 120000 ms");
+    expect(killing).toContain(returns);
+    const sparing = await descriptionOf({ onTimeout: "background" });
+    expect(sparing).toContain("Timeout: 50000 ms");
+    expect(sparing).toContain("goes on in the background");
+    expect(sparing).not.toContain("everything it started is ended");
+  });
 });
 
 test("connections do not see each other's shells unless they share a scope", async () => {

@@ -15,7 +15,7 @@ export interface ServeOptions extends SandboxWords {
   readonly dialect: Dialect;
   readonly policy: Policy;
   readonly policyFile?: string;
-  readonly onTimeout: OnTimeout;
+  readonly onTimeout?: OnTimeout;
   readonly scope?: string;
   readonly session?: string;
   readonly durable?: boolean;
