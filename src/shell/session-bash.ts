@@ -54,6 +54,8 @@ export interface SessionBashOptions {
   readonly look: () => string[];
   /** What its first command is preceded by: options and traps of the bash before. */
   readonly inheritedPrefix: string;
+  /** The state it was born with, of the bash before, and the command that was the last before it. */
+  readonly inherited: { readonly state: string; readonly number: number } | undefined;
   /** What it was to source at its birth. */
   readonly profile: string | undefined;
   readonly onEnd: (bash: SessionBash) => void;
@@ -74,6 +76,8 @@ export class SessionBash {
   /** Its profile took too long, which has ended it. */
   isOverdue = false;
   readonly inheritedPrefix: string;
+  /** Until it is known what of it was not taken over. */
+  inherited: SessionBashOptions["inherited"];
   readonly profile: string | undefined;
   /** `$-` after the last command. */
   flags = "";
@@ -101,6 +105,7 @@ export class SessionBash {
     const { host, started, capBytes } = options;
     this.#kill = options.kill;
     this.inheritedPrefix = options.inheritedPrefix;
+    this.inherited = options.inherited;
     this.profile = options.profile;
     this.started = started;
     this.place = options.place;

@@ -14,7 +14,8 @@ import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
-import { readEnvironmentList, restoreScript, stateFile } from "./session-state.ts";
+import { restoreScript } from "./session-restore.ts";
+import { readEnvironmentList, stateFile } from "./session-state.ts";
 import type { SessionWorld } from "./session-world.ts";
 
 export interface BirthOptions {
@@ -58,6 +59,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     world,
     look,
     inheritedPrefix: options.inheritedPrefix,
+    inherited: options.state === undefined ? undefined : { state: options.state, number },
     profile: options.profile,
     onEnd: options.onEnd,
     kill: (command) => {

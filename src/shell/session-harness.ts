@@ -152,7 +152,7 @@ export function exitMessage({ variable }: HarnessPlace): string {
   return `{ \\exit "$${variable}";} 2>/dev/null\n`;
 }
 
-export type StatePart = "options" | "functions" | "variables" | "rest" | `end ${number}`;
+export type StatePart = "options" | "functions" | "bodies" | "variables" | "rest" | `end ${number}`;
 
 /** The marks between the parts of a saved state: nobody can have printed the nonce. */
 export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart): string {
@@ -184,9 +184,9 @@ function saveState(place: HarnessPlace, number: number, statePath: string): stri
     `\\builtin export -n ${place.variable};`,
     // bash writes line by line: both lists of options are a line each, and not eighty.
     `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
-    "\\builtin declare -f;\\builtin declare -Fx;",
-    `\\builtin printf '${mark("variables")}';\\builtin declare -p;`,
-    `\\builtin printf '${mark("rest")}';\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;`,
+    `\\builtin declare -F;\\builtin printf '${mark("bodies")}';\\builtin declare -f;`,
+    `\\builtin printf '${mark("variables")}';\\builtin declare -p;\\builtin printf '${mark("rest")}';`,
+    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;",
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
     `\\builtin printf '${mark(`end ${number}`)}';} 1<>${quoted(statePath)};`,

@@ -1,4 +1,6 @@
 // What a session says about itself, a line each. Words only.
+
+import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
 import type { Survivor } from "./kill.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
 
@@ -23,6 +25,16 @@ export function restartedNotes(how: { readonly wedged: boolean; readonly next: N
     case "none":
       return [];
   }
+}
+
+/** What the new bash has not taken over. */
+export function unrestoredNotes(names: readonly string[] | "unknown"): string[] {
+  if (names === "unknown")
+    return ["The new bash is not ready yet; what it cannot take over is named with the next command."];
+  if (names.length === 0) return [];
+  const shown = names.slice(0, NOTE_NAMES_MAX_COUNT).join(", ");
+  const more = names.length > NOTE_NAMES_MAX_COUNT ? `, and ${names.length - NOTE_NAMES_MAX_COUNT} more` : "";
+  return [`Not restored in the new bash, set it again if you need it: ${shown}${more}.`];
 }
 
 /** The bash has ended between two commands. */

@@ -142,6 +142,8 @@ export class Run {
     if (meaning) succession.meaning = meaningAfter(meaning, this.#options.env ?? {}, meaningBefore);
     const { started, output } = this.#bash;
     const isSwitched = output.settle(started.commandPid);
+    if (this.#bash.inherited)
+      this.#notes.push(...say.unrestoredNotes(await succession.unrestored(this.#bash)));
     const left = await this.#leftovers();
     this.#notes.push(...(await output.drain()));
     const { files, from } = output;
@@ -186,7 +188,7 @@ export class Run {
     const code = codeOf(outcome);
     succession.lastCode = code ?? 0;
     succession.cwd = this.#cwdBefore;
-    this.#restart(wedged);
+    await this.#restart(wedged);
     const aborted: Outcome = { kind: "aborted", code: code ?? 130 };
     return this.#finish({
       exitCode: code,
@@ -259,15 +261,16 @@ export class Run {
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
     succession.end(bash, number);
     await bash.close();
-    this.#restart(true);
+    await this.#restart(true);
   }
 
-  #restart(wedged: boolean): void {
+  async #restart(wedged: boolean): Promise<void> {
     const { succession } = this.#place;
     const { next } = succession;
     if (next !== "none") this.#restarted = true;
     this.#notes.push(...say.restartedNotes({ wedged, next }));
     succession.prepare();
+    if (next === "its heir") this.#notes.push(...say.unrestoredNotes(await succession.unrestoredNext()));
   }
 
   /** Takes note of where bash says it is. */

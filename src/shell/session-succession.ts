@@ -5,7 +5,7 @@ import type { ReportFifo } from "../hosts/report-fifo.ts";
 import { sessionTitle } from "../hosts/script-channel.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { NacreError } from "../support/errors.ts";
-import { SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
+import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
@@ -14,7 +14,8 @@ import type { Meaning } from "./session-meaning.ts";
 import { goneDirectoryNote, type NextBash } from "./session-notes.ts";
 import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
-import { readState } from "./session-state.ts";
+import { differences } from "./session-restore.ts";
+import { readState, readStateOf } from "./session-state.ts";
 import { SessionWorld } from "./session-world.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -110,6 +111,30 @@ export class Succession {
     if (this.#closed || this.hasBash || this.#nearest() !== this.cwd) return;
     // Whoever needs it hears what is wrong.
     this.#bear().catch(() => {});
+  }
+
+  /** What a new bash has not taken over of the state it was given, in words. Asked once; compares what both have saved. */
+  async unrestored(bash: SessionBash): Promise<string[]> {
+    const { inherited } = bash;
+    if (!inherited) return [];
+    await bash.saved(inherited.number);
+    // Asked by another call meanwhile, or it died at once: whoever finds it dead tells of that.
+    if (!bash.inherited || !bash.isBorn) return [];
+    bash.inherited = undefined;
+    const state = readStateOf(bash.scratch, inherited.number, this.nonce);
+    return state === undefined ? [] : differences(inherited.state, state, this.nonce);
+  }
+
+  /** The same of the bash that is to come, if it comes soon. */
+  async unrestoredNext(): Promise<string[] | "unknown"> {
+    const birth = this.#birth;
+    if (!birth) return "unknown";
+    const known = birth.then((bash) => this.unrestored(bash)).catch(() => "unknown" as const);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"unknown">((resolve) => {
+      timer = setTimeout(() => resolve("unknown"), RESTORE_CHECK_MAX_MS);
+    });
+    return await Promise.race([known, late]).finally(() => clearTimeout(timer));
   }
 
   /** This bash is over, or goes on without the session; `number` is the last command whose state counts. */

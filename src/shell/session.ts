@@ -21,7 +21,7 @@ import type {
   StartOptions,
 } from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { inheritanceScript } from "./session-state.ts";
+import { inheritanceScript } from "./session-restore.ts";
 import { Succession } from "./session-succession.ts";
 import { tellingOf } from "./shell-events.ts";
 import type { ShellProcess } from "./shell-process.ts";

@@ -150,6 +150,10 @@ export const DURABLE_DEADLINE_MS = 86_400_000;
 export const SESSIONS_MAX_COUNT = 32;
 /** shell/: shells a session remembers before it looks which of them have nothing running any more. */
 export const SESSION_SHELLS_MAX_COUNT = 32;
+/** shell/: how long a result waits for a new bash, to tell what it could not take over of the state before it. */
+export const RESTORE_CHECK_MAX_MS = 1_000;
+/** shell/: names that a note lists before it counts the rest. */
+export const NOTE_NAMES_MAX_COUNT = 20;
 /** shell/: the longest value or alias that the policy gets to see; a longer one is unknown to it. */
 export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
 /** shell/: how long the profile of a session may take. */

@@ -1,14 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { piecesOf } from "../../src/shell/bash-pieces.ts";
 import { renumberLines } from "../../src/shell/session-lines.ts";
-import {
-  declarationsOf,
-  inheritanceScript,
-  readState,
-  restoreScript,
-  stateFile,
-} from "../../src/shell/session-state.ts";
+import { inheritanceScript, restoreScript } from "../../src/shell/session-restore.ts";
+import { readState, stateFile } from "../../src/shell/session-state.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
@@ -17,7 +13,7 @@ const NONCE = "abc123";
 function stateAfter(number: number, mark = ""): string {
   return [
     `#nacre ${NONCE} options\ncheckwinsize:extglob\nbraceexpand:errexit:noglob\n`,
-    `#nacre ${NONCE} functions\nf () \n{ \n    echo f\n}\ndeclare -fx f\n`,
+    `#nacre ${NONCE} functions\ndeclare -fx f\n#nacre ${NONCE} bodies\nf () \n{ \n    echo f\n}\n`,
     `#nacre ${NONCE} variables\ndeclare -- plain="1"\ndeclare -x SHOWN="a\nb"\ndeclare -ax list=([0]="x")\n${mark}`,
     `#nacre ${NONCE} rest\nalias ll='ls'\numask 0027\ntrap -- 'x' SIGINT\n`,
     `#nacre ${NONCE} end ${number}\n`,
@@ -32,9 +28,10 @@ test("declarations are told apart, whatever their values hold", () => {
     'declare -a d=([0]="a b" [1]="\\"\n")\n',
     "declare -x e\n",
     'declare -A f=(["k l"]="v" )\n',
+    "alias g='ends with \\'\n",
+    'trap -- "x\n" SIGINT\n',
   ];
-  expect(declarationsOf(printed.join("")).map(({ text }) => text)).toEqual(printed);
-  expect(declarationsOf(printed.join("")).map(({ flags }) => flags)).toEqual(["-", "x", "r", "a", "x", "A"]);
+  expect(piecesOf(printed.join(""))).toEqual(printed);
 });
 
 test("the newest whole state counts, never one of another command", () => {
@@ -55,7 +52,8 @@ test("the newest whole state counts, never one of another command", () => {
 
 test("a restored bash has everything but what would end it", () => {
   const script = restoreScript(stateAfter(1), NONCE, ["PATH", "HOME"]);
-  expect(script).toContain("unset -v PATH HOME\n");
+  expect(script).toContain("unset -v PATH\n");
+  expect(script).toContain("unset -v HOME\n");
   expect(script).toContain("shopt -s checkwinsize extglob\n");
   expect(script).toContain("set -o noglob\n");
   expect(script).toContain("set +o hashall\n");
@@ -65,7 +63,7 @@ test("a restored bash has everything but what would end it", () => {
 
 test("a background shell inherits exports and functions only", () => {
   const script = inheritanceScript(stateAfter(1), NONCE, ["PATH"], { OWN: "it's ä" });
-  expect(script).toContain('declare -x SHOWN="a\nb"');
+  expect(script).toContain('declare -- SHOWN="a\nb"');
   expect(script).toContain("declare -fx f");
   expect(script).toContain(Buffer.from("export OWN='it'\\''s ä'").toString("latin1"));
   expect(script).not.toContain("plain");

@@ -1,0 +1,165 @@
+// Scripts that make a fresh bash what another one was, piece by piece: each piece is read on its own, so that one that
+// bash cannot read back takes no other with it. What was not taken over is found by comparing (differences). Pure.
+import { quoted } from "./session-harness.ts";
+import { type FunctionPiece, type StatePieces, statePieces, type VariablePiece } from "./session-pieces.ts";
+
+/** Of a bash that was just started, apart from its environment. */
+const FRESH_VARIABLES =
+  "BASH HOSTNAME HOSTTYPE IFS MACHTYPE OLDPWD OPTERR OPTIND OSTYPE PATH PS4 PWD SHELL SHLVL TERM";
+const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
+// Each would end the new bash at the next mistake, or keep it from doing anything.
+const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
+
+/** A script that makes a fresh bash what the one before was. */
+export function restoreScript(state: string, nonce: string, baseNames: readonly string[]): string {
+  const pieces = statePieces(state, nonce);
+  return [
+    ...startScript(pieces, baseNames),
+    // Before the functions: one may be named `declare`.
+    ...[...pieces.variables].map(([name, variable]) => each(variableScript(name, variable))),
+    ...functionScripts(pieces),
+    ...optionScripts(pieces.options),
+    ...[...pieces.hashed.values()].map((piece) => each(hashScript(piece))),
+    ...[pieces.umask, ...pieces.aliases.values()].map((piece) => each(`\\builtin ${piece}`)),
+    // Last: a trap on ERR or DEBUG runs for everything after it. One on EXIT was for the end of the bash that set it.
+    ...[...pieces.traps].filter(([name]) => name !== "EXIT").map(([, piece]) => each(`\\builtin ${piece}`)),
+    // Some variables change options.
+    shoptScript(pieces.shopts),
+    // In this mode a mistake ends bash.
+    pieces.options.includes("posix") ? "\\builtin set -o posix\n" : "",
+  ].join("");
+}
+
+/** What a background shell takes over: shell options, functions and exports, then variables of its own. */
+export function inheritanceScript(
+  state: string,
+  nonce: string,
+  baseNames: readonly string[],
+  env: Readonly<Record<string, string>>,
+): string {
+  const pieces = statePieces(state, nonce);
+  const exported = [...pieces.variables].filter(([, { flags }]) => flags.includes("x"));
+  const own = Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${quoted(value)}\n`);
+  return [
+    "{\n",
+    ...startScript(pieces, baseNames),
+    ...exported.map(([name, variable]) => each(variableScript(name, variable))),
+    ...functionScripts(pieces),
+    shoptScript(pieces.shopts),
+    // The state is bytes, read as latin1; so must this be.
+    Buffer.from(own.join("")).toString("latin1"),
+    "} >/dev/null 2>&1\n",
+    // This very file: it is for the first bash only.
+    "\\builtin unset BASH_ENV\n",
+  ].join("");
+}
+
+/** What is different in a bash that was made from another's state, in words: `function f`, `variable X`. */
+export function differences(before: string, after: string, nonce: string): string[] {
+  const [old, now] = [statePieces(before, nonce), statePieces(after, nonce)];
+  const dropped = (name: string) => DROPPED_OPTIONS.includes(name);
+  return [
+    ...changed("function", old.functions, now.functions, ({ flags, body }) => `${flags} ${body}`),
+    ...changed(
+      "variable",
+      old.variables,
+      now.variables,
+      ({ flags, assignment }) => `${flags} ${assignment}`,
+    ).filter(
+      // The first depends on where the new one could start, the second on the time.
+      (words) => !["variable PWD", "variable SECONDS"].includes(words),
+    ),
+    ...changed("alias", old.aliases, now.aliases, (piece) => piece),
+    ...changed("trap on", old.traps, now.traps, (piece) => piece).filter((words) => words !== "trap on EXIT"),
+    ...changed("hashed command", old.hashed, now.hashed, (piece) => piece),
+    ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
+    ...exclusive(old.options, now.options)
+      .filter((name) => !dropped(name))
+      .map((name) => `set -o ${name}`),
+    ...(old.umask === now.umask ? [] : ["umask"]),
+  ];
+}
+
+function changed<T>(
+  kind: string,
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  text: (piece: T) => string,
+): string[] {
+  const names = [...before.keys(), ...[...after.keys()].filter((name) => !before.has(name))];
+  return names
+    .filter((name) => {
+      const [old, now] = [before.get(name), after.get(name)];
+      return old === undefined || now === undefined || text(old) !== text(now);
+    })
+    .map((name) => `${kind} ${name}`);
+}
+
+function exclusive(before: readonly string[], after: readonly string[]): string[] {
+  return [
+    ...before.filter((name) => !after.includes(name)),
+    ...after.filter((name) => !before.includes(name)),
+  ];
+}
+
+/** One piece, read on its own. */
+function each(script: string): string {
+  return script === "" ? "" : `\\builtin eval ${quoted(script)}\n`;
+}
+
+function startScript({ shopts, variables }: StatePieces, baseNames: readonly string[]): string[] {
+  const unset = [...baseNames, ...FRESH_VARIABLES.split(" ").filter((name) => !variables.has(name))];
+  return [
+    ...unset.map((name) => `\\builtin unset -v ${name}\n`),
+    shoptScript(shopts),
+    // A function may hold patterns that bash cannot read without it.
+    "\\builtin shopt -s extglob\n",
+  ];
+}
+
+/** Its value first: with the attribute, an integer or a lower-case variable would not take what it has. */
+function variableScript(name: string, { flags, assignment }: VariablePiece): string {
+  const others = flags.replace(/[aA-]/g, "");
+  if (flags.includes("n") || others === "" || assignment === name) return `declare -${flags} ${assignment}`;
+  const kind = /[aA]/.exec(flags)?.[0] ?? "-";
+  const unexport = flags.includes("x") ? "" : `declare +x ${name};`;
+  return `${unexport}declare -${kind} ${assignment}\ndeclare -${others} ${name}`;
+}
+
+function functionScripts({ functions }: StatePieces): string[] {
+  return [...functions].flatMap(([name, { flags, body }]) => {
+    const attributes = flags === "" ? "" : each(`\\builtin declare -f${flags} ${name}`);
+    return [each(functionScript(name, { flags, body })), attributes];
+  });
+}
+
+/**
+ * With `function` any name can be read. bash prints an unnamed coprocess of a simple command with a name, which it then
+ * reads as the command.
+ */
+function functionScript(name: string, { body }: FunctionPiece): string {
+  const readable = body.replace(
+    /\bcoproc COPROC (?![({]|(?:if|case|for|select|while|until|\[\[)\b)/g,
+    "coproc ",
+  );
+  return `function ${name} ()\n${readable}`;
+}
+
+function shoptScript(shopts: readonly string[]): string {
+  return `\\builtin shopt -u \${BASHOPTS//:/ }\n\\builtin shopt -s ${shopts.join(" ")}\n`;
+}
+
+function optionScripts(options: readonly string[]): string[] {
+  const on = options.filter((name) => !DROPPED_OPTIONS.includes(name) && name !== "posix");
+  const off = DEFAULT_OPTIONS.filter((name) => !options.includes(name));
+  return [
+    ...on.map((name) => `\\builtin set -o ${name}\n`),
+    ...off.map((name) => `\\builtin set +o ${name}\n`),
+  ];
+}
+
+/** bash prints the path without quotes. */
+function hashScript(piece: string): string {
+  const [, path = "", name = ""] = /^builtin hash -p (.*) (\S+)\n$/.exec(piece) ?? [];
+  return `\\builtin hash -p ${quoted(path)} ${quoted(name)}`;
+}
