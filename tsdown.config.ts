@@ -20,7 +20,7 @@ export default defineConfig([
   },
   // The program, with everything it uses from packages: a client waits for it at every start, and finding
   // hundreds of modules takes longer than running them. CommonJS, because only that can be loaded with V8's code
-  // cache (src/cli/code-cache.ts); scripts/setup.mjs makes the cache.
+  // cache (src/cli/code-cache.ts).
   {
     ...common,
     format: "cjs",

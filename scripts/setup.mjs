@@ -6,7 +6,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -52,26 +50,10 @@ export function ensureBuilt() {
   );
 }
 
-/** The bundled program is CommonJS, and starts faster with a cache of its compiled code: a run makes it, the next adds to it. */
+/** The bundled program is CommonJS, and passes on the licences of what is in it. */
 function finishProgram(folder) {
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenceOf).join("\n"));
-  const state = mkdtempSync(join(tmpdir(), "nacre-build-"));
-  try {
-    const input = FIRST_WORDS.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(
-      "",
-    );
-    for (const words of [["mcp"], ["run", "true"], ["ps", "--all"]]) {
-      execFileSync(process.execPath, [join(folder, "main.js"), ...words], {
-        cwd: state,
-        env: { ...process.env, NACRE_HOME: state, NACRE_CODE_CACHE: "write" },
-        input,
-        stdio: ["pipe", "ignore", "inherit"],
-      });
-    }
-  } finally {
-    rmSync(state, { recursive: true, force: true });
-  }
 }
 
 /** Packages whose code is in the program; their licences want to be passed on with it. */
@@ -91,18 +73,6 @@ function licenceOf(name) {
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(folder, file), "utf8")}\n`;
 }
-
-/** What clients say first, so that the cache holds what answers it. */
-const FIRST_WORDS = [
-  {
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "build", version: "0" } },
-  },
-  { method: "notifications/initialized" },
-  { id: 1, method: "tools/list", params: {} },
-  { id: 2, method: "tools/call", params: { name: "Bash", arguments: { command: "true" } } },
-];
 
 /** Runs a program with its chatter on stderr: stdout belongs to the command the person asked for. */
 export function run(file, args) {

@@ -1,10 +1,14 @@
-// Loads the files of the bundled program with V8's code cache: nothing is parsed or compiled again that an earlier
-// run has compiled. That is half of the time a client waits for `nacre mcp` to answer, at every start. The build
-// makes the cache by running the program once; V8 takes it only if it is of its own version.
-import { readFileSync, writeFileSync } from "node:fs";
+// Loads the files of the bundled program with V8's code cache: nothing is parsed or compiled again that an earlier run has
+// compiled. That is half of the time a client waits for `nacre mcp` to answer, at every start. The first run of each
+// command makes its cache, in the state root; what is published holds none, for nobody can read such a cache.
+// V8 ties a cache to its source by length alone: here each is bound to the hash of its source (code-cache-file.ts).
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
+import { type CodeCacheEntry, readCodeCache, writeCodeCache } from "./code-cache-file.ts";
 
 type Factory = (
   exports: object,
@@ -14,13 +18,33 @@ type Factory = (
   dirname: string,
 ) => void;
 
-export class CodeCache {
-  readonly #modules = new Map<string, { exports: unknown }>();
-  readonly #scripts = new Map<string, Script>();
+interface Compiled {
+  readonly script: Script;
+  readonly hash: string;
+}
 
-  /** Whether the cache of this file fits this Node. */
-  fits(file: string): boolean {
-    return this.#compile(file).cachedDataRejected === false;
+export interface CodeCachePlace {
+  /** The directory of the caches; undefined where there is none. */
+  readonly dir: string | undefined;
+  /** Runs of the same name use the same code. */
+  readonly name: string;
+}
+
+export class CodeCache {
+  readonly #place: CodeCachePlace;
+  readonly #known: ReadonlyMap<string, CodeCacheEntry>;
+  readonly #modules = new Map<string, { exports: unknown }>();
+  readonly #compiled = new Map<string, Compiled>();
+  #isComplete = true;
+
+  constructor(place: CodeCachePlace) {
+    this.#place = { ...place, name: `${place.name}-${runtimeKey()}` };
+    this.#known = place.dir === undefined ? new Map() : readCodeCache(place.dir, this.#place.name);
+  }
+
+  /** Whether everything that was loaded so far came from the cache. */
+  get isComplete(): boolean {
+    return this.#isComplete;
   }
 
   /** What a CommonJS file exports; the files beside it that it requires come the same way. */
@@ -37,30 +61,32 @@ export class CodeCache {
     return module.exports;
   }
 
-  /** Called at the end of a run, so that it holds what the run has used. */
+  /** Called when the work is done, so that the cache holds what the work has used. Never fails. */
   save(): void {
-    for (const [file, script] of this.#scripts) writeFileSync(cacheOf(file), script.createCachedData());
+    const { dir, name } = this.#place;
+    if (this.#isComplete || dir === undefined) return;
+    const entries = [...this.#compiled].map(([file, { script, hash }]) => ({
+      file: basename(file),
+      hash,
+      code: script.createCachedData(),
+    }));
+    writeCodeCache(dir, name, entries);
   }
 
   #compile(file: string): Script {
-    const known = this.#scripts.get(file);
-    if (known) return known;
-    const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, "utf8")}\n})`;
-    const cachedData = read(cacheOf(file));
+    const source = readFileSync(file);
+    const hash = createHash("sha256").update(source).digest("hex");
+    const entry = this.#known.get(basename(file));
+    const cachedData = entry?.hash === hash ? entry.code : undefined;
+    const text = `(function (exports, require, module, __filename, __dirname) {${source.toString("utf8")}\n})`;
     const script = new Script(text, { filename: file, ...(cachedData ? { cachedData } : {}) });
-    this.#scripts.set(file, script);
+    if (script.cachedDataRejected !== false) this.#isComplete = false;
+    this.#compiled.set(file, { script, hash });
     return script;
   }
 }
 
-function cacheOf(file: string): string {
-  return `${file}.cache`;
-}
-
-function read(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
+/** Another Node, processor or set of V8's options has a cache of its own, instead of refusing the one that is there. */
+function runtimeKey(): string {
+  return `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}`;
 }

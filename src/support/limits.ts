@@ -318,3 +318,9 @@ export const NESTED_REPOSITORIES_MAX_COUNT = 32;
 export const LISTING_SETTLED_MS = 50;
 /** sandbox/: paths that one remark names. */
 export const MESSAGE_PATHS_MAX_COUNT = 5;
+/** cli/: caches of compiled code in the state root: how many files, how large together, how old one that is half written. */
+export const CODE_CACHE_MAX_COUNT = 40;
+export const CODE_CACHE_MAX_BYTES = 64 * 1024 ** 2;
+export const CODE_CACHE_TEMPORARY_MAX_MS = 60_000;
+/** cli/: when a command that still runs saves what it has compiled; others do at their end. */
+export const CODE_CACHE_SAVE_AFTER_MS = 5_000;

@@ -1,69 +1,253 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Compiled code is kept in the state root from the first run on, bound to its source, and only where it is safe.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CodeCache } from "../../src/cli/code-cache.ts";
+import { readCodeCache, writeCodeCache } from "../../src/cli/code-cache-file.ts";
+import { CODE_CACHE_MAX_COUNT } from "../../src/support/limits.ts";
 
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+let base = "";
+let state = "";
 let dir = "";
-let main = "";
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "nacre-cache-"));
-  main = join(dir, "main.js");
-  writeFileSync(
-    main,
-    'const path = require("node:path"); exports.part = require("./part.js"); exports.at = path.basename(__filename);',
-  );
-  writeFileSync(
-    join(dir, "part.js"),
-    "module.exports = { add: (a, b) => a + b, load: () => require('./part.js') };",
-  );
+  base = mkdtempSync(join(tmpdir(), "nacre-cache-"));
+  state = join(base, "state");
+  dir = join(state, "code-cache");
 });
 
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
-
-interface Loaded {
-  readonly at: string;
-  readonly part: { add(a: number, b: number): number; load(): unknown };
-}
-
-const load = (cache: CodeCache) => cache.require(main) as Loaded;
+afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 test("files are loaded with what they require, each once", () => {
-  const { at, part } = load(new CodeCache());
-  expect([at, part.add(1, 2)]).toEqual(["main.js", 3]);
-  expect(part.load()).toBe(part);
+  const main = join(base, "main.js");
+  writeFileSync(
+    main,
+    'exports.part = require("./part.js"); exports.at = require("node:path").basename(__filename);',
+  );
+  writeFileSync(
+    join(base, "part.js"),
+    "module.exports = { add: (a, b) => a + b, load: () => require('./part.js') };",
+  );
+  const cache = new CodeCache({ dir: undefined, name: "run" });
+  const { at, part } = cache.require(main) as {
+    readonly at: string;
+    readonly part: { add(a: number, b: number): number; load(): unknown };
+  };
+  expect([at, part.add(1, 2), part.load() === part, cache.isComplete]).toEqual(["main.js", 3, true, false]);
+  cache.save();
 });
 
-test("without a cache nothing fits; one that was saved does, and works", () => {
-  const first = new CodeCache();
-  expect(first.fits(main)).toBe(false);
-  load(first).part.add(1, 2);
-  first.save();
-  const second = new CodeCache();
-  expect(second.fits(main)).toBe(true);
-  expect(load(second).part.add(2, 3)).toBe(5);
+describe("the file of a cache", () => {
+  const entries = [
+    { file: "a.js", hash: "1", code: Buffer.from("code of a") },
+    { file: "b.js", hash: "2", code: Buffer.alloc(0) },
+  ];
+  const read = () =>
+    [...readCodeCache(dir, "run").values()].map(({ file, hash, code }) => [file, hash, String(code)]);
+  const whole = [
+    ["a.js", "1", "code of a"],
+    ["b.js", "2", ""],
+  ];
+  const file = () => join(dir, "run.bin");
+
+  beforeEach(() => mkdirSync(state, { mode: 0o700 }));
+
+  test("is private, and read as it was written", () => {
+    writeCodeCache(dir, "run", entries);
+    expect(read()).toEqual(whole);
+    expect([statSync(dir).mode & 0o777, statSync(file()).mode & 0o777]).toEqual([0o700, 0o600]);
+    expect(readdirSync(dir)).toEqual(["run.bin"]);
+  });
+
+  test("is not read if any byte of it is changed or missing", () => {
+    writeCodeCache(dir, "run", entries);
+    const good = readFileSync(file());
+    for (let at = 0; at < good.length; at++) {
+      const bad = Buffer.from(good);
+      bad[at] = (bad[at] ?? 0) ^ 1;
+      writeFileSync(file(), bad);
+      expect([at, read()]).toEqual([at, []]);
+      writeFileSync(file(), good.subarray(0, at));
+      expect([at, read()]).toEqual([at, []]);
+    }
+    writeFileSync(file(), good);
+    expect(read()).toEqual(whole);
+  });
+
+  test.each<[string, () => void]>([
+    ["the directory can be written by others", () => chmodSync(dir, 0o777)],
+    ["the directory can be written by the group", () => chmodSync(dir, 0o770)],
+    ["the state root can be written by others", () => chmodSync(state, 0o777)],
+    ["the file can be written by others", () => chmodSync(file(), 0o666)],
+    [
+      "the directory is a link",
+      () => {
+        renameSync(dir, join(base, "elsewhere"));
+        symlinkSync(join(base, "elsewhere"), dir);
+      },
+    ],
+    [
+      "the file is a link",
+      () => {
+        renameSync(file(), join(base, "elsewhere"));
+        symlinkSync(join(base, "elsewhere"), file());
+      },
+    ],
+    [
+      "the file is a fifo",
+      () => {
+        rmSync(file());
+        execFileSync("mkfifo", [file()]);
+      },
+    ],
+  ])("is not read where %s", (_title, spoil) => {
+    writeCodeCache(dir, "run", entries);
+    spoil();
+    expect(read()).toEqual([]);
+  });
+
+  test("is not read from a directory, a state root or a file of another user", ({ skip }) => {
+    skip(process.geteuid?.() !== 0, "only root can give files away");
+    for (const path of [file, () => dir, () => state]) {
+      writeCodeCache(dir, "run", entries);
+      expect(read()).toEqual(whole);
+      chownSync(path(), 65_534, 65_534);
+      expect(read()).toEqual([]);
+      chownSync(path(), 0, 0);
+    }
+  });
+
+  test("is not written where others could write, and nothing is thrown", () => {
+    chmodSync(state, 0o777);
+    writeCodeCache(dir, "run", entries);
+    expect(existsSync(file())).toBe(false);
+    rmSync(state, { recursive: true });
+    writeFileSync(state, "a file");
+    writeCodeCache(dir, "run", entries);
+    writeCodeCache("/proc/nowhere/code-cache", "run", entries);
+  });
+
+  test("makes the oldest go when there are many, and what a broken-off write has left", () => {
+    mkdirSync(dir, { mode: 0o700 });
+    for (let i = 0; i < CODE_CACHE_MAX_COUNT + 5; i++) {
+      writeFileSync(join(dir, `old-${i}.bin`), "x");
+      utimesSync(join(dir, `old-${i}.bin`), 1_000 + i, 1_000 + i);
+    }
+    writeFileSync(join(dir, "half.tmp"), "x");
+    utimesSync(join(dir, "half.tmp"), 1_000, 1_000);
+    writeCodeCache(dir, "run", entries);
+    const names = readdirSync(dir);
+    expect(names).toHaveLength(CODE_CACHE_MAX_COUNT);
+    expect(names).toContain("run.bin");
+    expect(names).not.toContain("half.tmp");
+    expect(names).not.toContain("old-0.bin");
+  });
 });
 
-test("a cache that is damaged or of another file is not taken, and the file works", () => {
-  const first = new CodeCache();
-  load(first);
-  first.save();
-  const whole = readFileSync(`${main}.cache`);
-  const text = readFileSync(main, "utf8");
-  for (const [i, damaged] of [
-    Buffer.alloc(0),
-    whole.subarray(0, 40),
-    Buffer.alloc(whole.length, 7),
-  ].entries()) {
-    writeFileSync(`${main}.cache`, damaged);
-    // V8 remembers what this process has compiled before, and does not look at the cache then.
-    writeFileSync(main, `${text} // ${i}`);
-    const cache = new CodeCache();
-    expect(cache.fits(main)).toBe(false);
-    expect(load(cache).part.add(1, 1)).toBe(2);
+describe("the built program", () => {
+  /** A copy, with a part in place of all the commands that prints a word. */
+  function saying(word: string): string {
+    const main = join(base, "dist/cli/main.js");
+    if (!existsSync(main)) cpSync(join(root, "dist/cli"), dirname(main), { recursive: true });
+    writeFileSync(
+      join(base, "dist/cli/start.js"),
+      `exports.start = async () => console.log(${JSON.stringify(word)});`,
+    );
+    return main;
   }
-  writeFileSync(`${main}.cache`, whole);
-  writeFileSync(main, "exports.at = 'another'; exports.part = require('./part.js');");
-  expect(new CodeCache().fits(main)).toBe(false);
+  const env = () => ({ ...process.env, NACRE_HOME: state });
+  const run = (main: string, ...words: string[]) =>
+    spawnSync(process.execPath, [main, ...words], { env: env(), encoding: "utf8", cwd: base });
+  const inodes = () => readdirSync(dir).map((name) => [name, statSync(join(dir, name)).ino]);
+
+  beforeEach(() => mkdirSync(state, { mode: 0o700 }));
+
+  test("keeps what its first run has compiled, and the next one uses it", () => {
+    const main = join(root, "dist/cli/main.js");
+    expect(run(main, "run", "echo hi")).toMatchObject({ status: 0, stdout: "hi\n", stderr: "" });
+    const kept = inodes();
+    expect(kept).toEqual([[expect.stringMatching(/^run-v[\d.]+-\w+-\w+\.bin$/), expect.any(Number)]]);
+    expect(run(main, "run", "echo hi")).toMatchObject({ status: 0, stdout: "hi\n", stderr: "" });
+    // Whatever could not be taken from it would have been written anew.
+    expect(inodes()).toEqual(kept);
+    expect(run(main, "check", "ls").status).toBe(0);
+    expect(inodes()).toHaveLength(2);
+  });
+
+  test("runs a source that has changed and is as long as before", () => {
+    expect(run(saying("one"), "run").stdout).toBe("one\n");
+    expect(run(saying("one"), "run").stdout).toBe("one\n");
+    expect(run(saying("two"), "run").stdout).toBe("two\n");
+    expect(run(saying("one"), "run").stdout).toBe("one\n");
+  });
+
+  test("makes no state directory for a command that needs none", () => {
+    rmSync(state, { recursive: true });
+    expect(run(join(root, "dist/cli/main.js"), "check", "ls").status).toBe(0);
+    expect(existsSync(state)).toBe(false);
+  });
+
+  test("keeps nothing for a word that is no command", () => {
+    expect(run(join(root, "dist/cli/main.js"), "nonsense").status).toBe(2);
+    expect(existsSync(dir)).toBe(false);
+  });
+
+  test("works when many first runs come at once", async () => {
+    const main = join(root, "dist/cli/main.js");
+    const codes = Array.from({ length: 6 }, async () => {
+      const child = spawn(process.execPath, [main, "run", "true"], {
+        env: env(),
+        cwd: base,
+        stdio: "ignore",
+      });
+      return (await once(child, "exit"))[0];
+    });
+    expect(await Promise.all(codes)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(readdirSync(dir)).toHaveLength(1);
+    expect(run(main, "run", "echo hi").stdout).toBe("hi\n");
+  });
+
+  test("works where the cache cannot be kept", () => {
+    writeFileSync(dir, "a file");
+    expect(run(saying("one"), "run")).toMatchObject({ status: 0, stdout: "one\n", stderr: "" });
+    for (const home of ["/dev/null", "/proc/nowhere", "relative"]) {
+      const { status, stdout } = spawnSync(process.execPath, [saying("one"), "run"], {
+        env: { ...process.env, NACRE_HOME: home },
+        encoding: "utf8",
+      });
+      expect([home, status, stdout]).toEqual([home, 0, "one\n"]);
+    }
+  });
+});
+
+test("the package that is published holds no compiled code", () => {
+  const out = execFileSync("npm", ["pack", "--dry-run", "--json", "--silent"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const [{ files }] = JSON.parse(out) as [{ files: readonly { readonly path: string }[] }];
+  expect(files.length).toBeGreaterThan(100);
+  expect(
+    files.map(({ path }) => path).filter((path) => /\.(cache|bin|blob)$|code-cache\//.test(path)),
+  ).toEqual([]);
 });
