@@ -60,6 +60,8 @@ export type SignKind =
   | "unknown-program"
   | "reverse-shell"
   | "runs-program"
+  | "loosens-policy"
+  | "skips-approvals"
   | "policy-error";
 
 /** What a running command hands to the commands inside it. */

@@ -70,7 +70,9 @@ class Examination {
     this.#where = describeWhere(facts);
     const cautious = facts.profile === "cautious" && facts.sandboxed !== true;
     this.#rulesFor = cautious ? cautiousRules : standardRules;
-    this.walk = new Walk(this.#where, new Budget(command.length), (effective) => this.#judge(effective));
+    this.walk = new Walk(facts, this.#where, new Budget(command.length), (effective) =>
+      this.#judge(effective),
+    );
   }
 
   verdict(): Verdict {

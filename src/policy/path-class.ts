@@ -1,5 +1,6 @@
 // What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
 
+import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, type SettingsByName } from "./agent-settings.ts";
 import { isHomeCredential } from "./credentials.ts";
 import { hasGlob, isUnresolved } from "./marks.ts";
 import { couldStartWith, equals, startsWith } from "./path-parts.ts";
@@ -29,7 +30,7 @@ export const PATH_CLASSES = [
   "startup",
   /** Hooks and configuration of the repository, which git runs. */
   "hooks",
-  /** Files of rules, by which this policy decides. */
+  /** Files of rules, by which this policy decides, and the settings of agents that decide what runs unasked. */
   "policy",
   /** The repository itself. */
   "repository",
@@ -134,17 +135,26 @@ const STARTUP_NAMES: ReadonlySet<string> = new Set(STARTUP.map(([first = ""]) =>
 
 function sensitiveClass(below: readonly string[]): PathClass | null {
   if (isHomeCredential(below)) return "secret";
+  if (isSettings(below, SETTINGS_IN_HOME)) return "policy";
   const [first = ""] = below;
   if (!STARTUP_NAMES.has(first) && !hasGlob(first)) return null;
   return STARTUP.some((path) => couldStartWith(below, path)) ? "startup" : null;
 }
 
+function isSettings(below: readonly string[], settings: SettingsByName): boolean {
+  const [first = ""] = below;
+  // A pattern counts if it names dot files: `rm *.json` is not about the one file of an agent among them.
+  const named = first.startsWith(".") && hasGlob(first) ? [...settings.values()].flat() : settings.get(first);
+  return named?.some((path) => couldStartWith(below, path)) ?? false;
+}
+
 function workspaceClass(parts: readonly string[], workspace: readonly string[]): PathClass | null {
   if (workspace.length === 0) return null;
   if (!startsWith(parts, workspace)) return startsWith(workspace, parts) ? "above-workspace" : null;
-  const [first, second] = parts.slice(workspace.length);
+  const below = parts.slice(workspace.length);
+  const [first, second] = below;
   if (first === undefined) return "workspace";
-  if (first !== ".git") return "inside-workspace";
+  if (first !== ".git") return isSettings(below, SETTINGS_IN_WORKSPACE) ? "policy" : "inside-workspace";
   if (second === undefined || /^(objects|refs|logs|HEAD|packed-refs|modules)$/.test(second))
     return "repository";
   return second === "hooks" || second === "config" ? "hooks" : "inside-workspace";

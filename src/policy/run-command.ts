@@ -1,7 +1,8 @@
 // One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
 
+import { runAgent } from "./agents.ts";
 import { runBuiltin } from "./builtins.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { EffectiveCommand, Field, Surroundings } from "./command.ts";
 import { runDeferred } from "./deferred.ts";
 import { runEditor } from "./editors.ts";
 import { runExecOptions } from "./exec-options.ts";
@@ -12,8 +13,8 @@ import { couldMatch } from "./glob.ts";
 import { runInterpreter } from "./interpreters.ts";
 import { runItems } from "./items.ts";
 import { hasGlob, isUnresolved } from "./marks.ts";
+import { type NacreRunner, runNacre } from "./nacre-call.ts";
 import { foldOutput } from "./output.ts";
-import type { Where } from "./paths.ts";
 import { changeDirectory } from "./paths.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
@@ -22,8 +23,7 @@ import { runVariables } from "./variables.ts";
 import { peel, quoted } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
-export interface CommandRunner extends Runner {
-  readonly where: Where;
+export interface CommandRunner extends NacreRunner {
   emit(command: EffectiveCommand): void;
   callFunction(name: string, args: readonly Field[], around: Surroundings): Flow | null;
 }
@@ -52,6 +52,8 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
 function runInside(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??
+    runNacre(command, around, runner) ??
+    runAgent(command, around, runner) ??
     runPeeled(command, around, runner) ??
     runShell(command, around, runner) ??
     runFinder(command, around, runner) ??

@@ -21,6 +21,7 @@ import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkWhile } fr
 import { type Frame, spanOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { forkingFunctions, startsItself } from "./forks.ts";
+import { inputSteps } from "./input-steps.ts";
 import { UNKNOWN } from "./marks.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
@@ -29,12 +30,15 @@ import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";
 import type { Span } from "./span.ts";
+import type { PolicyFacts, Profile } from "./verdict.ts";
 import type { Substitution, WordContext } from "./word-context.ts";
 import { evaluateQuoted, evaluateText } from "./words.ts";
 
 export class Walk implements Runner {
   readonly signs: Sign[] = [];
   readonly where: Where;
+  readonly profile: Profile;
+  readonly isSandboxed: boolean;
   readonly budget: Budget;
   readonly #functions = new Map<string, { node: FunctionNode; frame: Frame }>();
   readonly #calls = new Set<string>();
@@ -45,8 +49,10 @@ export class Walk implements Runner {
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
   /** Every effective command is handed to `found` at once: a long script leaves nothing behind in memory. */
-  constructor(where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
+  constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
+    this.profile = facts.profile ?? "standard";
+    this.isSandboxed = facts.sandboxed === true;
     this.budget = budget;
     this.#found = found;
   }
@@ -291,19 +297,6 @@ export class Walk implements Runner {
     };
   }
 }
-
-/** What a command costs for the length of its words and of its input: the rest of the policy reads both several times. */
-function inputSteps(argv: readonly Field[], stdin: Flow): number {
-  let chars = stdin.text?.length ?? 0;
-  for (const { text } of argv) chars += text.length + FIELD_CHARS;
-  return Math.max(0, chars - FREE_INPUT_CHARS) / INPUT_CHARS_PER_STEP;
-}
-
-/** A field costs as much as so many characters, however short it is. */
-const FIELD_CHARS = 4;
-/** Ordinary commands stay below this. */
-const FREE_INPUT_CHARS = 512;
-const INPUT_CHARS_PER_STEP = 8;
 
 /** The least that a text inside a text costs, however short it is. */
 const TEXT_STEPS = 24;

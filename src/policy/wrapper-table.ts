@@ -20,6 +20,8 @@ export interface Wrapper extends OptionTable {
   readonly verb?: readonly string[];
   /** An operand that may stand before the inner argv. */
   readonly may?: RegExp;
+  /** Whether the inner program is named by its package: `npx rimraf@5`. */
+  readonly packages?: boolean;
 }
 
 const PLAIN: Wrapper = {};
@@ -195,10 +197,21 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   "aws-vault": { verb: ["exec"], skip: 1 },
   op: { verb: ["run"], longValues: ["env-file", "account"] },
   doppler: { verb: ["run"], values: "pc" },
-  npm: { verb: ["exec", "x"], values: "pwc", longValues: ["package", "call"], text: ["c", "call"] },
-  npx: { values: "pwc", longValues: ["package", "call"], text: ["c", "call"] },
-  yarn: { verb: ["exec"] },
-  pnpm: { verb: ["exec"], values: "C" },
+  npm: {
+    verb: ["exec", "x"],
+    values: "pwc",
+    longValues: ["package", "call"],
+    text: ["c", "call"],
+    packages: true,
+  },
+  npx: { values: "pwc", longValues: ["package", "call"], text: ["c", "call"], packages: true },
+  yarn: { verb: ["exec", "dlx"], values: "p", longValues: ["package"], packages: true },
+  pnpm: { verb: ["exec", "dlx"], values: "C", longValues: ["package"], packages: true },
+  pnpx: { longValues: ["package"], packages: true },
+  bun: { verb: ["x"], packages: true },
+  bunx: { values: "p", longValues: ["package"], packages: true },
+  uvx: { longValues: ["from", "with", "python"], packages: true },
+  pipx: { verb: ["run"], longValues: ["spec", "python"], packages: true },
   fnm: { verb: ["exec"], longValues: ["using"] },
   nvm: { verb: ["exec"], may: VERSION },
   rbenv: { verb: ["exec"] },

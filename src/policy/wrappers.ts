@@ -1,5 +1,6 @@
 // Programs that run another program: what they would run, by the table of wrapper-table.ts.
 
+import { PACKAGE_PROGRAMS } from "./agent-table.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
 import type { AssignedValue, EffectiveCommand, Field } from "./command.ts";
 import { WRAPPERS, type Wrapper } from "./wrapper-table.ts";
@@ -31,7 +32,17 @@ export function peel(command: EffectiveCommand): Peeled | null {
   const { assignments, rest } = takeAssignments(afterOperands(options.operands, wrapper), wrapper);
   const text = textOf(command, wrapper, rest);
   if (text === null && rest.length === 0) return null;
-  return { argv: text ? [] : rest, assignments, directory, text };
+  const argv = wrapper.packages ? withProgramOf(rest) : rest;
+  return { argv: text ? [] : argv, assignments, directory, text };
+}
+
+/** The argv with the program of a package in its place: `nacre@latest`, `@openai/codex`. */
+function withProgramOf(argv: readonly Field[]): readonly Field[] {
+  const [first, ...rest] = argv;
+  if (!first) return argv;
+  const name = first.text.replace(/^npm:/, "").replace(/(?<=.)@[^/]*$/, "");
+  const program = Object.hasOwn(PACKAGE_PROGRAMS, name) ? PACKAGE_PROGRAMS[name] : undefined;
+  return [{ ...first, text: program ?? name }, ...rest];
 }
 
 function afterVerb(args: readonly Field[], { verb }: Wrapper): readonly Field[] | null {

@@ -2,6 +2,7 @@
 
 import { hasFlag, type OptionTable, readOptions, valuesOf } from "../argv.ts";
 import type { EffectiveCommand, Field } from "../command.ts";
+import { isCertain } from "../marks.ts";
 import type { RawEffect } from "./effect.ts";
 
 type Change = (command: EffectiveCommand) => readonly RawEffect[];
@@ -18,7 +19,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const { sources, target } = transfer(command, COPY);
     return [
       ...sources.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })),
-      ...written(target, false),
+      ...placed(sources, target, false),
     ];
   },
   cp: (command) => {
@@ -26,18 +27,18 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const recursive = hasFlag(options, "r", "R", "a", "recursive", "archive");
     return [
       ...sources.map((source): RawEffect => ({ kind: "read", target: source })),
-      ...written(target, recursive),
+      ...placed(sources, target, recursive),
     ];
   },
   ln: (command) => {
     const { sources, target, options } = transfer(command, COPY);
-    return sources.length === 0 && !hasFlag(options, "t") ? [] : written(target, false);
+    return sources.length === 0 && !hasFlag(options, "t") ? [] : placed(sources, target, false);
   },
   install: (command) => {
     const { sources, target, options } = transfer(command, INSTALL);
     if (hasFlag(options, "d", "directory"))
       return sources.map((source): RawEffect => ({ kind: "append", target: source }));
-    return written(target, false);
+    return placed(sources, target, false);
   },
   rsync: ({ args }) => {
     const { operands } = readOptions(args, {
@@ -82,6 +83,22 @@ function transfer({ args }: EffectiveCommand, table: OptionTable) {
   const sources = directory ? options.operands : options.operands.slice(0, -1);
   const target = directory ?? (options.operands.length > 1 ? options.operands.at(-1) : undefined);
   return { sources, target, options };
+}
+
+/** A target that is a directory gets each source under its own name. Whether it is one is not known. */
+function placed(
+  sources: readonly Field[],
+  target: Field | undefined,
+  recursive: boolean,
+): readonly RawEffect[] {
+  if (!target) return [];
+  const inside = sources.flatMap(({ text }): readonly RawEffect[] => {
+    const name = text.slice(text.lastIndexOf("/") + 1);
+    if (!isCertain(name) || /^\.{0,2}$/.test(name)) return [];
+    const field = { ...target, text: `${target.text}/${name}` };
+    return [{ kind: "write", target: field, recursive: false, how: "copy" }];
+  });
+  return [...written(target, recursive), ...inside];
 }
 
 function written(target: Field | undefined, recursive: boolean): readonly RawEffect[] {

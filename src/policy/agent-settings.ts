@@ -1,0 +1,70 @@
+// Where nacre and other agents keep the settings that decide what runs without a question: permissions, approval
+// modes, tool servers. A command that writes one of these changes the policy of a later command.
+//
+// Files that hold credentials as well (~/.claude.json) are in support/credential-paths.ts and classed as secrets.
+
+/** Below a home directory. A directory stands for everything in it. */
+const HOME_SETTINGS = [
+  ".local/state/nacre",
+  ".claude/settings.json",
+  ".claude/settings.local.json",
+  ".codex/config.toml",
+  ".codex/rules",
+  ".cursor/cli.json",
+  ".cursor/permissions.json",
+  ".cursor/hooks.json",
+  ".gemini/settings.json",
+  ".gemini/trustedFolders.json",
+  ".qwen/settings.json",
+  ".config/opencode",
+  ".config/goose/config.yaml",
+  ".config/goose/permission.yaml",
+  ".config/amp/settings.json",
+  ".config/crush/crush.json",
+  ".config/Code/User/mcp.json",
+  ".config/Code/User/settings.json",
+  ".factory/settings.json",
+  ".factory/mcp.json",
+  ".aider.conf.yml",
+];
+
+/** Below the workspace. */
+const WORKSPACE_SETTINGS = [
+  ".mcp.json",
+  ".claude/settings.json",
+  ".claude/settings.local.json",
+  ".codex/config.toml",
+  ".cursor/mcp.json",
+  ".cursor/cli.json",
+  ".cursor/hooks.json",
+  ".gemini/settings.json",
+  ".qwen/settings.json",
+  "opencode.json",
+  "opencode.jsonc",
+  ".opencode/opencode.json",
+  ".vscode/mcp.json",
+  ".amp/settings.json",
+  ".factory/settings.json",
+  ".factory/mcp.json",
+  ".crush.json",
+  "crush.json",
+  ".aider.conf.yml",
+];
+
+/** Paths as parts, found by their first one: almost every path of a command differs there. */
+export type SettingsByName = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+export const SETTINGS_IN_HOME = byFirstPart(HOME_SETTINGS);
+export const SETTINGS_IN_WORKSPACE = byFirstPart(WORKSPACE_SETTINGS);
+
+function byFirstPart(paths: readonly string[]): SettingsByName {
+  const groups = new Map<string, (readonly string[])[]>();
+  for (const path of paths) {
+    const parts = path.split("/");
+    const [first = ""] = parts;
+    const group = groups.get(first);
+    if (group) group.push(parts);
+    else groups.set(first, [parts]);
+  }
+  return groups;
+}

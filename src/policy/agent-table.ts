@@ -1,0 +1,114 @@
+// Other agents' programs and the switches that make them act without asking a person.
+
+/** What takes the question away. */
+export interface Agent {
+  /** Flags, as they are written. A single letter counts inside a cluster, too. */
+  readonly flags?: readonly string[];
+  /** Options and the values that do it. */
+  readonly values?: Readonly<Record<string, RegExp>>;
+  /** Options whose values are lists of words, each an argument of its own or joined by commas. */
+  readonly lists?: Readonly<Record<string, RegExp>>;
+  /** Variables and the values that do it. */
+  readonly variables?: Readonly<Record<string, RegExp>>;
+  /** The first words that change its settings. */
+  readonly verbs?: RegExp;
+}
+
+const ANY = /(?:)/;
+const ON = /^(?!(0|false|no|off)?$)/i;
+/** Registers a program that the agent starts from then on. */
+const SERVERS = /^mcp (add|add-json|add-from-\S+|remove|enable)( |$)/;
+
+const GEMINI: Agent = {
+  flags: ["--yolo", "-y"],
+  values: { "--approval-mode": /^(yolo|auto_?-?edit)$/i },
+  lists: { "--allowed-tools": /^(run_shell_command|ShellTool|\*)/ },
+  verbs: SERVERS,
+};
+
+export const AGENTS: Readonly<Record<string, Agent>> = {
+  claude: {
+    flags: ["--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"],
+    values: {
+      "--permission-mode": /^(bypassPermissions|acceptEdits|dontAsk|auto)$/i,
+      "--settings": ANY,
+      "--permission-prompt-tool": ANY,
+    },
+    lists: { "--allowedTools": /^(Bash|\*)/, "--allowed-tools": /^(Bash|\*)/ },
+    variables: { CLAUDE_CONFIG_DIR: ANY },
+    verbs: /^(mcp (add|add-json|add-from-\S+|remove)|config (set|add)|plugin (install|enable))( |$)/,
+  },
+  codex: {
+    flags: ["--dangerously-bypass-approvals-and-sandbox", "--yolo", "--full-auto"],
+    values: {
+      "-a": /^(never|on-failure)$/,
+      "--ask-for-approval": /^(never|on-failure)$/,
+      "-s": /^danger-full-access$/,
+      "--sandbox": /^danger-full-access$/,
+      "-c": /^(approval_policy|approvals?_|sandbox|default_permissions|permissions|projects\.|mcp_servers)/,
+      "--config":
+        /^(approval_policy|approvals?_|sandbox|default_permissions|permissions|projects\.|mcp_servers)/,
+    },
+    variables: { CODEX_HOME: ANY },
+    verbs: SERVERS,
+  },
+  gemini: GEMINI,
+  qwen: GEMINI,
+  opencode: {
+    flags: ["--dangerously-skip-permissions", "--yolo"],
+    variables: { OPENCODE_PERMISSION: ANY, OPENCODE_CONFIG: ANY, OPENCODE_CONFIG_CONTENT: ANY },
+    verbs: SERVERS,
+  },
+  "cursor-agent": { flags: ["--force", "-f", "--yolo", "--approve-mcps"] },
+  aider: {
+    flags: ["--yes-always", "--yes"],
+    variables: { AIDER_YES_ALWAYS: ON, AIDER_YES: ON },
+  },
+  goose: { variables: { GOOSE_MODE: /^auto$/i } },
+  amp: { flags: ["--dangerously-allow-all"], values: { "--settings-file": ANY } },
+  copilot: {
+    flags: ["--allow-all-tools", "--allow-all", "--yolo", "--allow-all-paths"],
+    lists: { "--allow-tool": /^(shell|\*)/ },
+    variables: { COPILOT_ALLOW_ALL: ON },
+  },
+  crush: { flags: ["--yolo", "-y"] },
+  droid: {
+    flags: ["--skip-permissions-unsafe"],
+    values: { "--auto": /^(medium|high)$/ },
+  },
+  cline: { flags: ["--yolo", "-y"] },
+  kilocode: { flags: ["--yolo", "--auto"] },
+  kimi: { flags: ["--yolo", "-y", "--yes", "--auto-approve"] },
+  iflow: { flags: ["--yolo", "-y"] },
+  vibe: { flags: ["--auto-approve"] },
+  openhands: { flags: ["--always-approve", "--yolo"] },
+  gptme: { flags: ["--no-confirm", "-y"] },
+  interpreter: { flags: ["--auto_run", "-y"] },
+  q: { flags: ["--trust-all-tools", "-a"], values: { "--trust-tools": /execute_bash/ } },
+  "kiro-cli": { flags: ["--trust-all-tools", "-a"], values: { "--trust-tools": /execute_bash/ } },
+};
+
+/** Names that agents share: with an unknown program they mean the same. */
+export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
+  "--dangerously-skip-permissions",
+  "--dangerously-bypass-approvals-and-sandbox",
+  "--dangerously-allow-all",
+  "--skip-permissions-unsafe",
+  "--allow-all-tools",
+  "--trust-all-tools",
+  "--yolo",
+]);
+
+/** Packages whose program has another name than the package. */
+export const PACKAGE_PROGRAMS: Readonly<Record<string, string>> = {
+  "@anthropic-ai/claude-code": "claude",
+  "@openai/codex": "codex",
+  "@google/gemini-cli": "gemini",
+  "@qwen-code/qwen-code": "qwen",
+  "@sourcegraph/amp": "amp",
+  "@github/copilot": "copilot",
+  "@charmland/crush": "crush",
+  "@kilocode/cli": "kilocode",
+  "opencode-ai": "opencode",
+  "aider-chat": "aider",
+};

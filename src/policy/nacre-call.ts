@@ -1,0 +1,197 @@
+// nacre itself: what a nested call would run is judged like `bash -c`, and a call must not choose looser rules than the
+// ones this command is judged by.
+
+import { type Options, readOptions, valuesOf } from "./argv.ts";
+import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { isUnresolved, shown, UNKNOWN } from "./marks.ts";
+import { changeDirectory, locate, type Where } from "./paths.ts";
+import type { Profile } from "./verdict.ts";
+
+/** The rules this command is judged by. */
+export interface NacreRunner extends Runner {
+  readonly where: Where;
+  readonly profile: Profile;
+  readonly isSandboxed: boolean;
+}
+
+/** A call of nacre, however it is started; null for any other program. */
+export function runNacre(command: EffectiveCommand, around: Surroundings, runner: NacreRunner): Flow | null {
+  const words = nacreWords(command);
+  return words ? runWords(words, command, around, runner) : null;
+}
+
+const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
+const RUNTIMES = /^(node|nodejs|bun|tsx|ts-node|deno)$/;
+/** The program's file by the names it has in the package and in its repository, or any file below its directory. */
+const SCRIPTS = /(^|\/)((main|start)\.[cm]?[jt]s|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
+
+/** What follows the name of nacre, however it is called; null for any other program. */
+function nacreWords({ program, args, cwds }: EffectiveCommand): readonly Field[] | null {
+  if (program === "nacre") return args;
+  if (RUNTIMES.test(program)) {
+    const { operands, flags } = readOptions(args, NODE);
+    if (CODE_FLAGS.some((flag) => flags.has(flag))) return null;
+    const rest = program === "deno" || program === "bun" ? operands.filter(isNoRun) : operands;
+    const [script, ...words] = rest;
+    if (!script || !SCRIPTS.test(changeDirectory(script.text, cwds[0] ?? UNKNOWN))) return null;
+    return isCall(words) ? words : null;
+  }
+  if (!/^(npm|pnpm|yarn|bun)$/.test(program)) return null;
+  const at = args.findIndex(({ text }) => text === "start" || text === "nacre");
+  if (at < 0 || !args.slice(0, at).every(({ text }) => /^(run|run-script|rum|urn|-.*)$/.test(text)))
+    return null;
+  const words = args.slice(at + 1).filter(({ text }, i) => text !== "--" || i > 0);
+  return isCall(words) ? words : null;
+}
+
+const NODE = {
+  values: "eprC",
+  longValues: ["eval", "print", "require", "import", "env-file", "loader"],
+  stopAtOperand: true,
+};
+const CODE_FLAGS = ["e", "p", "eval", "print"];
+
+const isNoRun = ({ text }: Field, i: number): boolean => i > 0 || !/^(run|x)$/.test(text);
+const isCall = (words: readonly Field[]): boolean => words.some(({ text }) => VERBS.test(text));
+
+const NACRE = {
+  values: "sn",
+  longValues: [
+    "policy",
+    "policy-file",
+    "sandbox",
+    "network",
+    "writable",
+    "hide",
+    "cwd",
+    "env",
+    "env-mode",
+    "session",
+    "timeout",
+    "mode",
+    "remote",
+    "scope",
+    "http",
+    "dialect",
+    "on-timeout",
+    "with",
+    "max-processes",
+    "max-memory",
+    "cpu-seconds",
+    "max-file-size",
+    "signal",
+  ],
+  long: [
+    ...["allow-unsandboxed", "no-token", "all", "write", "dry-run", "background", "stdin", "json", "durable"],
+    ...["git-config", "debuggers", "control", "user", "help", "version"],
+  ],
+};
+
+function runWords(
+  words: readonly Field[],
+  command: EffectiveCommand,
+  around: Surroundings,
+  runner: NacreRunner,
+): Flow {
+  const given = words[0]?.text === "--" ? words.slice(1) : words;
+  const options = readOptions(given, NACRE);
+  const [verb, ...operands] = options.operands;
+  const asks = options.flags.has("help") || options.flags.has("version");
+  // With --dry-run the inner policy judges, and nothing runs.
+  if (asks || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
+  const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
+  const own = looserVerb(verb?.text ?? "", operands, options);
+  for (const detail of own === null ? details : [...details, own])
+    runner.sign("loosens-policy", command.span, detail);
+  if (verb?.text !== "run") return flowOf(null);
+  return runOperands(operands, { given, options, command }, around, runner);
+}
+
+/** What a verb itself takes out of a person's hands; null where it takes nothing. */
+function looserVerb(verb: string, operands: readonly Field[], { flags }: Options): string | null {
+  if (isUnresolved(verb)) return "what nacre would do is only known at run time";
+  if (/^(approve|deny|forget)$/.test(verb))
+    return `nacre ${verb} answers a question that was put to a person`;
+  if (verb === "kill" && flags.has("all"))
+    return "nacre kill --all ends the commands of every agent of this user";
+  if (verb === "init" && flags.has("write")) return "nacre init --write changes the settings of an agent";
+  if (verb === "ui" && flags.has("control"))
+    return "nacre ui --control answers questions that are put to a person";
+  if (verb !== "mcp") return null;
+  if (flags.has("no-token")) return "nacre mcp --no-token lets every user of the machine run commands";
+  return operands.some(({ text }) => isUnresolved(text))
+    ? "the options of nacre mcp are only known at run time"
+    : null;
+}
+
+interface NacreCall {
+  readonly given: readonly Field[];
+  readonly options: Options;
+  readonly command: EffectiveCommand;
+}
+
+/** One operand is shell text. Several, or those behind `--`, are the words of one command. */
+function runOperands(
+  operands: readonly Field[],
+  { given, options, command }: NacreCall,
+  around: Surroundings,
+  runner: Runner,
+): Flow {
+  const [first] = operands;
+  if (!first) return flowOf(null);
+  const scope = around.scope.fork();
+  const [directory] = valuesOf(options, "cwd");
+  if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
+  // A named session starts where its last command ended.
+  else if (options.flags.has("session")) scope.move(() => UNKNOWN);
+  const stdin = options.flags.has("stdin") ? around.stdin : NO_FLOW;
+  const inside = { ...around, scope, stdin, via: [...around.via, "nacre"], redirects: [], assignments: [] };
+  const variables = valuesOf(options, "env").flatMap(({ text, span }) => {
+    const equal = text.indexOf("=");
+    return equal > 0 ? [{ name: text.slice(0, equal), value: text.slice(equal + 1), span }] : [];
+  });
+  for (const { name, value } of variables) scope.assign(name, [value]);
+  if (variables.length > 0) runner.runArgv([], { ...inside, assignments: variables });
+  if (operands.length > 1 || given.some(({ text }) => text === "--")) return runner.runArgv(operands, inside);
+  if (isUnresolved(first.text))
+    runner.sign("hidden-code", first.span, `${command.program} runs a text that is made at run time`);
+  return runner.runText(first.text, { ...inside, span: first.span });
+}
+
+const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"];
+
+/** What makes the rules of `nacre run` and `nacre mcp` looser than those this command is judged by. */
+function looserOptions(
+  options: Options,
+  { cwds, assignments }: EffectiveCommand,
+  { scope }: Surroundings,
+  { profile, isSandboxed, where }: NacreRunner,
+): readonly string[] {
+  const found: string[] = [];
+  for (const { text } of valuesOf(options, "policy")) {
+    const rank = STRICTNESS.indexOf(text);
+    if (rank < STRICTNESS.indexOf(profile))
+      found.push(`nacre would run commands with --policy ${shown(text)}`);
+  }
+  for (const { text } of valuesOf(options, "policy-file"))
+    found.push(`nacre would run commands by the rules in ${shown(text)}`);
+  for (const { text } of valuesOf(options, "sandbox")) {
+    if (!/^(read-only|workspace-write)$/.test(text))
+      found.push(`nacre would run commands with --sandbox ${shown(text)}`);
+  }
+  for (const { text } of valuesOf(options, "writable")) {
+    const inside = cwds.every((cwd) => /^(inside-)?workspace$|^temp$/.test(locate(text, cwd, where).class));
+    if (!inside) found.push(`nacre would let commands write to ${shown(text)}`);
+  }
+  if (options.flags.has("allow-unsandboxed")) found.push("nacre would run commands without a sandbox");
+  if (isSandboxed) {
+    const widened = ["git-config", "debuggers"].find((flag) => options.flags.has(flag));
+    if (widened !== undefined) found.push(`nacre would open the sandbox with --${widened}`);
+    if (valuesOf(options, "network").some(({ text }) => text !== "none"))
+      found.push("nacre would give commands the network");
+  }
+  if (assignments.some(({ name }) => name === "XDG_CONFIG_HOME") || scope.variable("XDG_CONFIG_HOME"))
+    found.push("nacre would read its rules from another directory");
+  return found;
+}
