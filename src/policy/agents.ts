@@ -5,22 +5,28 @@ import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { asksForHelp } from "./facts.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { isUnresolved, shown } from "./marks.ts";
+import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Reports an agent that would act without asking. It runs nothing that could be judged here. */
 export function runAgent(command: EffectiveCommand, { scope }: Surroundings, runner: Runner): null {
-  const agent = Object.hasOwn(AGENTS, command.program) ? AGENTS[command.program] : undefined;
-  const found = agent ? loosened(agent, command, scope) : sharedSwitch(command);
+  const agent = agentNamed(command.program);
+  if (agent === "none") return null;
+  const found = agent === "unknown" ? sharedSwitch(command) : loosened(agent, command, scope);
   if (found !== null && !asksForHelp(command))
     runner.sign("skips-approvals", command.span, `${command.program} ${found}`);
   return null;
 }
 
+const agentNamed = remembered((program): Agent | "unknown" | "none" => {
+  const agent = Object.hasOwn(AGENTS, program) ? AGENTS[program] : undefined;
+  return agent ?? (isKnownProgram(program) || isWrapper(program) ? "none" : "unknown");
+});
+
 /** A program that is not known may be an agent, or start one. */
-function sharedSwitch({ program, args }: EffectiveCommand): string | null {
-  const found = args.find(({ text }) => text.startsWith("--") && SHARED_SWITCHES.has(text));
-  return found && !isKnownProgram(program) && !isWrapper(program) ? found.text : null;
+function sharedSwitch({ args }: EffectiveCommand): string | null {
+  return args.find(({ text }) => SHARED_SWITCHES.has(text))?.text ?? null;
 }
 
 /** The switch, value or variable that takes an agent's questions away; null where nothing does. */

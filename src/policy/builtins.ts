@@ -3,12 +3,13 @@
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
+import { directoriesNamed, isThere } from "./cd-targets.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { formatted } from "./decode.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
-import { changeDirectory, type Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Where } from "./paths.ts";
+import type { Ended, Scope } from "./scope.ts";
 
 interface BuiltinRunner extends Runner {
   readonly where: Where;
@@ -35,6 +36,11 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     scope.move(() => UNKNOWN);
     return SILENT;
   },
+  exit: ends("shell"),
+  logout: ends("shell"),
+  return: ends("function"),
+  break: ends("loop"),
+  continue: ends("loop"),
   export: declares,
   declare: declares,
   typeset: declares,
@@ -49,13 +55,35 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     const options = readOptions(command.args, { values: "pt" });
     const [path] = options.values.get("p") ?? [];
     const [name] = options.operands;
-    if (path && name) around.scope.setAlias(name.text, path.text);
+    if (options.flags.has("r")) around.scope.names = around.scope.names.withoutHashed();
+    if (path && name) around.scope.names = around.scope.names.withHashed(name.text, path.text);
+    return SILENT;
+  },
+  enable: (command, { scope }) => {
+    const { flags, operands } = readOptions(command.args, { values: "f" });
+    for (const { text } of flags.has("n") ? operands : []) scope.names = scope.names.withRedefined(text);
+    return SILENT;
+  },
+  shopt: (command, { scope }) => {
+    const { flags, operands } = readOptions(command.args);
+    if (!flags.has("s") && !flags.has("u")) return SILENT;
+    for (const { text } of operands) scope.names = scope.names.withOption(text, flags.has("s"));
+    return SILENT;
+  },
+  unalias: (command, { scope }) => {
+    for (const { text } of command.args) scope.removeAlias(text);
     return SILENT;
   },
   getopts: reads,
   unset: (command, around, runner) => {
     evaluatedNames(command.args, runner);
-    for (const { text } of command.args) if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
+    const { flags, operands } = readOptions(command.args);
+    for (const { text } of operands) {
+      if (flags.has("f")) around.scope.undefine(text);
+      // Without IFS bash splits as if it were the usual one.
+      else if (text === "IFS") around.scope.unassign(text);
+      else if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
+    }
     return SILENT;
   },
   wait: (command, _around, runner) => {
@@ -73,6 +101,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     return SILENT;
   },
   set: (command, { scope }) => {
+    setsErrorExit(command, scope);
     const at = command.args.findIndex(({ text }) => text === "--" || !/^[-+]/.test(text));
     if (at < 0) return SILENT;
     const from = command.args[at]?.text === "--" ? at + 1 : at;
@@ -109,6 +138,24 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   },
 };
 
+const ERROR_EXIT = /^([-+])\w*e\w*$/;
+
+function setsErrorExit({ args }: EffectiveCommand, scope: Scope): void {
+  for (const [i, { text }] of args.entries()) {
+    const named = text === "errexit" ? /^([-+])\w*o$/.exec(args[i - 1]?.text ?? "") : null;
+    const [, sign] = ERROR_EXIT.exec(text) ?? named ?? [];
+    if (sign !== undefined) scope.exitsOnError = sign === "-";
+    if (text === "--") return;
+  }
+}
+
+function ends(what: Ended): Builtin {
+  return (_command, { scope }) => {
+    scope.ended = what;
+    return SILENT;
+  };
+}
+
 function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
   return command.substituted.includes("network") ? "remote-code" : "hidden-code";
 }
@@ -123,10 +170,13 @@ function changesDirectory(
   { where }: BuiltinRunner,
 ): Flow {
   const [target] = readOptions(command.args).operands;
-  const searches = command.assignments.some(({ name }) => name === "CDPATH") || scope.variable("CDPATH");
-  const text = target?.text ?? (command.called === "cd" ? where.home : UNKNOWN);
-  if (searches && /^[^./]/.test(text)) scope.move(() => UNKNOWN);
-  else scope.move((cwd) => (text === "-" ? UNKNOWN : changeDirectory(text, cwd)));
+  const targets = directoriesNamed(target?.text ?? null, command, scope, where);
+  const from = scope.cwds;
+  if (from.every((cwd) => targets(cwd).every((path) => isThere(path, cwd, scope, where))))
+    scope.move((cwd) => targets(cwd)[0] ?? UNKNOWN);
+  else scope.tryMove(targets);
+  scope.assign("OLDPWD", from);
+  scope.unassign("PWD");
   return SILENT;
 }
 

@@ -36,6 +36,8 @@ export interface EffectiveCommand {
   readonly cwds: readonly string[];
   readonly via: readonly string[];
   readonly stdin: Flow;
+  /** The symbolic links that were made before, and where they lead. */
+  readonly links: ReadonlyMap<string, string>;
   /** Origins of what was substituted into its words. */
   readonly substituted: readonly Origin[];
   readonly span: Span;
@@ -60,6 +62,7 @@ export type SignKind =
   | "unknown-program"
   | "reverse-shell"
   | "runs-program"
+  | "unknown-effect"
   | "loosens-policy"
   | "skips-approvals"
   | "policy-error";

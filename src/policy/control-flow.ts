@@ -5,6 +5,7 @@ import type { Budget } from "./budget.ts";
 import type { SignKind } from "./command.ts";
 import { watching } from "./command-words.ts";
 import { countedFar, isCounter } from "./counting.ts";
+import type { Directories } from "./directories.ts";
 import type { Frame } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { endlessForks } from "./forks.ts";
@@ -26,43 +27,96 @@ export interface Walker {
 export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   const [first, ...rest] = node.commands;
   if (!first) return flowOf("");
-  const flow = walker.node(first, frame);
+  const flow = walker.node(first, rest.length > 0 ? { ...frame, isTested: true } : frame);
   const ends: Scope[] = [];
+  const ways = new Ways();
   // Where everything runs, everything is printed: `$(cd / && pwd)`.
   let { origins } = flow;
   let text = node.operators.every((operator) => operator === "&&") ? flow.text : null;
   let scope = frame.scope;
-  for (const command of rest) {
+  for (const [i, command] of rest.entries()) {
+    const reached = ways.through(node.operators[i] ?? "&&", scope);
     scope = scope.fork();
-    const next = walker.node(command, { ...frame, scope });
+    if (reached) scope.directories = reached;
+    const isLast = i === rest.length - 1;
+    const next = walker.node(command, { ...frame, scope, isTested: frame.isTested === true || !isLast });
     text = text === null || next.text === null || text.length > PRINTED_MAX_CHARS ? null : text + next.text;
     origins = joinOrigins(origins, next.origins);
     ends.push(scope);
   }
+  if (rest.length === 0) return flow;
   for (const end of ends) frame.scope.merge(end);
-  return rest.length === 0 ? flow : flowOf(text, origins);
+  frame.scope.directories = ways.end(scope) ?? frame.scope.directories;
+  return flowOf(text, origins);
+}
+
+/** The directories of those who skip the next commands of a list of `&&` and `||`. */
+class Ways {
+  #failed: Directories | null = null;
+  #passed: Directories | null = null;
+
+  /** Where the command behind the operator runs; null where nothing leads to it. */
+  through(operator: string, { ended, directories }: Scope): Directories | null {
+    const here = ended === null ? directories : null;
+    const [succeeded, failed] = [here?.succeeded() ?? null, here?.failed() ?? null];
+    if (operator === "&&") {
+      const reached = joined(succeeded, this.#passed);
+      this.#passed = null;
+      this.#failed = joined(this.#failed, failed);
+      return reached;
+    }
+    const reached = joined(failed, this.#failed);
+    this.#failed = null;
+    this.#passed = joined(this.#passed, succeeded);
+    return reached;
+  }
+
+  /** Where the list ends; a failure before its last command does not end the shell, not even with `set -e`. */
+  end({ ended, directories }: Scope): Directories | null {
+    const skipped = joined(this.#passed, this.#failed);
+    return joined(ended === null ? directories : null, skipped);
+  }
+}
+
+function joined(a: Directories | null, b: Directories | null): Directories | null {
+  return a && b ? a.with(b) : (a ?? b);
 }
 
 /** So much is kept of what a list prints. */
 const PRINTED_MAX_CHARS = 4_096;
 
 export function walkIf(node: If, frame: Frame, walker: Walker): Flow {
-  walker.node(node.clause, frame);
-  const before = frame.scope.fork();
-  const flows = [walkBranch(node.then, before, frame, walker)];
+  walker.node(node.clause, { ...frame, isTested: true });
+  const met = frame.scope.fork();
+  met.directories = met.directories.succeeded();
+  const unmet = frame.scope.fork();
+  unmet.directories = unmet.directories.failed();
+  let end: Directories | null = node.else ? null : unmet.directories;
+  const walk = (body: CompoundList, before: Scope): Flow => {
+    const { scope, flow } = walkBranch(body, before, frame, walker);
+    if (scope.ended === null) end = joined(end, scope.directories);
+    return flow;
+  };
+  const flows = [walk(node.then, met)];
   for (const { clause, then } of node.elif) {
-    walkBranch(clause, before, frame, walker);
-    flows.push(walkBranch(then, before, frame, walker));
+    walkBranch(clause, unmet, { ...frame, isTested: true }, walker);
+    flows.push(walk(then, unmet));
   }
-  if (node.else) flows.push(walkBranch(node.else, before, frame, walker));
+  if (node.else) flows.push(walk(node.else, unmet));
+  frame.scope.directories = end ?? frame.scope.directories;
   return flowOf(null, joinOrigins(...flows.map(({ origins }) => origins)));
 }
 
-function walkBranch(body: CompoundList, before: Scope, frame: Frame, walker: Walker): Flow {
+function walkBranch(
+  body: CompoundList,
+  before: Scope,
+  frame: Frame,
+  walker: Walker,
+): { readonly scope: Scope; readonly flow: Flow } {
   const scope = before.fork();
   const flow = walker.node(body, { ...frame, scope });
   frame.scope.merge(scope);
-  return flow;
+  return { scope, flow };
 }
 
 export function walkFor(node: For | Select, frame: Frame, walker: Walker): Flow {
@@ -97,7 +151,7 @@ export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {
       "an endless loop starts processes in the background",
     );
   }
-  walker.node(node.clause, frame);
+  walker.node(node.clause, { ...frame, isTested: true });
   const counters = countedFar([node.clause], walker.budget).filter((name) => isCounter(name, frame.scope));
   for (const name of counters) frame.scope.assign(name, [EACH]);
   return walkLoop(node.body, frame, walker);
@@ -106,7 +160,7 @@ export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {
 /** A second round sees what the first one assigned. */
 function walkLoop(body: CompoundList, frame: Frame, walker: Walker): Flow {
   const before = frame.scope.fork();
-  const flow = walkBranch(body, before, frame, walker);
+  const { flow } = walkBranch(body, before, frame, walker);
   if (!frame.scope.sameAs(before)) walkBranch(body, frame.scope.fork(), frame, walker);
   return flowOf(null, flow.origins);
 }

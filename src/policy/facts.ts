@@ -7,6 +7,7 @@ import type { EffectKind, RawEffect } from "./effects/effect.ts";
 import { permissionsOf, setsPermissions } from "./effects/permissions.ts";
 import { reads, readsOf } from "./effects/reads.ts";
 import { writes, writesOf } from "./effects/writes.ts";
+import { followed } from "./followed-links.ts";
 import { locate, type Place, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 
@@ -31,14 +32,30 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
-  const effects = meant.flatMap((effect) => command.cwds.map((cwd) => resolved(effect, cwd, where)));
+  const effects = meant.flatMap((effect) =>
+    command.cwds.map((cwd) => resolved(effect, cwd, where, command.links)),
+  );
   return withEffects(command, effects);
 }
 
 /** Field by field: a spread that grows an object is the slowest part of judging a plain command. */
 function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
-  const { program, called, args, assignments, redirects, cwds, via, stdin, substituted, span } = command;
-  return { program, called, args, assignments, redirects, cwds, via, stdin, substituted, span, effects };
+  const { program, called, args, assignments, redirects, cwds, via, stdin, links, substituted, span } =
+    command;
+  return {
+    program,
+    called,
+    args,
+    assignments,
+    redirects,
+    cwds,
+    via,
+    stdin,
+    links,
+    substituted,
+    span,
+    effects,
+  };
 }
 
 const NONE: readonly Effect[] = [];
@@ -59,11 +76,26 @@ function resolved(
   { kind, target, recursive = false, how = "" }: RawEffect,
   cwd: string,
   where: Where,
+  links: ReadonlyMap<string, string>,
 ): Effect {
   // Some programs expand a tilde the shell has left alone.
   const text = target.text.startsWith("~/") ? where.home + target.text.slice(1) : target.text;
-  const place = locate(text, cwd, where);
+  const named = locate(text, cwd, where);
+  const place = links.size === 0 ? named : throughLinks(named, kind, text, where, links);
   return { kind, target, place, recursive: recursive || place.spread, how };
+}
+
+/** Deleting and moving a link leaves alone what it leads to, unless a slash follows its name. */
+function throughLinks(
+  place: Place,
+  kind: EffectKind,
+  text: string,
+  where: Where,
+  links: ReadonlyMap<string, string>,
+): Place {
+  const isLinkItself = (kind === "delete" || kind === "move") && !/\/\.?$/.test(text);
+  const path = place.class === "unknown" ? null : followed(place.path, links, !isLinkItself);
+  return path === null ? place : locate(path, "/", where);
 }
 
 function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {

@@ -19,6 +19,8 @@ export interface Frame {
   around?: Span;
   /** Where the values of a loop's variable came from. */
   readonly carries?: readonly Origin[];
+  /** Whether something looks at the exit status, so that `set -e` does not end the shell. */
+  readonly isTested?: boolean;
 }
 
 /** Where a node stands in the text that is judged. */

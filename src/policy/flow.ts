@@ -20,6 +20,8 @@ export interface Flow {
   /** null where nobody can say. */
   readonly text: string | null;
   readonly origins: readonly Origin[];
+  /** Every text it may be, where there are a few. */
+  readonly alternatives?: readonly string[];
   /** Whether somebody is at the other end at all; a command without a pipe reads nothing. */
   readonly connected: boolean;
 }

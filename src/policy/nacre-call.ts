@@ -22,14 +22,15 @@ export function runNacre(command: EffectiveCommand, around: Surroundings, runner
 }
 
 const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
-const RUNTIMES = /^(node|nodejs|bun|tsx|ts-node|deno)$/;
+const RUNTIMES: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "tsx", "ts-node", "deno"]);
+const MANAGERS: ReadonlySet<string> = new Set(["npm", "pnpm", "yarn", "bun"]);
 /** The program's file by the names it has in the package and in its repository, or any file below its directory. */
 const SCRIPTS = /(^|\/)((main|start)\.[cm]?[jt]s|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
 
 /** What follows the name of nacre, however it is called; null for any other program. */
 function nacreWords({ program, args, cwds }: EffectiveCommand): readonly Field[] | null {
   if (program === "nacre") return args;
-  if (RUNTIMES.test(program)) {
+  if (RUNTIMES.has(program) && !isManagerCall(program, args)) {
     const { operands, flags } = readOptions(args, NODE);
     if (CODE_FLAGS.some((flag) => flags.has(flag))) return null;
     const rest = program === "deno" || program === "bun" ? operands.filter(isNoRun) : operands;
@@ -37,13 +38,17 @@ function nacreWords({ program, args, cwds }: EffectiveCommand): readonly Field[]
     if (!script || !SCRIPTS.test(changeDirectory(script.text, cwds[0] ?? UNKNOWN))) return null;
     return isCall(words) ? words : null;
   }
-  if (!/^(npm|pnpm|yarn|bun)$/.test(program)) return null;
+  if (!MANAGERS.has(program)) return null;
   const at = args.findIndex(({ text }) => text === "start" || text === "nacre");
   if (at < 0 || !args.slice(0, at).every(({ text }) => /^(run|run-script|rum|urn|-.*)$/.test(text)))
     return null;
   const words = args.slice(at + 1).filter(({ text }, i) => text !== "--" || i > 0);
   return isCall(words) ? words : null;
 }
+
+/** `bun start` and `bun run nacre` name a script of the project, not a file. */
+const isManagerCall = (program: string, args: readonly Field[]): boolean =>
+  program === "bun" && /^(start|nacre)$/.test(args.find(({ text }) => !/^(run|-.*)$/.test(text))?.text ?? "");
 
 const NODE = {
   values: "eprC",

@@ -22,10 +22,13 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where));
   const gone: Origin | null = picksSome(command) ? "processes" : null;
   // What a program makes of a file is no longer that file.
-  return flowOf(
+  const flow = flowOf(
     text,
     carried.filter((origin) => origin !== gone && origin !== "file"),
   );
+  return command.program === "pwd" && command.cwds.length > 1
+    ? { ...flow, alternatives: command.cwds }
+    : flow;
 }
 
 /** Whether of a list only those are left that fit a pattern. */

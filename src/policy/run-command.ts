@@ -9,10 +9,13 @@ import { runExecOptions } from "./exec-options.ts";
 import { runFinder } from "./finders.ts";
 import type { Flow } from "./flow.ts";
 import { flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
+import { rememberMade } from "./followed-links.ts";
 import { couldMatch } from "./glob.ts";
+import { disguised, isBuiltinName, isInReach, isRedefined, originOf } from "./identity.ts";
 import { runInterpreter } from "./interpreters.ts";
 import { runItems } from "./items.ts";
-import { hasGlob, isUnresolved } from "./marks.ts";
+import { isKnownProgram } from "./known-programs.ts";
+import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
 import { type NacreRunner, runNacre } from "./nacre-call.ts";
 import { foldOutput } from "./output.ts";
 import { changeDirectory } from "./paths.ts";
@@ -36,16 +39,51 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
   if (!first) return flowOf("");
   if (isUnresolved(command.called) || hasGlob(command.called))
     return runUnknown(command, first, around, runner);
-  const alias = around.scope.alias(command.called);
-  if (alias !== undefined && around.via.length < 8) {
-    const text = [alias, ...command.args.map((arg) => quoted(arg.text))].join(" ");
-    runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
-  }
+  runOtherMeanings(command, around, runner);
   const called = runner.callFunction(command.called, command.args, around);
   if (called) return called;
-  const ran = runInside(command, around, runner);
+  const ran = isSwitchedOff(command, around) ? flowOf(null) : runInside(command, around, runner);
+  if (around.scope.hasOption("autocd")) enterDirectory(command, around);
+  rememberMade(command, around.scope.made);
   const printed = foldOutput(command, around.scope, runner.where);
   return ran ? { ...ran, origins: joinOrigins(ran.origins, printed.origins) } : printed;
+}
+
+/** Whether something else stands where a builtin was: it does not change this shell the way the builtin would. */
+function isSwitchedOff(command: EffectiveCommand, around: Surroundings): boolean {
+  return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
+}
+
+/** With `autocd` a directory alone is a `cd`. */
+function enterDirectory({ called, args }: EffectiveCommand, { scope }: Surroundings): void {
+  if (args.length > 0 || isKnownProgram(called) || isBuiltinName(called)) return;
+  scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
+}
+
+/** So deep are names followed that stand for other names. */
+const NAMES_MAX_DEPTH = 8;
+
+/** What a name may run besides the program it is known for. */
+function runOtherMeanings(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): void {
+  const { scope, via } = around;
+  const hidden = disguised(command, around, runner.where);
+  if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
+  // A function runs in this very shell: where it is afterwards, nobody knows.
+  if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
+  if (via.length >= NAMES_MAX_DEPTH) return;
+  const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
+  if (alias !== undefined) {
+    const text = [alias, ...command.args.map((arg) => quoted(arg.text))].join(" ");
+    // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
+    scope.removeAlias(command.called);
+    runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
+    scope.setAlias(command.called, alias);
+  }
+  const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
+  if (origin === null) return;
+  // An earlier lookup found the program where it belongs.
+  if (origin.endsWith(`/${command.called}`) && !isInReach(origin, runner.where)) return;
+  runner.runArgv([{ text: origin, span: command.span }, ...command.args], inner(around, "copy"));
 }
 
 /** What a command runs in turn, the first kind that fits; null where it runs nothing. */
@@ -115,6 +153,7 @@ function describe(argv: readonly Field[], around: Surroundings): EffectiveComman
     cwds: around.scope.cwds,
     via: around.via,
     stdin: around.stdin,
+    links: around.scope.made.links,
     substituted: around.substituted,
     span: around.span,
   };

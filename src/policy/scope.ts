@@ -8,8 +8,11 @@ import {
   POLICY_VARIABLES_MAX_COUNT,
 } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
+import { Directories, union as unionOf } from "./directories.ts";
 import { type Flow, joinOrigins, NO_ORIGINS, type Origin } from "./flow.ts";
+import type { MadePaths } from "./made-paths.ts";
 import { UNKNOWN } from "./marks.ts";
+import { type Names, NO_NAMES } from "./names.ts";
 
 export interface Variable {
   /** Every value it may have. */
@@ -23,11 +26,21 @@ export interface Variable {
 /** The file table is shared by all scopes of a walk: a subshell writes real files. */
 export type Files = Map<string, Flow>;
 
+/** What has ended where nothing of a list runs any more: after `break`, `return` or `exit`. */
+export type Ended = "loop" | "function" | "shell";
+
 export class Scope {
-  #cwds: readonly string[];
+  directories: Directories;
+  /** null: the list goes on. */
+  ended: Ended | null = null;
+  names: Names = NO_NAMES;
+  /** Whether a command that fails ends the shell: `set -e`. */
+  exitsOnError = false;
   /** null: nobody knows them. */
   positional: readonly string[] | null = null;
   readonly files: Files;
+  /** Shared by all scopes of a walk, as the files are. */
+  readonly made: MadePaths;
   readonly #budget: Budget;
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
@@ -35,9 +48,10 @@ export class Scope {
   /** Which of the tables are this scope's own: the others are shared, and copied before the first write. */
   #owns: Owned = ALL;
 
-  constructor(cwds: readonly string[], files: Files, budget: Budget) {
-    this.#cwds = cwds;
+  constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
+    this.directories = directories;
     this.files = files;
+    this.made = made;
     this.#budget = budget;
     this.#variables = new Map();
     this.#functions = new Map();
@@ -45,19 +59,35 @@ export class Scope {
   }
 
   get cwds(): readonly string[] {
-    return this.#cwds;
+    return this.directories.now;
   }
 
   /** Goes from every directory it may be in to where the step leads. */
   move(step: (cwd: string) => string): void {
+    this.directories = new Directories(this.#after((cwd) => [step(cwd)]));
+  }
+
+  /** The same, where the directory may not be there. */
+  tryMove(step: (cwd: string) => readonly string[]): void {
+    this.directories = this.directories.tried(this.#after(step));
+  }
+
+  /** What follows in a list runs, whatever came of the command before; with `set -e` only if it succeeded. */
+  goOn(isTested: boolean): void {
+    const { directories } = this;
+    this.directories = this.exitsOnError && !isTested ? directories.succeeded() : directories.either();
+  }
+
+  #after(step: (cwd: string) => readonly string[]): readonly string[] {
     const cwds = new Set<string>();
-    for (const cwd of this.#cwds) {
-      const next = step(cwd);
-      this.#budget.spend(1 + next.length / CHARS_PER_STEP);
-      // No system has such a path: whoever makes one up gets no farther.
-      cwds.add(next.length > PATH_MAX_CHARS ? UNKNOWN : next);
+    for (const cwd of this.cwds) {
+      for (const next of step(cwd)) {
+        this.#budget.spend(1 + next.length / CHARS_PER_STEP);
+        // No system has such a path: a command that makes one up gets no farther.
+        cwds.add(next.length > PATH_MAX_CHARS ? UNKNOWN : next);
+      }
     }
-    this.#cwds = [...cwds];
+    return unionOf([...cwds], []);
   }
 
   variable(name: string): Variable | undefined {
@@ -76,6 +106,13 @@ export class Scope {
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
+  /** From here on bash itself says what it is. */
+  unassign(name: string): void {
+    if (!this.#variables.has(name)) return;
+    this.#ownVariables();
+    this.#variables.delete(name);
+  }
+
   forget(name: string): void {
     this.assign(name, [UNKNOWN]);
   }
@@ -87,6 +124,14 @@ export class Scope {
   define(name: string, body: FunctionNode): void {
     this.#ownNames();
     this.#functions.set(name, body);
+    this.names = this.names.withoutRedefined(name);
+  }
+
+  /** After `unset -f`. */
+  undefine(name: string): void {
+    this.#ownNames();
+    this.#functions.delete(name);
+    this.names = this.names.withoutRedefined(name);
   }
 
   alias(name: string): string | undefined {
@@ -98,11 +143,27 @@ export class Scope {
     this.#aliases.set(name, text);
   }
 
+  removeAlias(name: string): void {
+    this.#ownNames();
+    this.#aliases.delete(name);
+  }
+
+  /** Whether bash replaces aliases at all; a script does not, unless it says so. */
+  get expandsAliases(): boolean {
+    return this.names.options?.has("expand_aliases") ?? true;
+  }
+
+  hasOption(name: string): boolean {
+    return this.names.options?.has(name) ?? false;
+  }
+
   /** A copy that may change on its own, as a subshell or a branch does. Copied only when one of the two writes. */
   fork(): Scope {
     this.#budget.spend();
-    const copy = new Scope(this.#cwds, this.files, this.#budget);
+    const copy = new Scope(this.directories, this.files, this.made, this.#budget);
     copy.positional = this.positional;
+    copy.exitsOnError = this.exitsOnError;
+    copy.names = this.names;
     copy.#variables = this.#variables;
     copy.#functions = this.#functions;
     copy.#aliases = this.#aliases;
@@ -114,8 +175,9 @@ export class Scope {
   /** From here on everything is possible that was possible at the end of the other. */
   merge(other: Scope): void {
     this.#budget.spend();
-    if (this.#cwds !== other.#cwds) this.#mergeDirectories(other);
+    if (this.directories !== other.directories && other.ended === null) this.#mergeDirectories(other);
     if (this.positional !== other.positional) this.positional = null;
+    this.names = this.names.with(other.names);
     if (other.#variables !== this.#variables) this.#mergeVariables(other);
     if (other.#functions === this.#functions && other.#aliases === this.#aliases) return;
     this.#budget.spend((other.#functions.size + other.#aliases.size) / NAMES_PER_STEP);
@@ -127,14 +189,14 @@ export class Scope {
   sameAs(other: Scope): boolean {
     return (
       this.#variables === other.#variables &&
-      this.#cwds === other.#cwds &&
+      this.directories === other.directories &&
       this.positional === other.positional
     );
   }
 
   #mergeDirectories(other: Scope): void {
-    this.#budget.spend(lengthOf(other.#cwds) / CHARS_PER_STEP);
-    this.#cwds = union(this.#cwds, other.#cwds);
+    this.#budget.spend(lengthOf(other.cwds) / CHARS_PER_STEP);
+    this.directories = this.directories.with(other.directories);
   }
 
   #mergeVariables(other: Scope): void {

@@ -125,6 +125,7 @@ function inShell(
   args: readonly Field[] | null,
 ): Surroundings {
   const scope = around.scope.fork();
+  scope.exitsOnError = command.args.some(({ text }) => /^-\w*e/.test(text) && isShell(command.program));
   scope.positional = args?.map(({ text }) => text) ?? null;
   for (const { name } of command.assignments) {
     const same = command.assignments.filter((one) => one.name === name);

@@ -12,22 +12,25 @@ import {
   type Statement,
   type SyntaxNode,
 } from "unbash";
-import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
 import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
 import { evaluateCommand, readRedirections } from "./command-words.ts";
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkWhile } from "./control-flow.ts";
+import { Directories } from "./directories.ts";
 import { type Frame, spanOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { forkingFunctions, startsItself } from "./forks.ts";
 import { inputSteps } from "./input-steps.ts";
-import { UNKNOWN } from "./marks.ts";
+import { ListOutput } from "./list-output.ts";
+import { MadePaths } from "./made-paths.ts";
 import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
 import { writeFiles } from "./redirections.ts";
 import { runCommand } from "./run-command.ts";
 import { Scope } from "./scope.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import { applySession } from "./session-scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";
 import type { Span } from "./span.ts";
 import type { PolicyFacts, Profile } from "./verdict.ts";
@@ -44,6 +47,7 @@ export class Walk implements Runner {
   readonly #calls = new Set<string>();
   readonly #active = new Set<string>();
 
+  readonly #session: SessionFacts | undefined;
   readonly #found: (command: EffectiveCommand) => void;
   /** The last one that was made: the commands of a list share it. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
@@ -53,6 +57,7 @@ export class Walk implements Runner {
     this.where = where;
     this.profile = facts.profile ?? "standard";
     this.isSandboxed = facts.sandboxed === true;
+    this.#session = facts.session;
     this.budget = budget;
     this.#found = found;
   }
@@ -60,7 +65,8 @@ export class Walk implements Runner {
   /** Walks the whole text. */
   start(text: string, cwd: string): void {
     const script = this.#parse(text, { start: 0, end: text.length });
-    const scope = new Scope([cwd], new Map(), this.budget);
+    const scope = new Scope(new Directories([cwd]), new Map(), new MadePaths(), this.budget);
+    if (this.#session) applySession(scope, this.#session, this.where);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
     this.#script(script, frame);
     for (const [name, { node, frame: defined }] of this.#functions) {
@@ -98,6 +104,7 @@ export class Walk implements Runner {
     const fixed = this.#functions.get(name)?.frame.fixed ?? null;
     const flow = this.#callBody(name, node, { scope, stdin: around.stdin, via: around.via, fixed });
     scope.positional = before;
+    if (scope.ended === "function") scope.ended = null;
     return flow;
   }
 
@@ -136,17 +143,12 @@ export class Walk implements Runner {
 
   #list(statements: readonly Statement[], frame: Frame): Flow {
     this.budget.expect(statements.length);
-    let text: string | null = "";
-    let origins: Flow["origins"] = [];
-    for (const statement of statements) {
-      const flow = this.#statement(statement, frame);
-      // Of several texts the known ones count: `(crontab -l; echo "…") | crontab -`.
-      const piece = flow.text ?? (statements.length > 1 ? `${UNKNOWN}\n` : null);
-      text = text === null || piece === null ? null : text + piece;
-      if (text !== null && text.length > POLICY_FOLDED_MAX_CHARS) text = null;
-      origins = joinOrigins(origins, flow.origins);
+    const output = new ListOutput(statements.length);
+    for (const [i, statement] of statements.entries()) {
+      if (i > 0) frame.scope.goOn(frame.isTested === true);
+      output.add(this.#statement(statement, frame));
     }
-    return flowOf(text, origins);
+    return output.flow();
   }
 
   #statement(statement: Statement, frame: Frame): Flow {
@@ -219,13 +221,21 @@ export class Walk implements Runner {
 
   #pipeline(node: Pipeline, frame: Frame): Flow {
     const [only] = node.commands;
-    if (node.commands.length === 1 && only) return this.node(only, frame);
+    if (node.commands.length === 1 && only) return this.#alone(node, only, frame);
     this.budget.expect(node.commands.length);
     let flow = frame.stdin;
     for (const command of node.commands) {
       this.budget.spend(ARGV_STEPS);
       flow = this.node(command, { ...frame, scope: frame.scope.fork(), stdin: flow });
     }
+    return flow;
+  }
+
+  /** A pipeline of one command, perhaps behind `!`. */
+  #alone({ prefixes }: Pipeline, only: SyntaxNode, frame: Frame): Flow {
+    if (!prefixes.some(({ type }) => type === "Negation")) return this.node(only, frame);
+    const flow = this.node(only, { ...frame, isTested: true });
+    frame.scope.directories = frame.scope.directories.negated();
     return flow;
   }
 
@@ -273,9 +283,10 @@ export class Walk implements Runner {
     }
     // The positions in a text that was unescaped first are of no use outside.
     const fixed = script.source === undefined ? frame.fixed : around;
-    return this.budget.deeper(() =>
-      this.#script(script, { ...frame, scope: frame.scope.fork(), stdin, fixed }),
-    );
+    const scope = frame.scope.fork();
+    // bash takes `set -e` away from a substitution.
+    scope.exitsOnError = false;
+    return this.budget.deeper(() => this.#script(script, { ...frame, scope, stdin, fixed }));
   }
 
   context(frame: Frame): WordContext {

@@ -150,7 +150,7 @@ class Evaluation {
       case "ParameterExpansion":
         return this.#expansion(expandParameter(part, this.#context, evaluateText), quoted);
       case "CommandExpansion":
-        return this.#expansion([printed(this.#context.substitute(part))], quoted);
+        return this.#expansion(printed(this.#context.substitute(part)), quoted);
       case "ArithmeticExpansion":
         this.#context.arithmetic(part);
         return [[{ text: numberOf(part, this.#context.scope), kind: fixed }]];
@@ -208,8 +208,8 @@ function multiplied<T>(lists: T[][], choices: readonly (readonly T[])[]): T[][] 
 const UNKNOWN_PART: WordPart = { type: "SimpleExpansion", pos: 0, end: 0, text: "$_" };
 const GLOBS = { star: STAR, question: QUESTION, bracket: BRACKET } as const;
 
-function printed(flow: Flow): string {
-  return flow.text === null ? UNKNOWN : flow.text.replace(/\n+$/, "");
+function printed({ text, alternatives }: Flow): readonly string[] {
+  return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
 function withGlobs(text: string): string {
@@ -276,12 +276,15 @@ function expandTildes(pieces: readonly Piece[], context: WordContext, assignment
 }
 
 function homeOf(name: string, { where, scope }: WordContext): string {
-  if (name === "") return scope.variable("HOME")?.values[0] ?? where.home;
-  if (name === "+") return scope.cwds[0] ?? UNKNOWN;
-  if (name === "-") return UNKNOWN;
+  if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]);
+  if (name === "+") return onlyOf(scope.variable("PWD")?.values ?? scope.cwds);
+  if (name === "-") return onlyOf(scope.variable("OLDPWD")?.values ?? [UNKNOWN]);
   if (name === "root") return "/root";
   return where.home.endsWith(`/${name}`) ? where.home : `/home/${name}`;
 }
+
+const onlyOf = (values: readonly string[]): string =>
+  values.length === 1 ? (values[0] ?? UNKNOWN) : UNKNOWN;
 
 /** Brace alternatives follow each other; the ways of one variable are alternatives of the whole. */
 function joinCombinations(

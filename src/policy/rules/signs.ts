@@ -146,6 +146,27 @@ export const signRules: readonly Rule[] = [
     reason: (detail) => `A shell would be given to somebody else: ${detail}.`,
   },
   {
+    id: "unknown-effect",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Call the program by its full path in the system, or keep to paths inside the workspace.",
+    matches: [
+      "./tidy -rf ~/",
+      "./bin/x ../other",
+      "enable -n cd; cd /",
+      "hash -p ./x ls; ls /etc",
+      "PATH=./bin:$PATH ls ~",
+    ],
+    misses: [
+      "./tidy -rf dist",
+      "./configure --prefix=/usr/local",
+      "node_modules/.bin/eslint ..",
+      "./run.sh /tmp/x",
+    ],
+    sign: "unknown-effect",
+    reason: (detail) => `Nobody can say what would run: ${detail}.`,
+  },
+  {
     id: "loosen-policy",
     verdict: "ask",
     severity: "high",

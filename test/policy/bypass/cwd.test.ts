@@ -20,4 +20,41 @@ describe("bypass by cwd", () => {
       expect(verdictOf(command)).toBe("allow");
     },
   );
+
+  it.each([
+    "cd build; rm -rf *",
+    "cd build\nrm -rf *",
+    "cd build 2>/dev/null; rm -rf *",
+    "cd build || true; rm -rf *",
+    "cd build || echo missing; rm -rf ./*",
+    'cd "$X"; rm -rf *',
+    "pushd build; rm -rf *",
+    "cd build && make; rm -rf *",
+    "cd build; find . -delete",
+    "cd build; git clean -fdx",
+    "cd build; rm -rf .",
+    "cd build; rm -rf .git",
+    "cd build; chmod -R 777 .",
+    "cd /nonexistent/build; rm -rf *",
+    "cd a; cd b; rm -rf *",
+    "(cd build; rm -rf *)",
+    "{ cd build; rm -rf *; }",
+    "if true; then cd build; rm -rf *; fi",
+    "for d in a b; do cd $d; rm -rf *; cd ..; done",
+    "bash -c 'cd build; rm -rf *'",
+    "set -e; cd build && make; rm -rf *",
+    "set -e; { cd build; rm -rf *; } || true",
+    "set -e; if cd build; then :; fi; rm -rf *",
+    "set -e; set +e; cd build; rm -rf *",
+    "! cd build; rm -rf *",
+    "f() { cd build; }; f; rm -rf *",
+    'cd build; rm -rf "$(pwd)"/*',
+    'cd build; rm -rf "$PWD"/*',
+    "cd build & rm -rf *",
+    "command cd build; rm -rf *",
+    "cd /tmp/nothere; rm -rf *",
+    'cd build; D=$(pwd); rm -rf "$D"',
+  ])("after a cd that may have failed, both directories are judged: %j", (command) => {
+    expect(verdictOf(command)).not.toBe("allow");
+  });
 });
