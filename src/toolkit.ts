@@ -99,7 +99,8 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
   const rest = { ...given, events };
   const loadJudging = judgingLoader(rest);
   // A sandbox lets commands write here, wherever they go.
-  const manager = new ShellManager({ workspace: workingDir, ...rest });
+  const trustedFiles = [options.policyFile, auditFile].filter((file) => file !== undefined);
+  const manager = new ShellManager({ workspace: workingDir, ...rest, trustedFiles });
   const execution = { ...rest, manager, loadJudging };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });

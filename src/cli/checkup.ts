@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { sandboxSpec } from "../sandbox/options.ts";
+import { realPath } from "../sandbox/real-path.ts";
+import { guardTrusted, ownProgram } from "../sandbox/trusted-base.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { messageOf } from "../support/errors.ts";
@@ -131,10 +133,13 @@ function cgroup(): Result {
 }
 
 async function bubblewrap({ root }: ShellManager, workspace: string): Promise<Result> {
-  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [root.path] });
+  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [root.path], trusted: [] });
   if (!spec) return ok("not asked for");
   const result = await new Bubblewrap(join(root.path, "sandbox")).probe(spec);
-  return result.ok ? ok("the sandbox can be enforced") : limited(`no sandbox: ${result.why}`, result.fix);
+  if (!result.ok) return limited(`no sandbox: ${result.why}`, result.fix);
+  const guarded = guardTrusted(ownProgram(undefined), [realPath(workspace)]);
+  if (guarded.ok) return ok("the sandbox can be enforced");
+  return limited(`workspace-write is refused in this directory: ${guarded.why}`, guarded.fix);
 }
 
 async function inotify({ root }: ShellManager): Promise<Result> {

@@ -1,8 +1,8 @@
 // The rules of people, from where they may lie: a file that the host names, or the one in the XDG configuration
 // directory; and files in the workspace, which can only tighten. Each is read once: what an agent writes there
 // later changes nothing. A file that cannot be used is an error, never a file less.
-import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
 import { type RuleProblem, readRules } from "../policy/read-rules.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
@@ -10,6 +10,7 @@ import type { UserRuleSet } from "../policy/user-rule.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
+import { POLICY_FILE, policyFolders } from "../support/policy-places.ts";
 import { isError } from "../support/realms.ts";
 import { systemCode } from "../support/system-error.ts";
 
@@ -42,7 +43,7 @@ export class PolicyFiles {
     const sets = [
       ...inline(this.#sources.rules ?? []),
       this.#own(),
-      ...workspacePolicyFiles(workspace).map((file) => this.#read(file, "workspace")),
+      ...policyFolders(workspace).map((folder) => this.#read(join(folder, POLICY_FILE), "workspace")),
     ].filter((set) => set !== null);
     this.#workspaces.set(workspace, sets);
     return sets;
@@ -69,25 +70,7 @@ function userPolicyFile(home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
   // Somebody else's configuration is not where ours is; and the XDG specification ignores a relative path.
   const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
-  return join(config, "nacre", "policy.json");
-}
-
-/** In the directory itself, and above it up to the top of its repository. */
-function workspacePolicyFiles(workspace: string): readonly string[] {
-  const directories = [workspace];
-  let at = workspace;
-  while (!existsSync(join(at, ".git"))) {
-    const above = dirname(at);
-    // No repository around it: what lies above is not the workspace's.
-    if (above === at) return [policyFileIn(workspace)];
-    at = above;
-    directories.push(at);
-  }
-  return directories.map(policyFileIn);
-}
-
-function policyFileIn(directory: string): string {
-  return join(directory, ".nacre", "policy.json");
+  return join(config, "nacre", POLICY_FILE);
 }
 
 function inline(rules: readonly WrittenRule[]): readonly UserRuleSet[] {

@@ -1,6 +1,7 @@
 // Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
-import { readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { hookOf } from "../keeper/keeper-scripts.ts";
 import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
@@ -8,6 +9,7 @@ import type { Presence } from "../spool/sweep.ts";
 import { attempt } from "../support/attempt.ts";
 import type { Origin, Progress, StartedShell } from "./host.ts";
 import { NO_PIDS } from "./pids-since.ts";
+import { JOB_FD, pipePath } from "./process-pipe.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
@@ -59,24 +61,32 @@ function originOf(identity: ShellIdentity | undefined): Origin {
   return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
 }
 
-const JOB_FIFO = /\/keepers\/[^/]+\/go\d+(?: \(deleted\))?$/;
-
-/** Its bash holds the fifo open that its job comes through (shim.sh, hook.sh) until it has read all of it. */
+/** Whether a shell has taken its job. */
 export function progressOf({
   commandPid,
   commandStart,
 }: Pick<StartedShell, "commandPid" | "commandStart">): Progress {
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart) return "begun";
-  if (jobFifoOf(commandPid) === undefined) return "begun";
+  if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // Asleep in a read of the fifo: a job that was sent would have woken it. Not everybody may look at this.
+  // Asleep in a read of the job pipe: a job that was sent would have woken it. Not everybody may look at this.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
   return call === undefined || /^(?:0|63) 0x6 /.test(call) ? "waiting" : "unclear";
 }
 
-/** The fifo this bash waits at, or has not closed yet. */
-export function jobFifoOf(commandPid: number): string | undefined {
-  const path = attempt(() => readlinkSync(`/proc/${commandPid}/fd/6`));
-  return path !== undefined && JOB_FIFO.test(path) ? path : undefined;
+/**
+ * The directory of the keeper whose host this bash waits for, while it does: it was started with that keeper's hook.sh,
+ * has the pipe that its job comes through, and has not opened its script, which bash has as fd 255. The same in
+ * keeper/host-gone.sh.
+ */
+export function keeperOfWaiting(commandPid: number): string | undefined {
+  const pipe = attempt(() => readlinkSync(pipePath(commandPid, JOB_FD)));
+  if (!pipe?.startsWith("pipe:") || existsSync(`/proc/${commandPid}/fd/255`)) return undefined;
+  const environment = attempt(() => readFileSync(`/proc/${commandPid}/environ`, "utf8"))?.split("\0") ?? [];
+  const bashEnv = environment.find((pair) => pair.startsWith("BASH_ENV="))?.slice("BASH_ENV=".length) ?? "";
+  // keeper.sh has escaped what bash would expand.
+  const hook = bashEnv.replaceAll(/\\([\\$`])/g, "$1");
+  const keeperDir = dirname(dirname(hook));
+  return hookOf(keeperDir) === hook ? keeperDir : undefined;
 }

@@ -25,8 +25,8 @@ export interface StartPlace {
   /** The shim, which outlives the command. */
   readonly holder: { readonly pid: number; readonly startTime: string };
   readonly bashPath: string;
-  /** Where a session's script comes from. */
-  readonly script: string | undefined;
+  /** The program that a sandboxed session begins with, and what that reads. */
+  readonly supervisorFiles: readonly [string, ...string[]];
 }
 
 /** What the waiting bash does before its command, by a script that may replace it. */
@@ -40,7 +40,7 @@ export interface Beginning {
 
 export interface StartPlan {
   readonly command: string;
-  /** Instead of the command it runs what is sent through its script channel: a session. */
+  /** Instead of the command it runs what is sent through its channel, which it has as stdin: a session. */
   readonly session?: boolean;
   /** Absolute, and checked to be a directory that can be entered. */
   readonly workingDir: string;
@@ -116,9 +116,9 @@ export interface Host {
   /** Starts what the first command would otherwise have to wait for. */
   ready(): Promise<void>;
   start(plan: StartPlan): Promise<StartedShell>;
-  /** What a session's bash reports through. */
-  openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo>;
-  /** The fifos of a sandboxed session. */
+  /** What a session's bash reports through; undefined where its shim has died. */
+  openReports(shell: StartedShell, onBytes: (bytes: Buffer) => void): ReportFifo | undefined;
+  /** A place that a sandboxed session can see. */
   openRoom(): Promise<Room>;
   /** Another logger for a session. */
   openLogger(file: string, capBytes: number): Promise<Logger>;

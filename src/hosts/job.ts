@@ -1,8 +1,23 @@
 // How the variables of a command reach it: with the job where the waiting bash can take them, else in a
 // slot that is started with them.
-import type { Job } from "../keeper/keeper.ts";
 import { encodeFields } from "../keeper/protocol.ts";
 import { JOB_MAX_BYTES } from "../support/limits.ts";
+
+/** What a waiting bash is told (keeper/hook.sh). */
+export interface Job {
+  readonly workingDir: string;
+  /** The BASH_ENV the command is to have; "" for none. */
+  readonly bashEnv: string;
+  /** "rest": it reads what follows the job in its pipe. "": nothing. */
+  readonly stdin: "" | "rest";
+  /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
+  readonly variables: readonly string[];
+}
+
+/** The bytes of a job. */
+export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
+  return Buffer.from(encodeFields([workingDir, bashEnv, stdin, String(variables.length), ...variables]));
+}
 
 export interface PlannedJob {
   readonly job: Job;
@@ -13,10 +28,10 @@ export interface PlannedJob {
 type Variables = Readonly<Record<string, string>>;
 
 export function jobOf(
-  plan: { readonly workingDir: string; readonly variables: Variables; readonly stdin?: string | undefined },
+  plan: { readonly workingDir: string; readonly variables: Variables; readonly stdin: Job["stdin"] },
   base: Variables,
 ): PlannedJob {
-  const { workingDir, variables, stdin = "" } = plan;
+  const { workingDir, variables, stdin } = plan;
   const [baseEarly, baseLate] = partition(base, isLate);
   const [early, ownLate] = partition(variables, isLate);
   const { BASH_ENV: bashEnv = "", ...late } = { ...baseLate, ...ownLate };
@@ -40,9 +55,12 @@ function pairs(variables: Variables): string[] {
   return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
 }
 
-/** Variables that would keep a starting bash from waiting for its job: it gets them with the job. */
+/**
+ * Variables that would keep a starting bash from waiting for its job: it gets them with the job. Those of the loader, too:
+ * they may name a file that a sandboxed command can write, and this bash is outside of the sandbox.
+ */
 function isLate(name: string): boolean {
-  return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT";
+  return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT" || /^LD_/.test(name);
 }
 
 function partition(

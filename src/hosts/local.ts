@@ -1,8 +1,9 @@
 // This machine as a host: slots from a keeper, facts from /proc, signals from this process.
 import { randomBytes } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
-import { type Job, Keeper } from "../keeper/keeper.ts";
+import { Keeper } from "../keeper/keeper.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
@@ -25,17 +26,17 @@ import type {
   StartedShell,
   StartPlan,
 } from "./host.ts";
-import { baseEnvironmentOf, jobOf } from "./job.ts";
+import { baseEnvironmentOf, type Job, jobOf } from "./job.ts";
 import { Logger } from "./logger.ts";
 import { huntNewest, type OnStruck } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
+import { openPipe, pipePath, REPORT_FD } from "./process-pipe.ts";
 import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
 import { SharedLook } from "./shared-look.ts";
 import { mayNotSignal, signalGroup, signalProcess } from "./signals.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
-import { StdinFeed } from "./stdin-feed.ts";
 import { endStrays } from "./strays.ts";
 import { TagHolders } from "./tag-holders.ts";
 import { TakenSlot } from "./taken-slot.ts";
@@ -73,7 +74,8 @@ export class LocalHost implements Host {
   constructor(options: LocalHostOptions) {
     this.#options = options;
     const { root, environment } = options;
-    this.#bashPath = findBash(options.shellPath, process.env["PATH"]);
+    // Without links: one of them could be led elsewhere before the next shell is started.
+    this.#bashPath = realpathSync(findBash(options.shellPath, process.env["PATH"]));
     this.#keeper = new Keeper({
       bashPath: this.#bashPath,
       keeperDir: join(root.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`),
@@ -115,8 +117,12 @@ export class LocalHost implements Host {
     }
   }
 
-  async openReports(onBytes: (bytes: Buffer) => void): Promise<ReportFifo> {
-    return new ReportFifo(await this.#keeper.openFifo(), onBytes);
+  openReports(
+    { shimPid, shimStart }: StartedShell,
+    onBytes: (bytes: Buffer) => void,
+  ): ReportFifo | undefined {
+    const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
+    return fd === undefined ? undefined : new ReportFifo(fd, pipePath(shimPid, REPORT_FD), onBytes);
   }
 
   async openRoom(): Promise<Room> {
@@ -125,7 +131,7 @@ export class LocalHost implements Host {
 
   async openLogger(file: string, capBytes: number): Promise<Logger> {
     const { pid, fifo } = await this.#keeper.openLogger(file, capBytes);
-    return new Logger(pid, file, fifo);
+    return new Logger(pid, file, { fifo });
   }
 
   release(shell: StartedShell): void {
@@ -228,17 +234,16 @@ export class LocalHost implements Host {
   }
 
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
-    const stdin = plan.stdin && new StdinFeed(await this.#keeper.openFifo(), plan.stdin);
-    const { job, environment } = jobOf({ ...plan, stdin: stdin?.path }, this.#options.environment);
+    const stdin = plan.session || plan.stdin ? "rest" : "";
+    const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     const shim = readStat(slot.shimPid);
     const taken = new TakenSlot({
       slot,
       shimStart: shim?.startTime ?? "",
       plan,
-      stdin,
-      fifoPath: this.#keeper.fifoPath(slot.fifo),
       bashPath: this.#bashPath,
+      supervisorFiles: this.#keeper.supervisorFiles,
     });
     if (!shim || shim.hasEnded) return this.#giveUp(taken);
     let meta: ShellMeta;
@@ -252,10 +257,16 @@ export class LocalHost implements Host {
     const pidsBefore = markPids();
     this.#running.set(slot.generation, { taken, onExit: plan.onExit });
     this.#tagHolders.take(slot.tag, slot.id);
-    if (!this.#keeper.sendJob(slot.fifo, this.#withCookie(job, slot.id))) {
-      this.#running.delete(slot.generation);
-      return this.#giveUp(taken);
+    let isSent = false;
+    try {
+      isSent = taken.send(this.#withCookie(job, slot.id));
+    } finally {
+      if (!isSent) {
+        this.#running.delete(slot.generation);
+        this.#giveUp(taken);
+      }
     }
+    if (!isSent) return undefined;
     const started = taken.begun(meta, pidsBefore);
     // In case it is a long one; its end asks for a refill at once.
     this.#pool.refillIn(20);

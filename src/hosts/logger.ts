@@ -1,7 +1,17 @@
 // One logger of a session, looked at from outside: how much it has written, and whether anything is still on
 // its way. Its files in /proc are kept open: a look costs microseconds.
-import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { systemCode } from "../support/system-error.ts";
+import { pipePath } from "./process-pipe.ts";
 
 /** `idle`: it has taken everything there was. `hidden`: this system does not let us look. */
 export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
@@ -10,8 +20,11 @@ export class Logger {
   readonly pid: number;
   /** What it writes to. */
   readonly file: string;
-  /** What it reads from, where that has a name. */
-  readonly fifo: string | undefined;
+  /** Where a session's bash opens what it reads from, if it was started for a session that ran already. */
+  readonly input: string | undefined;
+  /** What a descriptor of that looks like in /proc. */
+  readonly inputLink: string | undefined;
+  readonly #fifo: string | undefined;
   readonly #output: number;
   readonly #wchan: number | undefined;
   readonly #stat: number | undefined;
@@ -19,15 +32,18 @@ export class Logger {
   #hold: number | undefined;
   #closed = false;
 
-  constructor(pid: number, file: string, fifo?: string) {
+  /** `later`: it was started for a session that ran already, and reads from this fifo, or from a pipe without a name. */
+  constructor(pid: number, file: string, later?: { readonly fifo: string | undefined }) {
     this.pid = pid;
     this.file = file;
-    this.fifo = fifo;
+    this.#fifo = later?.fifo;
+    this.input = later && (later.fifo ?? pipePath(pid, 0));
+    this.inputLink = later && readlinkSync(pipePath(pid, 0));
     this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
     this.#wchan = openQuietly(`/proc/${pid}/wchan`);
     this.#stat = openQuietly(`/proc/${pid}/stat`);
     this.#syscall = openQuietly(`/proc/${pid}/syscall`);
-    if (fifo !== undefined) this.#begin(fifo);
+    if (this.input !== undefined) this.#begin(this.input);
   }
 
   /** Bytes on disk. */
@@ -53,11 +69,11 @@ export class Logger {
 
   /** bash holds it open now; until then it would have ended. */
   letGo(): void {
-    if (this.#hold === undefined || this.fifo === undefined) return;
+    if (this.#hold === undefined) return;
     closeSync(this.#hold);
     this.#hold = undefined;
     try {
-      unlinkSync(this.fifo);
+      if (this.#fifo !== undefined) unlinkSync(this.#fifo);
     } catch {
       // The keeper is gone, and everything of it.
     }
@@ -71,9 +87,9 @@ export class Logger {
       if (fd !== undefined) closeSync(fd);
   }
 
-  /** It waits for an empty line: from then on somebody has the fifo open for writing. */
-  #begin(fifo: string): void {
-    this.#hold = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+  /** It waits for an empty line: from then on somebody has its stdin open for writing. */
+  #begin(input: string): void {
+    this.#hold = openSync(input, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(this.#hold, "\n");
   }
 }

@@ -1,17 +1,17 @@
-// The fifo through which a session's bash reports. It is opened by its path for every report: no descriptor
-// of it is ever in the hands of a command.
-import { constants, openSync, unlinkSync } from "node:fs";
-import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
+// The pipe through which a session's bash reports. It has no name: the shim of that bash holds it, and bash opens it
+// through the shim for every report. No descriptor of it is ever in the hands of a command.
+import type { OnReadOpts, SocketConstructorOpts } from "node:net";
+import { Socket } from "node:net";
 import { SCRIPT_FIFO_BYTES } from "../support/limits.ts";
 
 export class ReportFifo {
+  /** As its bash opens it. */
   readonly path: string;
   readonly #socket: Socket;
 
-  constructor(path: string, onBytes: (bytes: Buffer) => void) {
+  /** The descriptor can be written to as well: without a writer it would end after the first report. */
+  constructor(fd: number, path: string, onBytes: (bytes: Buffer) => void) {
     this.path = path;
-    // For writing, too: without a writer it would end after the first report.
-    const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
     // One buffer for all: a new one for each report is 64 KiB for the garbage collector.
     const onread: OnReadOpts = {
@@ -35,10 +35,5 @@ export class ReportFifo {
 
   close(): void {
     this.#socket.destroy();
-    try {
-      unlinkSync(this.path);
-    } catch {
-      // The keeper is gone, and everything of it.
-    }
   }
 }

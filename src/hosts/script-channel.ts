@@ -1,6 +1,6 @@
-// The fifo a session's bash reads its script from. It is the one its job came through, which nobody else
-// gets while that bash lives; this process holds it open, so that it does not end between two commands.
-import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+// The pipe a session's bash reads its script from. It has no name: the host opened it through the process that reads it,
+// and holds it open, so that it does not end between two commands.
+import { closeSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
@@ -9,8 +9,14 @@ export function sessionTitle(name: string | null): string {
   return `# session ${JSON.stringify(name ?? "")}`;
 }
 
+/** What the bash of a slot runs for a session: it becomes one that reads its script from its stdin. */
+export function sessionProgram(bashPath: string, name: string | null): string {
+  return `${sessionTitle(name)}\nexec -a bash ${quoted(bashPath)} --noprofile --norc\n`;
+}
+
 export class ScriptChannel {
-  readonly path: string;
+  /** What a descriptor of it looks like in /proc. */
+  readonly link: string;
   readonly #fd: number;
   #pending: Buffer[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -18,18 +24,13 @@ export class ScriptChannel {
   #closed = false;
   #unreadBytes = 0;
 
-  constructor(path: string) {
-    this.path = path;
-    // For reading, too: between the job and the script nobody else may have it open.
-    this.#fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  /** The descriptor can be read from as well, for what its bash has not read. Closed with this. */
+  constructor(fd: number) {
+    this.#fd = fd;
+    this.link = readlinkSync(`/proc/self/fd/${fd}`);
   }
 
-  /** What the bash of the slot is to run: it becomes one that reads from here. */
-  program(bashPath: string, name: string | null): string {
-    return `${sessionTitle(name)}\nexec -a bash ${quoted(bashPath)} --noprofile --norc <${quoted(this.path)}\n`;
-  }
-
-  /** Whether all that was sent is in the fifo. */
+  /** Whether all that was sent is in the pipe. */
   get isFlushed(): boolean {
     return this.#pending.length === 0;
   }
@@ -63,16 +64,10 @@ export class ScriptChannel {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#pending = [];
-    // Whatever the bash forked may hold it open for long: the next slot of this number needs a new one.
-    try {
-      unlinkSync(this.path);
-    } catch {
-      // The keeper is gone, and everything of it.
-    }
     closeSync(this.#fd);
   }
 
-  /** How much there was in the fifo. */
+  /** How much there was in the pipe. */
   #takeBack(): number {
     const buffer = Buffer.allocUnsafe(SCRIPT_FIFO_BYTES);
     let length = 0;
@@ -84,7 +79,7 @@ export class ScriptChannel {
     return length;
   }
 
-  /** A fifo takes 64 KiB at a time at most. */
+  /** A pipe takes 64 KiB at a time at most. */
   #flush(): void {
     for (let next = this.#pending[0]; next; next = this.#pending[0]) {
       const written = this.#write(next);

@@ -23,7 +23,6 @@ export interface SlotKind {
 export interface Slot extends ReadySlot {
   readonly id: string;
   readonly files: ShellFiles;
-  readonly fifo: string;
   readonly tag: bigint | undefined;
   /** The tag's number within this host's tags. */
   readonly tagNumber: number | undefined;
@@ -39,9 +38,7 @@ export interface SlotPoolOptions {
 export class SlotPool {
   readonly #options: SlotPoolOptions;
   readonly #idle: Slot[] = [];
-  readonly #freeFifos: number[] = [];
   readonly #queue: (() => void)[] = [];
-  #fifos = 0;
   #opening = 0;
   #refilling = false;
   #timer: NodeJS.Timeout | undefined;
@@ -74,9 +71,8 @@ export class SlotPool {
     this.#timer.unref();
   }
 
-  /** The shell of this slot has ended: its fifo and its number are free again. */
+  /** The shell of this slot has ended: its number is free again. */
   release(slot: Slot): void {
-    this.#freeFifos.push(Number(slot.fifo.slice(2)));
     if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
   }
 
@@ -155,19 +151,17 @@ export class SlotPool {
     const space = keeper.tagSpace;
     if (space) this.#numbers ??= new TagNumbers(space);
     const tagNumber = await this.#numbers?.take();
-    const fifo = `go${this.#freeFifos.pop() ?? this.#fifos++}`;
     const { id, files } = createShellDir(root);
     const tag = space && tagNumber !== undefined ? space.shellTag(tagNumber) : undefined;
     try {
       const ready = await keeper.openSlot({
         dir: files.dir,
-        fifo,
         tag: tag === undefined ? "-" : String(tag),
         ...kind,
       });
-      return { ...ready, id, files, fifo, tag, tagNumber };
+      return { ...ready, id, files, tag, tagNumber };
     } catch (error) {
-      // The fifo and the number are not given out again: a shim may yet come up with them.
+      // The number is not given out again: a shim may yet come up with it.
       rmSync(files.dir, { recursive: true, force: true });
       throw error;
     }

@@ -1,11 +1,11 @@
 // What a host and its keeper leave when both are killed at once, and what belongs to no shell: bashes that wait
 // for a job which nobody will send, and the directories of keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
-import { jobFifoOf } from "./attach.ts";
+import { keeperOfWaiting } from "./attach.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
 
 export function endStrays(root: SpoolRoot): void {
@@ -32,9 +32,9 @@ export function endStrays(root: SpoolRoot): void {
 
 /** Waits for a job from one of these keepers' hosts. */
 function waitsIn({ commandPid, commandStart }: ShellIdentity, keepers: ReadonlySet<string>): boolean {
-  const fifo = jobFifoOf(commandPid);
+  const keeperDir = keeperOfWaiting(commandPid);
   return (
-    fifo !== undefined && keepers.has(basename(dirname(fifo))) && isSameProcess(commandPid, commandStart)
+    keeperDir !== undefined && keepers.has(basename(keeperDir)) && isSameProcess(commandPid, commandStart)
   );
 }
 

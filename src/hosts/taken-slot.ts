@@ -5,26 +5,27 @@ import { join } from "node:path";
 import { writeDurableMark } from "../spool/durable-mark.ts";
 import type { ShellFiles } from "../spool/layout.ts";
 import { type ShellMeta, writeMeta } from "../spool/meta.ts";
-import type { Beginning, StartedShell, StartPlan } from "./host.ts";
+import type { Beginning, StartedShell, StartPlace, StartPlan } from "./host.ts";
+import type { Job } from "./job.ts";
+import { JobPipe } from "./job-pipe.ts";
 import type { PidMark } from "./pids-since.ts";
-import { ScriptChannel } from "./script-channel.ts";
+import { ScriptChannel, sessionProgram } from "./script-channel.ts";
 import type { Slot } from "./slot-pool.ts";
-import type { StdinFeed } from "./stdin-feed.ts";
+import { StdinFeed } from "./stdin-feed.ts";
 
 export interface TakenSlotOptions {
   readonly slot: Slot;
   readonly shimStart: string;
   readonly plan: StartPlan;
-  readonly stdin: StdinFeed | undefined;
-  /** Where its job comes through, and a session's script. */
-  readonly fifoPath: string;
   readonly bashPath: string;
+  readonly supervisorFiles: StartPlace["supervisorFiles"];
 }
 
 export class TakenSlot {
   readonly slot: Slot;
   readonly #options: TakenSlotOptions;
   #channel: ScriptChannel | undefined;
+  #stdin: StdinFeed | undefined;
   #beginning: Beginning | undefined;
 
   constructor(options: TakenSlotOptions) {
@@ -34,19 +35,18 @@ export class TakenSlot {
 
   /** Puts on disk what must be there before the command begins. If that fails it can still be closed and freed. */
   prepare(): ShellMeta {
-    const { slot, shimStart, plan, fifoPath, bashPath } = this.#options;
+    const { slot, shimStart, plan, bashPath, supervisorFiles } = this.#options;
     const { id, files } = slot;
-    if (plan.session) this.#channel = new ScriptChannel(fifoPath);
     this.#beginning = plan.begin?.({
       id,
       files,
       holder: { pid: slot.shimPid, startTime: shimStart },
       bashPath,
-      script: this.#channel?.path,
+      supervisorFiles,
     });
     if (this.#beginning) writeBeginning(files, this.#beginning);
     const meta = plan.meta(id);
-    const text = this.#channel ? this.#channel.program(bashPath, meta.session) : plan.command;
+    const text = plan.session ? sessionProgram(bashPath, meta.session) : plan.command;
     writeFileSync(files.command, text, { mode: 0o600 });
     if (plan.trailer) writeFileSync(files.trailer, "");
     if (meta.durable) writeDurableMark(files.durable, meta);
@@ -54,11 +54,26 @@ export class TakenSlot {
     return meta;
   }
 
+  /** Sends it its job; false where it has died. What it reads after that comes through the same pipe. */
+  send(job: Job): boolean {
+    const { slot, plan } = this.#options;
+    const pipe = new JobPipe(slot, plan.session ? "both" : "write");
+    try {
+      if (!pipe.send(job)) return false;
+      const fd = job.stdin === "rest" ? pipe.take() : undefined;
+      if (fd === undefined) return true;
+      if (plan.session) this.#channel = new ScriptChannel(fd);
+      else if (plan.stdin) this.#stdin = new StdinFeed(fd, plan.stdin);
+      return true;
+    } finally {
+      pipe.close();
+    }
+  }
+
   /** It has been sent its job. */
   begun(meta: ShellMeta, pidsBefore: PidMark): StartedShell {
-    const { slot, shimStart, stdin } = this.#options;
+    const { slot, shimStart } = this.#options;
     const { commandPid, commandStart } = slot;
-    stdin?.begin();
     return {
       id: slot.id,
       files: slot.files,
@@ -78,10 +93,10 @@ export class TakenSlot {
     };
   }
 
-  /** It has ended, or will never run. Before its fifo goes to the next slot. */
+  /** It has ended, or will never run. */
   close(): void {
     this.#channel?.close();
-    this.#options.stdin?.close();
+    this.#stdin?.close();
   }
 
   /** Nothing of it runs any more: what confined it goes, and may have something to say. */

@@ -3,21 +3,22 @@
 # moment it does what the keeper would have done (host-gone.sh): no shell waits for a job that nobody will send, and
 # no command runs on that nobody would end.
 #
-# It waits for two ends of file, and sleeps until then: that of the fifo watch.PID, which the keeper alone has open
-# for writing (its fd 4), and then that of the lifeline, which the host has (fd 3). Shims and loggers close both.
+# It waits for two ends of file, and sleeps until then: that of a pipe which the keeper alone has open for writing
+# (its fd 4), and then that of the lifeline, which the host has (fd 3). Shims and loggers close both.
 # It leads a group of its own, so that a signal to the keeper's group leaves it.
 # shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
 
 deputy_pid='' deputy_start=''
 
 start_deputy() {
-  [[ $lifeline && -p $keeper_dir/watch.$BASHPID ]] || return 0
-  exec 4<>"$keeper_dir/watch.$BASHPID"
+  [[ $lifeline ]] || return 0
+  open_pipe 4
+  # Expanded here: in the fork it would be the deputy's own.
   local keeper=$BASHPID
   set -m
-  # Opened while it still has our fd 4: if we are killed now, opening it waits for nobody. Its answers go where it
-  # hears from the host.
-  deputy "$keeper" <"$keeper_dir/watch.$keeper" 4>&- >&3 &
+  # Opened through its own copy of fd 4: that works also if we are killed now. Its answers go where it hears from the
+  # host.
+  deputy "$keeper" </proc/self/fd/4 4>&- >&3 &
   deputy_pid=$!
   set +m
   disown "$deputy_pid"

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Sourced (BASH_ENV) by a bash that was started before its job was known. It waits for the job, takes
 # it over and leaves no trace: after it bash opens the script it was given, as if started just now.
+#
+# The job comes through fd 6, a pipe without a name: only the host can write to it, through /proc. A fifo
+# could be opened by every process that sees its path, and whatever it wrote would be run here.
 __nacre_job() {
-  # The job: working directory, the BASH_ENV the command is to have (or nothing), what to read as stdin (or
-  # nothing), number of variables, NAME=VALUE each, all NUL-terminated.
+  # The job: working directory, the BASH_ENV the command is to have (or nothing), "rest" where stdin is what
+  # follows the job in this pipe (or nothing), number of variables, NAME=VALUE each, all NUL-terminated.
   # Names with this prefix only: a variable of the job must not hit a local one.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
   IFS='' builtin read -r -d '' -u 6 __nacre_dir
@@ -18,10 +21,10 @@ __nacre_job() {
     # shellcheck disable=SC2163 # the pair is NAME=VALUE
     builtin export "$__nacre_pair" 2>/dev/null
   done
-  # Not through `builtin`: that would undo the redirection again.
+  # Not through `builtin`: that would undo the redirection again. Opened anew, for reading only: fd 6 can be
+  # written to as well, and whoever holds such an end of its own stdin never sees end-of-file.
+  [[ -z $__nacre_stdin ]] || exec <"/proc/$BASHPID/fd/6"
   exec 6>&-
-  # A fifo: this waits until the host is there to write.
-  [[ -z $__nacre_stdin ]] || exec <"$__nacre_stdin"
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"
     builtin exit 126

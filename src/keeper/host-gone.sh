@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is done when the host is gone, by its keeper or in that one's place by its deputy (deputy.sh): every shell
 # that is not durable is ended with all it has started, and the deadlines of those that are durable are kept.
-# shellcheck disable=SC2154 # keeper_dir, keeper_tag, host_shift and command_line are set by keeper.sh
+# shellcheck disable=SC2154 # keeper_dir, hook_env, keeper_tag, host_shift and command_line are set by keeper.sh
 
 host_is_gone() {
   local dir
@@ -32,13 +32,13 @@ is_pending() {
   [[ $state == P ]]
 }
 
-# A command that still waits at its fifo has not begun: nothing of it is worth keeping alive, and nobody
+# A command that still waits for its job has not begun: nothing of it is worth keeping alive, and nobody
 # will ever send it its job. One that was sent its job and has not read it yet, or all of it, has begun: its
-# host may have told somebody so. That one is awake, so only who sleeps in a read of the fifo waits.
+# host may have told somebody so. That one is awake, so only who sleeps in a read of the job pipe waits.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
-  while waits_at_fifo "$pid" && ((++tries < 1000)); do
+  while waits_for_job "$pid" && ((++tries < 1000)); do
     if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
       IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
       [[ $call == '0 0x6 '* || $call == '63 0x6 '* ]] && return 1
@@ -48,9 +48,16 @@ has_begun() {
   return 0
 }
 
-waits_at_fifo() {
-  local fifo
-  [[ -p /proc/$1/fd/6 ]] && fifo=$(readlink "/proc/$1/fd/6") && [[ ${fifo%/*} -ef $keeper_dir ]]
+# Whether process $1 is a bash in hook.sh: it was started with that, has the job pipe, and has not opened its script,
+# which bash has as fd 255. The same in attach.ts.
+waits_for_job() {
+  local variable variables=()
+  [[ -p /proc/$1/fd/6 && ! -e /proc/$1/fd/255 ]] || return
+  { mapfile -d '' -t variables <"/proc/$1/environ"; } 2>/dev/null
+  for variable in "${variables[@]}"; do
+    [[ $variable == "BASH_ENV=$hook_env" ]] && return
+  done
+  return 1
 }
 
 list_durable() {
@@ -74,7 +81,8 @@ list_durable() {
 keep_deadlines() {
   local dir uptime deadline tag kept left=("${!durable[@]}")
   while ((${#left[@]})); do
-    read -r -t 1 _ <>"$keeper_dir/idle" || [[ -p $keeper_dir/idle ]] || return
+    wait_seconds 1
+    [[ -d $keeper_dir ]] || return
     read -r uptime _ </proc/uptime
     covered=() kept=()
     for dir in "${left[@]}"; do

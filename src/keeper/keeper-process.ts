@@ -1,22 +1,21 @@
-// One run of keeper.sh: spawns it, waits for its greeting, turns its lines into answers.
+// One run of keeper.sh: puts its scripts in place, spawns it, waits for its greeting, turns its lines into answers.
 // Knows nothing of slots or restarts; keeper.ts does.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { KEEPER_ANSWER_MAX_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
+import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
-
-// Also right from a bundle in the folder of a door.
-const PROGRAM = fileURLToPath(new URL("../keeper/keeper.sh", import.meta.url));
 
 const LIFELINE_FD = 3;
 
 export interface KeeperProcessOptions {
   readonly bashPath: string;
   readonly keeperDir: string;
+  /** Its own, for this directory. */
+  readonly scripts: KeeperScripts;
   /** Decimal tag, "+" before it where an earlier keeper of this host had it, or "-" for none. */
   readonly tag: string;
   readonly hostShift: number;
@@ -136,12 +135,13 @@ function lifelineOf(child: ChildProcess): Socket | undefined {
 
 function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
+    options.scripts.place();
     const child = spawn(
       options.bashPath,
       [
         "--noprofile",
         "--norc",
-        PROGRAM,
+        keeperProgram(options.keeperDir),
         options.bashPath,
         options.keeperDir,
         options.tag,
@@ -153,7 +153,8 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         // A session of its own: Ctrl-C at the terminal must not reach it.
         detached: true,
         // A clean environment: nothing of the host's can be read from the keeper or its shims.
-        env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" },
+        // The system's own programs first: what a command may have put into /usr/local/bin is not run in their place.
+        env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin", LC_ALL: "C" },
         // The host's own directory may be gone, or be unmounted some day.
         cwd: "/",
         stdio: ["pipe", "pipe", "ignore", "pipe"],

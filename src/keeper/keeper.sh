@@ -1,24 +1,36 @@
 #!/usr/bin/env bash
 # The keeper: one per host process. It forks every shell, so that the host never has to, and it
 # is what remains when the host dies. It reads requests from stdin and answers on stdout; the
-# protocol is described in protocol.ts. shim.sh holds what happens inside each forked child, host-gone.sh
+# protocol is described in protocol.ts. pipe.sh makes pipes, shim.sh holds what happens inside each forked child, host-gone.sh
 # what is done at the end, and deputy.sh who does it where the keeper was killed, too.
 #
 # Needs bash >= 4.4 and coreutils, nothing else: the same program runs at the far end of a pipe.
+# Runs from a copy of these scripts in DIR, which the host has made (keeper-scripts.ts): the package may lie where a
+# sandboxed command can write, and what is read from there later would run outside of the sandbox.
+#
 # Started as: keeper.sh BASH DIR TAG SHIFT [LIFELINE]
 # TAG is "-" where no tag may be used. LIFELINE is 3 where that fd is a pipe that the host holds open for as long
 # as it lives; without one there is no deputy.
 set -u
 
 shell_path=$1 # not $BASH: that is the user's login shell where argv[0] is not found in PATH
-keeper_dir=$2 # private to this keeper: fifos, the logger's link
+keeper_dir=$2 # private to this keeper: its scripts, the logger's link, fifos of sandboxed sessions
 keeper_tag=$3 # this host's tag with every bit below the host's own set, see tag.ts
 host_shift=$4 # tags >> host_shift are equal for all that belongs to this host
 shell_shift=$((host_shift - 14)) # and these for all that belongs to one shell
 lifeline=${5-}
 hook=${BASH_SOURCE[0]%/*}/hook.sh
+# As BASH_ENV, which bash expands like a word in double quotes. Unescaped, a state root called $HOME would lead it
+# elsewhere, and the bash would neither wait for its job nor be confined.
+hook_env=${hook//\\/\\\\}
+hook_env=${hook_env//\$/\\$}
+hook_env=${hook_env//\`/\\\`}
 env_path=$(type -P env)
+# Looked up now, for good: a program of the same name that turns up earlier in PATH later is not run. Forks inherit it.
+hash mkdir mkfifo ln mv rm readlink
 
+# shellcheck source=src/keeper/pipe.sh
+. "${BASH_SOURCE[0]%/*}/pipe.sh"
 # shellcheck source=src/keeper/shim.sh
 . "${BASH_SOURCE[0]%/*}/shim.sh"
 # shellcheck source=src/keeper/host-gone.sh
@@ -40,7 +52,6 @@ main() {
     case $kind in
       env) request_env ;;
       slot) request_slot ;;
-      fifo) request_fifo ;;
       log) request_log ;;
       *) answer error protocol "$kind" && break ;;
     esac
@@ -76,35 +87,28 @@ request_env() {
   done
 }
 
-# slot GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV: forks a shim whose command waits for its job.
+# slot GENERATION DIR TAG CAP_KIB STREAMS ENV: forks a shim whose command waits for its job.
 request_slot() {
-  local generation dir fifo tag cap streams env
-  read_field generation && read_field dir && read_field fifo && read_field tag &&
+  local generation dir tag cap streams env
+  read_field generation && read_field dir && read_field tag &&
     read_field cap && read_field streams && read_field env || return
   has_deputy || start_deputy
-  [[ -p $keeper_dir/$fifo ]] || mkfifo -m 600 -- "$keeper_dir/$fifo"
   # Before anything runs in it: whoever comes after us must know which shells there are.
   cover "$dir"
-  shim "$generation" "$dir" "$keeper_dir/$fifo" "$tag" "$cap" "$streams" "nacre_env_$env" &
+  shim "$generation" "$dir" "$tag" "$cap" "$streams" "nacre_env_$env" &
   # bash remembers every job it started until it is waited for: that table must not grow.
   disown $!
   ((${#covered[@]} < covered_max)) || forget_ended
 }
 
-# fifo NAME: what a session's bash reports through.
-request_fifo() {
-  local name
-  read_field name || return
-  if mkfifo -m 600 -- "$keeper_dir/$name"; then answer fifo "$name"; else answer no "$name"; fi
-}
-
-# log NAME FILE CAP_KIB: a logger for a session whose first ones are held by something it left running.
-# A child of ours and not of the session: its `wait` would never return.
+# log NAME FIFO FILE CAP_KIB: a logger for a session whose first ones are held by something it left running.
+# A child of ours and not of the session: its `wait` would never return. FIFO is what a bash in a sandbox opens,
+# which cannot see the logger's process; without one the logger reads from a pipe that has no name.
 request_log() {
-  local name file cap
-  read_field name && read_field file && read_field cap || return
-  if mkfifo -m 600 -- "$keeper_dir/$name"; then
-    fifo_logger "$name" "$file" "$cap" &
+  local name fifo file cap
+  read_field name && read_field fifo && read_field file && read_field cap || return
+  if [[ ! $fifo ]] || mkfifo -m 600 -- "$keeper_dir/$fifo"; then
+    later_logger "$name" "$fifo" "$file" "$cap" &
     disown $!
   else
     answer no "$name"
@@ -182,13 +186,12 @@ handshake() {
   ns=${ns//[!0-9]/}
   identity_tail="${boot:-unknown} ${ns:-0}"
   command_line_of "$BASHPID" && command_line=$REPLY
-  mkfifo -m 600 -- "$keeper_dir/idle" "$keeper_dir/watch.$BASHPID" 2>/dev/null
   # A keeper before us may have left shells.
   read_covered || : >"$keeper_dir/covered"
   # From the first request on, and before the deputy of a keeper before us is told that it may go.
   start_deputy
   write_keeper_identity
-  answer hello 1 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
+  answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
 }
 
 # Who acts as the keeper. Leaves the start time in REPLY.

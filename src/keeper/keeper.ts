@@ -1,6 +1,6 @@
 // The host's side of its keeper: starts it, asks it for slots, and starts another one when it dies.
 // Every request is answered or fails; none waits for a keeper that is gone.
-import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -10,14 +10,14 @@ import {
   KEEPER_RESTART_WINDOW_MS,
   KEEPER_RESTARTS_MAX_COUNT,
 } from "../support/limits.ts";
-import { systemCode } from "../support/system-error.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
-import { type Answer, encodeFields, type Hello, type ReadySlot } from "./protocol.ts";
+import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
+import type { Answer, Hello, ReadySlot } from "./protocol.ts";
 import { TagSpace } from "./tag.ts";
 
 export interface KeeperOptions {
   readonly bashPath: string;
-  /** Private to this host: fifos live here. Removed by the keeper when the host is gone. */
+  /** Private to this host: its scripts live here. Removed by the keeper when the host is gone. */
   readonly keeperDir: string;
   /** The hard limit on file locks this process was born with, or undefined where tags must not be used. */
   readonly ownTag: string | undefined;
@@ -28,22 +28,11 @@ export interface KeeperOptions {
 
 export interface SlotRequest {
   readonly dir: string;
-  readonly fifo: string;
   readonly tag: string;
   readonly capBytes: number;
   readonly streams: "split" | "merged";
   /** The whole environment, where it is not the base one. */
   readonly environment: readonly string[] | undefined;
-}
-
-export interface Job {
-  readonly workingDir: string;
-  /** The BASH_ENV the command is to have; "" for none. */
-  readonly bashEnv: string;
-  /** A file to have as stdin; "" for nothing to read. */
-  readonly stdin: string;
-  /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
-  readonly variables: readonly string[];
 }
 
 interface Opening<T> {
@@ -53,9 +42,10 @@ interface Opening<T> {
 
 export class Keeper {
   readonly #options: KeeperOptions;
+  readonly #scripts: KeeperScripts;
   readonly #openings = new Map<string, Opening<ReadySlot>>();
-  /** Fifos and loggers asked for, by name; the pid of a logger, 0 for a fifo. */
-  readonly #namedOpenings = new Map<string, Opening<number>>();
+  /** Loggers asked for, by name; they open with their pid. */
+  readonly #loggerOpenings = new Map<string, Opening<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
   /** Their deputies answer for the shells until the next one does. */
@@ -68,6 +58,7 @@ export class Keeper {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
+    this.#scripts = new KeeperScripts(options.keeperDir);
   }
 
   /** Starts it unless it runs. */
@@ -93,9 +84,9 @@ export class Keeper {
     if (request.environment) {
       keeper.send(["env", "once", String(request.environment.length), ...request.environment]);
     }
-    const { dir, fifo, tag, streams } = request;
+    const { dir, tag, streams } = request;
     const capKib = capKibOf(request.capBytes);
-    keeper.send(["slot", generation, dir, fifo, tag, capKib, streams, request.environment ? "once" : "base"]);
+    keeper.send(["slot", generation, dir, tag, capKib, streams, request.environment ? "once" : "base"]);
     const timer = setTimeout(() => this.#settle(generation, notInTime()), KEEPER_ANSWER_MAX_MS);
     // Whoever waits for a shell keeps the program alive; a slot for the pool is nobody's.
     timer.unref();
@@ -106,68 +97,48 @@ export class Keeper {
     }
   }
 
-  /** A directory of its own for fifos, in the keeper's; returns its name. */
+  /** The program that a sandboxed session begins with, and what that reads. */
+  get supervisorFiles(): readonly [string, ...string[]] {
+    return supervisorFiles(this.#options.keeperDir);
+  }
+
+  /** A directory of its own in the keeper's, for what one sandbox is to see; returns its name. */
   async openFolder(): Promise<string> {
     await this.start();
     const name = `in${++this.#lastName}`;
-    mkdirSync(this.fifoPath(name), { mode: 0o700 });
+    mkdirSync(this.pathOf(name), { mode: 0o700 });
     return name;
   }
 
-  /** A new fifo of a session; returns its path. */
-  async openFifo(folder = ""): Promise<string> {
-    const name = join(folder, `re${++this.#lastName}`);
-    await this.#openNamed(name, ["fifo", name]);
-    return this.fifoPath(name);
-  }
-
-  /** A logger that begins when it is sent an empty line through its fifo, and ends when nobody holds that open. */
+  /**
+   * A logger that begins when it is sent an empty line through its stdin, and ends when nobody holds that open. In a
+   * folder it has a fifo there; else its stdin is a pipe without a name.
+   */
   async openLogger(
     file: string,
     capBytes: number,
-    folder = "",
-  ): Promise<{ readonly pid: number; readonly fifo: string }> {
-    const name = join(folder, `lo${++this.#lastName}`);
-    const pid = await this.#openNamed(name, ["log", name, file, capKibOf(capBytes)]);
-    return { pid, fifo: this.fifoPath(name) };
-  }
-
-  fifoPath(name: string): string {
-    return join(this.#options.keeperDir, name);
-  }
-
-  async #openNamed(name: string, request: readonly string[]): Promise<number> {
+    folder?: string,
+  ): Promise<{ readonly pid: number; readonly fifo: string | undefined }> {
     await this.start();
     const keeper = this.#current;
     if (!keeper) throw new KeeperLost();
+    const name = `log${++this.#lastName}`;
+    const fifo = folder === undefined ? "" : join(folder, name);
     const opened = new Promise<number>((resolve, reject) => {
-      this.#namedOpenings.set(name, { resolve, reject });
+      this.#loggerOpenings.set(name, { resolve, reject });
     });
-    keeper.send(request);
-    const timer = setTimeout(() => this.#settleNamed(name, notInTime()), KEEPER_ANSWER_MAX_MS);
+    keeper.send(["log", name, fifo, file, capKibOf(capBytes)]);
+    const timer = setTimeout(() => this.#settleLogger(name, notInTime()), KEEPER_ANSWER_MAX_MS);
     try {
-      return await opened;
+      return { pid: await opened, fifo: fifo === "" ? undefined : this.pathOf(fifo) };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Hands a waiting slot its job; false where nobody waits at that fifo any more. */
-  sendJob(fifo: string, job: Job): boolean {
-    const { workingDir, bashEnv, stdin, variables } = job;
-    const message = Buffer.from(
-      encodeFields([workingDir, bashEnv, stdin, String(variables.length), ...variables]),
-    );
-    let fd: number | undefined;
-    try {
-      fd = openSync(this.fifoPath(fifo), constants.O_WRONLY | constants.O_NONBLOCK);
-      return writeSync(fd, message) === message.length;
-    } catch (error) {
-      if (["ENXIO", "EPIPE", "ENOENT"].includes(systemCode(error) ?? "")) return false;
-      throw error;
-    } finally {
-      if (fd !== undefined) closeSync(fd);
-    }
+  /** Of something in the keeper's directory. */
+  pathOf(name: string): string {
+    return join(this.#options.keeperDir, name);
   }
 
   /** Ends it; it ends every shell of this host that is not durable. */
@@ -188,6 +159,7 @@ export class Keeper {
         const keeper = await startKeeperProcess({
           bashPath,
           keeperDir,
+          scripts: this.#scripts,
           tag: space ? `${restarted ? "+" : ""}${space.keeperTag}` : "-",
           hostShift: space?.hostShift ?? 0,
           onAnswer: (answer) => this.#take(answer),
@@ -221,13 +193,12 @@ export class Keeper {
       case "failed":
         this.#settle(answer.generation, outOfSomething());
         break;
-      case "fifo":
       case "logging":
-        this.#namedOpenings.get(answer.name)?.resolve(answer.kind === "fifo" ? 0 : answer.pid);
-        this.#namedOpenings.delete(answer.name);
+        this.#loggerOpenings.get(answer.name)?.resolve(answer.pid);
+        this.#loggerOpenings.delete(answer.name);
         break;
       case "no":
-        this.#settleNamed(answer.name, outOfSomething());
+        this.#settleLogger(answer.name, outOfSomething());
         break;
       case "exit":
         this.#options.onExit(answer.generation, answer.record);
@@ -240,9 +211,9 @@ export class Keeper {
     this.#openings.delete(generation);
   }
 
-  #settleNamed(name: string, error: Error): void {
-    this.#namedOpenings.get(name)?.reject(error);
-    this.#namedOpenings.delete(name);
+  #settleLogger(name: string, error: Error): void {
+    this.#loggerOpenings.get(name)?.reject(error);
+    this.#loggerOpenings.delete(name);
   }
 
   #lost(keeper: KeeperProcess): void {
@@ -252,10 +223,10 @@ export class Keeper {
     this.#killed.push(keeper);
     // A shim it forked just before may still answer, through the pipe it inherited.
     const pending = [...this.#openings.keys()];
-    const pendingNames = [...this.#namedOpenings.keys()];
+    const pendingLoggers = [...this.#loggerOpenings.keys()];
     setTimeout(() => {
       for (const generation of pending) this.#settle(generation, new KeeperLost());
-      for (const name of pendingNames) this.#settleNamed(name, new KeeperLost());
+      for (const name of pendingLoggers) this.#settleLogger(name, new KeeperLost());
     }, 100);
     this.#revive();
   }

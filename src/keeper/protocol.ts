@@ -2,10 +2,10 @@
 //
 // Requests, on the keeper's stdin: fields that each end with NUL, the first one names the request.
 //   env NAME COUNT NAME=VALUE...                         an environment for slots to come
-//   slot GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV     fork a shim whose command waits for its job
-//   fifo NAME                                            make one, for the reports of a session
-//   log NAME FILE CAP_KIB                                fork a logger from the fifo NAME into FILE; it begins at an empty line
-// The job itself goes through the slot's fifo, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
+//   slot GENERATION DIR TAG CAP_KIB STREAMS ENV          fork a shim whose command waits for its job
+//   log NAME FIFO FILE CAP_KIB                           fork a logger into FILE; it begins at an empty line. It reads
+//                                                        from FIFO, made for it, or from a pipe of its own where that is ""
+// The job itself goes through a pipe of the slot, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
 // The lifeline, fd 3, is only held open; "relieved" tells the deputy of a dead keeper that another one is at work.
 //
@@ -13,15 +13,14 @@
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
 //   fatal REASON                                                     instead of hello
 //   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot takes its job
-//   fifo NAME                                                        it is there
 //   logging NAME PID                                                 the logger waits for its empty line
-//   no NAME                                                          no fifo or logger came of it
+//   no NAME                                                          no logger came of it
 //   gone                                                             the host is gone and so is what was to go with it
 //   failed GENERATION                                                no slot came of it
 //   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
 import { type ExitRecord, parseExitFields } from "../spool/end-record.ts";
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 export interface Hello {
   readonly kind: "hello";
@@ -50,7 +49,6 @@ export type Answer =
   | Hello
   | { readonly kind: "fatal"; readonly reason: string }
   | ({ readonly kind: "ready" } & ReadySlot)
-  | { readonly kind: "fifo"; readonly name: string }
   | { readonly kind: "logging"; readonly name: string; readonly pid: number }
   | { readonly kind: "no"; readonly name: string }
   | { readonly kind: "gone" }
@@ -83,7 +81,6 @@ export function parseAnswer(line: string): Answer {
         errLogger: Number(errLogger),
       };
     }
-    case "fifo":
     case "no":
       return { kind, name: words[0] ?? "" };
     case "logging":

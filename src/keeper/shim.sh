@@ -3,14 +3,16 @@
 # job (hook.sh), waits for that bash to end, drains the loggers, writes the exit record and only then
 # tells the host: whoever hears of the end finds all of it on disk.
 #
-# Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the fifo the job comes
+# Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the pipe the job comes
 # through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
 # their own. What the keeper has as 3 and 4 (deputy.sh) is closed first of all.
-# shellcheck disable=SC2154 # keeper_dir, hook, shell_path, env_path and identity_tail are set by keeper.sh
+# Once the command has been started, 6 is the pipe that a session's bash reports through: it opens
+# /proc/SHIM/fd/6 for each report, and so does the host, once. 8 is what it waits at (wait_seconds).
+# shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
 
-# shim GENERATION DIR FIFO TAG CAP_KIB STREAMS ENV_ARRAY
+# shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
 shim() {
-  local generation=$1 dir=$2 fifo=$3 tag=$4 cap=$5 streams=$6 env_array=$7
+  local generation=$1 dir=$2 tag=$3 cap=$4 streams=$5 env_array=$6
   local out_logger='' err_logger='' command_pid='' code='' flags='' REPLY=''
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
@@ -18,7 +20,10 @@ shim() {
 
   # A pipe and not the file itself as the command's stdout: `echo x >/dev/stderr` reopens it, and
   # would truncate a file. The files are opened here so that this process can tell how much was written.
-  exec 4<>"$dir/record" 5>>"$dir/out" 6<>"$fifo" || exit 1
+  exec 4<>"$dir/record" 5>>"$dir/out" || exit 1
+  # Without it the bash would not wait for its job, nor be confined: it would read its script at once.
+  [[ -r $hook ]] || exit 1
+  open_pipe 6 || exit 1
   exec 8> >(log 5 "$cap")
   out_logger=$!
   if [[ $streams == split ]]; then
@@ -35,7 +40,8 @@ shim() {
   run_command "$dir" "$tag" "$env_array" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   set +m
-  exec 6>&- 8>&- 9>&-
+  exec 8>&- 9>&-
+  open_pipe 6
   write_identity "$dir" "$command_pid" "$tag"
   trap - EXIT
   printf 'ready %s %s %s %s %s %s\n' \
@@ -79,18 +85,18 @@ log() {
   exec -a cat "$keeper_dir/nacre-log"
 }
 
-# A logger behind a fifo: fifo_logger NAME FILE CAP_KIB. The host opens the fifo for writing when it hears of
-# us, and says so with an empty line; a host that is gone says nothing.
-fifo_logger() {
-  local fifo=$keeper_dir/$1
+# A logger for a session that runs already: later_logger NAME FIFO FILE CAP_KIB. The host opens its stdin for writing
+# when it hears of us, and says so with an empty line; a host that is gone says nothing.
+later_logger() {
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
-  # For writing, too, so that opening it waits for nobody; not any longer than that, or it would never end.
-  # All of it before the host hears of us: it removes the fifo as soon as the session has opened it.
-  exec 5>>"$2" 6<>"$fifo" || { printf 'no %s\n' "$1" >&3 && exit 1; }
-  exec <"$fifo"
+  exec 5>>"$3" || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  # Open for writing, too, until the host has it, so that it does not end; not any longer, or it would never end.
+  # A fifo is opened before the host hears of us: it removes the name as soon as the session has opened it.
+  if [[ $2 ]]; then exec 6<>"$keeper_dir/$2"; else open_pipe 6; fi || { printf 'no %s\n' "$1" >&3 && exit 1; }
+  exec </proc/self/fd/6
   printf 'logging %s %s\n' "$1" "$BASHPID" >&3
   read -r -t 10 _ || exit 1
-  log 5 "$3"
+  log 5 "$4"
 }
 
 # Becomes the bash that waits for its job in hook.sh and then reads DIR/cmd as its script.
@@ -100,7 +106,7 @@ run_command() {
   export -n PATH LC_ALL OLDPWD
   local -n nacre_environment=$3
   # Everything needed below under a name that no variable of the command can take.
-  local nacre_hook=$hook nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
+  local nacre_hook=$hook_env nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
   local nacre_pair nacre_name nacre_odd=()
   for nacre_pair in "${nacre_environment[@]}"; do
     nacre_name=${nacre_pair%%=*}
@@ -188,9 +194,15 @@ end_of_logger() {
   esac
 }
 
-# 2 ms without forking `sleep`: nobody ever writes to this fifo.
 pause() {
-  read -r -t 0.002 _ <>"$keeper_dir/idle"
+  wait_seconds 0.002
+}
+
+# Without forking `sleep`: nobody ever writes to this pipe. Made when it is first needed; in a fork that is one of its
+# own, or the one it has inherited.
+wait_seconds() {
+  [[ -p /proc/$BASHPID/fd/8 ]] || open_pipe 8
+  read -r -t "$1" -u 8 _
 }
 
 # Sets REPLY to how far fd $1 (shared with its logger) has been written.

@@ -12,6 +12,7 @@ import { explainFailure, explainMissing } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
 import type { SandboxSpec } from "./options.ts";
 import { seccompProgram } from "./seccomp.ts";
+import { guardTrusted } from "./trusted-base.ts";
 import { isSeen, viewOf } from "./view.ts";
 
 /** Not the standard ones, and none that bash uses for itself. */
@@ -33,6 +34,8 @@ export class Bubblewrap implements SandboxDriver {
 
   async probe(spec: SandboxSpec): Promise<ProbeResult> {
     if (findBwrap(spec.writable) === undefined) return explainMissing();
+    const guarded = guardTrusted(spec.trusted, spec.writable);
+    if (!guarded.ok) return guarded;
     try {
       return await this.#tryOut(spec);
     } catch (cause) {
@@ -58,7 +61,10 @@ export class Bubblewrap implements SandboxDriver {
         repositories: [],
         isPlaceholder: () => false,
       };
-      const { argv, descriptors } = this.#wrap(spec, plan, { withPlaceholders: false });
+      // Another shell's may be there now and gone in a moment.
+      const { argv, descriptors } = this.#wrap({ ...spec, policyFolders: [] }, plan, {
+        withPlaceholders: false,
+      });
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
         if (content) writeFileSync(path, content);

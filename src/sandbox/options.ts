@@ -5,8 +5,10 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
+import { policyFolders } from "../support/policy-places.ts";
 import { type CredentialPlaces, credentialPlaces } from "./find-credentials.ts";
-import { realPath } from "./real-path.ts";
+import { isWithin, realPath } from "./real-path.ts";
+import type { TrustedPath } from "./trusted-base.ts";
 
 export interface SandboxOptions {
   /** What commands may touch: everything, nothing for writing, or the workspace for writing. @default "off" */
@@ -38,6 +40,10 @@ export interface SandboxSpec {
   readonly credentials: CredentialPlaces;
   /** Our own, hidden from every command. */
   readonly stateRoots: readonly string[];
+  /** What runs outside, or is read there, and lies in something writable. */
+  readonly trusted: readonly TrustedPath[];
+  /** Folders with rules of the workspace, whether they exist or not, in something writable. */
+  readonly policyFolders: readonly string[];
   readonly gitConfig: boolean;
   readonly debuggers: boolean;
 }
@@ -45,7 +51,11 @@ export interface SandboxSpec {
 /** undefined where no sandbox is asked for. */
 export function sandboxSpec(
   options: SandboxOptions,
-  place: { readonly workspace: string; readonly stateRoots: readonly string[] },
+  place: {
+    readonly workspace: string;
+    readonly stateRoots: readonly string[];
+    readonly trusted: readonly TrustedPath[];
+  },
 ): SandboxSpec | undefined {
   const { sandbox: profile = "off", network = "none" } = options;
   if (profile === "off") return undefined;
@@ -65,15 +75,20 @@ export function sandboxSpec(
     );
   }
   const homes = ownHomes();
+  const roots = profile === "workspace-write" ? [workspace, ...writable] : writable;
   return {
     profile,
     network,
     workspace,
-    writable: profile === "workspace-write" ? [workspace, ...writable] : writable,
+    writable: roots,
     hide: (options.hide ?? []).map(own),
     homes,
     credentials: credentialPlaces(homes),
     stateRoots: unique(place.stateRoots.map(realPath)),
+    trusted: place.trusted.filter(({ path }) =>
+      roots.some((root) => isWithin(path, root) || isWithin(root, path)),
+    ),
+    policyFolders: policyFolders(workspace).filter((path) => roots.some((root) => isWithin(path, root))),
     gitConfig: options.gitConfig ?? false,
     debuggers: options.debuggers ?? false,
   };

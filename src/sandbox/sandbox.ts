@@ -11,7 +11,9 @@ import { NewRepositories } from "./new-repositories.ts";
 import { NoSandbox } from "./none.ts";
 import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./options.ts";
 import { type Holder, Placeholders } from "./placeholders.ts";
-import { startScript } from "./start-script.ts";
+import { isWithin, realPath } from "./real-path.ts";
+import { type InheritedPipe, startScript } from "./start-script.ts";
+import type { TrustedPath } from "./trusted-base.ts";
 import { isSeen } from "./view.ts";
 
 export interface ConfineOptions extends SandboxOptions, LimitOptions {}
@@ -32,7 +34,7 @@ export interface StartRequest {
   /** What it needs of the state root. */
   readonly readable: readonly string[];
   readonly writable?: readonly string[];
-  readonly stdin?: string;
+  readonly pipes?: readonly InheritedPipe[];
   readonly isInit?: boolean;
   /** Whether a process was started since the last call: without one, no repository can have been made. */
   readonly hasForked?: () => boolean;
@@ -46,6 +48,17 @@ export interface ConfinedStart {
   look(): string[];
   /** Returns remarks on what became of it. */
   end(): string[];
+}
+
+/** What a sandbox is told about the nacre it belongs to, and others. */
+export interface SandboxPlace {
+  /** Of this manager first, then others that are to be hidden. */
+  readonly stateRoots: readonly [string, ...string[]];
+  /** Of every nacre that runs now: looked up for each start. */
+  readonly livingRoots: () => readonly string[];
+  /** What runs outside of the sandbox, or is read there. */
+  readonly trusted: () => readonly TrustedPath[];
+  readonly isAlive: (holder: Holder) => boolean;
 }
 
 /** How the shells of one workspace are wrapped. */
@@ -65,7 +78,7 @@ function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
 
 export class Sandbox {
   readonly #options: ConfineOptions;
-  readonly #stateRoots: readonly string[];
+  readonly #place: SandboxPlace;
   readonly #limits: Limits;
   readonly #placeholders: Placeholders;
   readonly #bubblewrap: SandboxDriver;
@@ -73,14 +86,7 @@ export class Sandbox {
   /** By workspace, once tried. */
   readonly #tried = new Map<string, Tried>();
 
-  constructor(
-    options: ConfineOptions,
-    place: {
-      /** Of this manager first, then others that are to be hidden. */
-      readonly stateRoots: readonly [string, ...string[]];
-      readonly isAlive: (holder: Holder) => boolean;
-    },
-  ) {
+  constructor(options: ConfineOptions, place: SandboxPlace) {
     const { sandbox = "off" } = options;
     if (!SANDBOX_PROFILES.includes(sandbox)) {
       throw new NacreError(
@@ -90,7 +96,7 @@ export class Sandbox {
     }
     if (sandbox === "off") refuseWithoutSandbox(options);
     this.#options = options;
-    this.#stateRoots = place.stateRoots;
+    this.#place = place;
     const dir = join(place.stateRoots[0], "sandbox");
     this.#limits = new Limits(options);
     this.#placeholders = new Placeholders(join(dir, "placeholders"), place.isAlive);
@@ -143,7 +149,7 @@ export class Sandbox {
         limits,
         wrapped: isConfined ? wrapped : undefined,
         dir: place.dir,
-        stdin: request.stdin,
+        pipes: request.pipes ?? [],
       }),
       files: descriptors.flatMap(fileOf),
       look: () => [...(limits?.look() ?? []), ...(hasForked() ? made.remarks() : [])],
@@ -161,7 +167,8 @@ export class Sandbox {
   }
 
   async #try(workspace: string): Promise<Tried> {
-    const spec = sandboxSpec(this.#options, { workspace, stateRoots: this.#stateRoots });
+    const { stateRoots } = this.#place;
+    const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#place.trusted() });
     if (!spec) return { driver: new NoSandbox([]) };
     const probed = await this.#bubblewrap.probe(spec);
     if (probed.ok) return { driver: this.#bubblewrap, spec };
@@ -189,16 +196,32 @@ export class Sandbox {
       workingDir: request.workingDir,
       isPlaceholder: this.#placeholders.held(),
       shown: {
-        stateRoot: this.#stateRoots[0] ?? "",
+        stateRoot: this.#place.stateRoots[0],
         readable: request.readable,
         writable: request.writable ?? [],
       },
       ...(request.isInit ? { isInit: true } : {}),
     };
-    const wrapped = tried.spec ? tried.driver.wrap(tried.spec, plan) : tried.driver.wrap(undefined, plan);
+    const wrapped = tried.spec
+      ? tried.driver.wrap(hidingRoots(tried.spec, this.#place.livingRoots()), plan)
+      : tried.driver.wrap(undefined, plan);
     this.#placeholders.hold(wrapped.placeholders, place.holder);
     return wrapped;
   }
+}
+
+/** Of a root that somebody works in, what must not be seen. */
+const PARTS_OF_ROOT = ["keepers", "shells", "sandbox"];
+
+function hidingRoots(spec: SandboxSpec, living: readonly string[]): SandboxSpec {
+  const more = living.map(realPath).filter((root) => !spec.stateRoots.includes(root));
+  if (more.length === 0) return spec;
+  const isWorkedIn = (root: string) =>
+    [spec.workspace, ...spec.writable].some((path) => isWithin(path, root));
+  const hidden = more.flatMap((root) =>
+    isWorkedIn(root) ? PARTS_OF_ROOT.map((part) => join(root, part)) : [root],
+  );
+  return { ...spec, stateRoots: [...spec.stateRoots, ...hidden] };
 }
 
 /** bwrap itself, and the first process of its world. */

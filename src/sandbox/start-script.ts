@@ -9,11 +9,17 @@ export interface StartParts {
   readonly wrapped: WrappedStart | undefined;
   /** The shell's own directory. */
   readonly dir: string;
-  /** What becomes its stdin, in place of nothing. */
-  readonly stdin: string | undefined;
+  /** Pipes that the sandbox gets, to be opened by their paths in /proc. */
+  readonly pipes: readonly InheritedPipe[];
 }
 
-export function startScript({ limits, wrapped, dir, stdin }: StartParts): string {
+/** A pipe of another process that becomes a descriptor of the first process in a sandbox. */
+export interface InheritedPipe {
+  readonly fd: number;
+  readonly path: string;
+}
+
+export function startScript({ limits, wrapped, dir, pipes }: StartParts): string {
   const fault = (why: string) =>
     `{ builtin printf '${why}\\n' >${quoted(`${dir}/fault`)}; builtin exit 126; }`;
   const lines: string[] = [];
@@ -28,14 +34,29 @@ export function startScript({ limits, wrapped, dir, stdin }: StartParts): string
       const path = isAbsolute(file) ? file : `${dir}/${file}`;
       return `${fd}${mode === "read" ? "<" : ">"}${quoted(path)}`;
     });
-    const input = stdin === undefined ? [] : [`<${quoted(stdin)}`];
+    const inherited = pipes.map(({ fd, path }) => `${fd}<>${quoted(path)}`);
+    const [program = "", ...args] = wrapped.argv;
+    lines.push(...LOADER_VARIABLES);
     // Not through `builtin`: that would undo the redirections again.
     lines.push("builtin shopt -s execfail");
-    lines.push(`exec ${[...wrapped.argv.map(quoted), ...input, ...files].join(" ")}`);
+    const words = [quoted(program), `"\${__nacre_loader[@]}"`, ...args.map(quoted), ...inherited, ...files];
+    lines.push(`exec ${words.join(" ")}`);
     lines.push(fault("sandbox"));
   }
   return `${lines.join("\n")}\n`;
 }
+
+/**
+ * What the loader reads goes to the command and not to bwrap, which is outside of the sandbox: LD_LIBRARY_PATH may name
+ * a directory that the command can write.
+ */
+const LOADER_VARIABLES = [
+  "__nacre_loader=()",
+  `for __nacre_name in "\${!LD_@}"; do`,
+  `  __nacre_loader+=(--setenv "$__nacre_name" "\${!__nacre_name}")`,
+  '  builtin export -n "$__nacre_name"',
+  "done",
+];
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

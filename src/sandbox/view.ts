@@ -9,6 +9,7 @@ import { secretsOf, startupFilesOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
+import { trustedIn } from "./trusted-base.ts";
 
 /** What is seen of our state root, and what counts as not there. */
 type ViewPlan = Pick<WrapPlan, "shown" | "isPlaceholder" | "repositories">;
@@ -39,9 +40,10 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }
   const startup = startupFilesOf(spec.homes)
     .map(real)
     .filter((path) => isWritable(path) && kindOf(path) === "file");
+  const trusted = trustedIn(spec, kindAt);
   const roots = [...new Set([...writable, ...guard.writable])];
-  const readOnly = [...guard.readOnly, ...startup];
-  const placeholders = [...guard.placeholders, ...masks.placeholders];
+  const readOnly = [...guard.readOnly, ...startup, ...trusted.readOnly];
+  const placeholders = [...guard.placeholders, ...trusted.placeholders, ...masks.placeholders];
   const pins = pinsFor([...readOnly, ...masks.places, ...roots], { roots, placeholders });
   const binds = outermostFirst([...roots, ...pins]);
   return {
@@ -57,7 +59,7 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }
       ...stateRootArgs(shown, real),
     ],
     placeholders,
-    notEnforced: guard.notEnforced,
+    notEnforced: [...guard.notEnforced, ...trusted.notEnforced],
   };
 }
 

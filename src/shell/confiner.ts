@@ -1,13 +1,21 @@
 // Between a manager and the sandbox: what is asked of it for one shell, in the host's words.
+
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Beginning, StartPlace } from "../hosts/host.ts";
+import { KeeperRoots } from "../hosts/keeper-roots.ts";
 import { isNoneSince, markPids } from "../hosts/pids-since.ts";
+import { pipePath, REPORT_FD } from "../hosts/process-pipe.ts";
 import { isSameProcess } from "../hosts/process-table.ts";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { Room } from "../hosts/room.ts";
-import { SUPERVISOR } from "../keeper/supervisor.ts";
+import { findBash } from "../keeper/find-bash.ts";
+import { realPath } from "../sandbox/real-path.ts";
 import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
+import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";
 import type { Confinement } from "../spool/confinement.ts";
-import { defaultStateRoot, type SpoolRoot } from "../spool/layout.ts";
+import { type SpoolRoot, usualStateRoots } from "../spool/layout.ts";
+import { attempt } from "../support/attempt.ts";
+import { makeDirs } from "../support/make-dirs.ts";
 import { makeScratch } from "./scratch.ts";
 
 /** Parts of a plan for the host, for one shell. */
@@ -19,18 +27,30 @@ export interface ConfinedPlan {
   readonly look: () => string[];
 }
 
+/** What the first process of a sandboxed session reports through, and its bashes through it (supervisor.sh). */
+const SUPERVISOR_REPORT_FD = 9;
+export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
+
 const UNCONFINED: ConfinedPlan = { begin: undefined, meta: () => ({}), look: () => [] };
 
+export interface ConfinerOptions extends ConfineOptions {
+  readonly shellPath?: string;
+  readonly trustedFiles?: readonly string[];
+}
+
 export class Confiner {
-  readonly #options: ConfineOptions;
+  readonly #options: ConfinerOptions;
   readonly #root: SpoolRoot;
   readonly #sandbox: Sandbox;
 
-  constructor(options: ConfineOptions, root: SpoolRoot) {
+  constructor(options: ConfinerOptions, root: SpoolRoot) {
     this.#options = options;
     this.#root = root;
+    const keepers = new KeeperRoots();
     this.#sandbox = new Sandbox(options, {
-      stateRoots: [root.path, ...usualRoot()],
+      stateRoots: [root.path, ...usualStateRoots()],
+      livingRoots: () => keepers.current(),
+      trusted: () => this.#trusted(),
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
     });
   }
@@ -66,12 +86,13 @@ export class Confiner {
   /** For the first process of a sandboxed session. */
   async forSession(
     at: { readonly workspace: string | undefined; readonly workingDir: string },
-    { room, reports }: { readonly room: Room; readonly reports: ReportFifo },
+    room: Room,
   ): Promise<ConfinedPlan> {
-    return await this.#plan(at, ({ files, bashPath }) => ({
-      argv: [bashPath, SUPERVISOR, bashPath, room.control, reports.path],
-      readable: [SUPERVISOR, room.path],
+    return await this.#plan(at, ({ files, bashPath, supervisorFiles, holder }) => ({
+      argv: [bashPath, supervisorFiles[0], bashPath],
+      readable: [...supervisorFiles, room.path],
       writable: [makeScratch(files.dir)],
+      pipes: [{ fd: SUPERVISOR_REPORT_FD, path: pipePath(holder.pid, REPORT_FD) }],
       isInit: true,
     }));
   }
@@ -91,7 +112,16 @@ export class Confiner {
   /** A state directory that cannot be used says so itself, better than a sandbox that finds no place in it. */
   async #prepare(workspace: string): ReturnType<Sandbox["prepare"]> {
     this.#root.ensure();
+    // A root that is made later would be seen by a sandbox that lives on, a session's, and a place that does not exist
+    // cannot be hidden.
+    if (this.#isSandboxed) for (const root of usualStateRoots()) makeIfPossible(root);
     return await this.#sandbox.prepare(workspace);
+  }
+
+  #trusted(): TrustedPath[] {
+    const bash = attempt(() => findBash(this.#options.shellPath, process.env["PATH"]));
+    const files = (this.#options.trustedFiles ?? []).map((path) => realPath(path));
+    return [...ownProgram(bash), ...files.map((path) => ({ path, role: "is read outside of the sandbox" }))];
   }
 
   async #plan(
@@ -131,11 +161,9 @@ function forkWatch(): () => boolean {
   };
 }
 
-/** Others keep their shells there. Nobody does where there is no home. */
-function usualRoot(): string[] {
-  try {
-    return [defaultStateRoot()];
-  } catch {
-    return [];
-  }
+/** Not a home that does not exist. */
+function makeIfPossible(root: string): void {
+  attempt(() => {
+    if (existsSync(dirname(dirname(dirname(root))))) makeDirs(root);
+  });
 }

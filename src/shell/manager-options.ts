@@ -15,6 +15,8 @@ export interface ShellManagerOptions extends ConfineOptions {
     readonly exclude?: readonly string[];
     readonly set?: Readonly<Record<string, string>>;
   };
+  /** Files of the host program that sandboxed commands must not write, wherever they lie: its rules, its audit log. */
+  readonly trustedFiles?: readonly string[];
   /** An absolute path of bash. @default the first one in PATH */
   readonly shellPath?: string;
   /** Commands may only start inside these. @default anywhere */

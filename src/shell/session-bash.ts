@@ -46,7 +46,8 @@ export interface SessionBashOptions {
   readonly host: Host;
   readonly started: StartedShell;
   readonly place: HarnessPlace;
-  readonly reports: ReportFifo;
+  /** Its own; in a sandbox they are its world's. */
+  readonly reports: ReportFifo | undefined;
   readonly capBytes: number;
   /** The sandbox it is in, with others before and after it. */
   readonly world: SessionWorld | undefined;
@@ -68,7 +69,7 @@ export class SessionBash {
   readonly shell: ShellProcess;
   readonly output: SessionOutput;
   readonly place: HarnessPlace;
-  readonly reports: ReportFifo;
+  readonly reports: ReportFifo | undefined;
   readonly world: SessionWorld | undefined;
   readonly look: () => string[];
   /** It takes commands: whatever it was given to restore is restored. */
@@ -321,7 +322,7 @@ export class SessionBash {
     // Its logger was killed: opening the fifo anew waits for somebody who reads it.
     if (/^(?:257|56) /.test(call)) return this.output.isAnyLoggerGone;
     if (!/^(?:0|63) 0x0 /.test(call)) return false;
-    return attempt(() => readlinkSync(`/proc/${commandPid}/fd/0`)) === channel.path;
+    return attempt(() => readlinkSync(`/proc/${commandPid}/fd/0`)) === channel.link;
   }
 
   /** The end of the script makes any bash exit, and the code it exits with is the command's if it can be had. */

@@ -4,19 +4,19 @@ import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { StartedShell } from "../hosts/host.ts";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";
 import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";
+import { REPORTS_INSIDE } from "./confiner.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
 import { restoreScript } from "./session-restore.ts";
 import { readEnvironmentList, stateFile } from "./session-state.ts";
-import type { SessionWorld } from "./session-world.ts";
+import { openReports, type SessionWorld } from "./session-world.ts";
 
 export interface BirthOptions {
   readonly sessionId: string;
@@ -24,7 +24,8 @@ export interface BirthOptions {
   readonly nonce: string;
   readonly token: string;
   readonly workingDir: string;
-  readonly reports: ReportFifo;
+  /** Takes what it reports; in a sandbox its world does. */
+  readonly onReportBytes: (bytes: Buffer) => void;
   /** Of the command before. */
   readonly number: number;
   /** The script that restores it, and what its first command is preceded by. */
@@ -43,13 +44,14 @@ export interface BirthOptions {
 
 export async function bearBash(house: SessionHouse, options: BirthOptions): Promise<SessionBash> {
   const { host, capBytes } = house;
-  const { nonce, token, reports, number, world } = options;
-  const place = harnessPlace(nonce, token, reports.path);
+  const { nonce, token, number, world } = options;
   let bash: SessionBash | undefined;
   const onExit = (record: ExitRecord) => bash?.conclude(record);
   const { started, look } = world
     ? { started: await world.bear(token, options.workingDir, onExit), look: world.look }
     : await startUnboxed(house, options, onExit);
+  const reports = world ? undefined : openReports(host, started, options.onReportBytes);
+  const place = harnessPlace(nonce, token, reports?.path ?? REPORTS_INSIDE);
   const born = new SessionBash({
     host,
     started,

@@ -76,7 +76,7 @@ export class SessionOutput {
     // What bash says between two commands (of a job that was killed, say) is read with the next one.
     this.#from = this.#to;
     const next = this.#switching;
-    return next && { stdout: next.stdout.fifo ?? "", stderr: next.stderr.fifo ?? "" };
+    return next && { stdout: next.stdout.input ?? "", stderr: next.stderr.input ?? "" };
   }
 
   /** Where the output of the command that is about to be sent will be. */
@@ -96,7 +96,7 @@ export class SessionOutput {
     if (!next) return true;
     // While it reports, its own output is elsewhere: any of its descriptors will do.
     const open = pid === undefined ? [] : descriptorsOf(pid).map((fd) => linkOf(pid, fd));
-    const done = pid === undefined || STREAMS.every((stream) => open.includes(next[stream].fifo));
+    const done = pid === undefined || STREAMS.every((stream) => open.includes(next[stream].inputLink));
     for (const stream of STREAMS) {
       next[stream].letGo();
       if (done) this.#retire(this.#loggers[stream]);
@@ -142,7 +142,7 @@ export class SessionOutput {
       if (end === "unsure")
         notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
       // The loggers it was born with are in its exit record.
-      if (end === "gone" && logger.fifo !== undefined && this.#isAtCap(stream))
+      if (end === "gone" && logger.input !== undefined && this.#isAtCap(stream))
         notes.push(this.#whyGone(stream));
     }
     return notes;

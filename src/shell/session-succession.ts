@@ -1,8 +1,6 @@
 // The bashes of a session, one after another: which one takes the next command, what it takes over from the
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
-import { sessionTitle } from "../hosts/script-channel.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { NacreError } from "../support/errors.ts";
 import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
@@ -41,7 +39,6 @@ export class Succession {
   place: string | undefined;
   #bash: SessionBash | undefined;
   #birth: Promise<SessionBash> | undefined;
-  #reports: ReportFifo | undefined;
   #world: SessionWorld | undefined;
   #generation = 0;
   /** What the last bash left to the next. */
@@ -191,10 +188,9 @@ export class Succession {
     return this.#heritage.state === undefined ? "one without its state" : "its heir";
   }
 
-  /** The bash goes on as a shell of its own and takes its fifo with it. */
+  /** The bash goes on as a shell of its own. */
   part(bash: SessionBash, shell: ShellProcess): void {
     this.end(bash, this.number - 1);
-    this.#reports = undefined;
     // With all that is in it: jobs, temporary files. The next bash gets a new one.
     if (bash.world === this.#world) this.#world = undefined;
     this.track(shell);
@@ -240,8 +236,6 @@ export class Succession {
 
   close(): void {
     this.seal();
-    this.#reports?.close();
-    this.#reports = undefined;
   }
 
   /** Starts anew: nothing of before is left. */
@@ -263,7 +257,8 @@ export class Succession {
     if (this.#closed) throw new NacreError("invalid_input", `The session ${this.#id} has been closed.`);
     const isSandboxed = await this.#house.confiner.isEnforced(this.workspace);
     const world = isSandboxed ? await this.#openWorld() : undefined;
-    const reports = world?.reports ?? (await this.#openReports());
+    if (!world) checkWorkingDir(this.cwd, undefined);
+    const reader = this.#reader();
     const { state, prefix } = this.#heritage;
     const isFirst = this.#generation++ === 0;
     const bash = await bearBash(this.#house, {
@@ -272,7 +267,7 @@ export class Succession {
       nonce: this.nonce,
       token: `${this.nonce}.${this.#generation}`,
       workingDir: this.cwd,
-      reports,
+      onReportBytes: (bytes) => reader.push(bytes),
       number: this.number,
       state,
       inheritedPrefix: prefix,
@@ -286,13 +281,6 @@ export class Succession {
     this.track(bash.shell);
     this.#bash = bash;
     return bash;
-  }
-
-  async #openReports(): Promise<ReportFifo> {
-    checkWorkingDir(this.cwd, undefined);
-    const reader = this.#reader();
-    this.#reports ??= await this.#house.host.openReports((bytes) => reader.push(bytes));
-    return this.#reports;
   }
 
   /** The sandbox there is, or a new one. */
@@ -311,7 +299,6 @@ export class Succession {
       workspace,
       workingDir: this.cwd,
       capBytes,
-      title: sessionTitle(this.#id),
       meta: (id) => sessionMeta(id, this.#house, options),
       onReportBytes: (bytes) => reader.push(bytes),
       onEnd: (shell) => this.#house.unwatch(shell),
@@ -336,7 +323,7 @@ export class Succession {
   #forget(bash: SessionBash): void {
     this.#listening.delete(bash);
     this.#house.unwatch(bash.shell);
-    if (!bash.world && bash.reports !== this.#reports) bash.reports.close();
+    bash.reports?.close();
   }
 
   /** Those that have ended and left nothing running. */

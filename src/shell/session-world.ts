@@ -4,12 +4,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Host, StartedShell } from "../hosts/host.ts";
+import { openPipe } from "../hosts/process-pipe.ts";
 import { childWithInnerPid, readStat } from "../hosts/process-table.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { Room } from "../hosts/room.ts";
+import { ScriptChannel } from "../hosts/script-channel.ts";
+import { encodeFields } from "../keeper/protocol.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import { type ExitRecord, preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
+import { NacreError } from "../support/errors.ts";
 import { WORLD_FILES_COUNT } from "../support/limits.ts";
 import type { Confiner } from "./confiner.ts";
 import { scratchOf } from "./scratch.ts";
@@ -22,8 +26,6 @@ export interface WorldOptions {
   readonly workspace: string;
   readonly workingDir: string;
   readonly capBytes: number;
-  /** For lists of shells. */
-  readonly title: string;
   readonly meta: (id: string) => ShellMeta;
   readonly onReportBytes: (bytes: Buffer) => void;
   readonly onEnd: (shell: ShellProcess) => void;
@@ -36,9 +38,11 @@ export class SessionWorld {
   /** Remarks on what has happened in it since the last look. */
   readonly look: () => string[];
   readonly #slot: StartedShell;
-  readonly #pids = new Map<string, number>();
+  /** By token: who waits for the pid of a bash, 0 where none came of it. */
+  readonly #forks = new Map<string, (pid: number) => void>();
   readonly #bashes = new Set<(record: ExitRecord) => void>();
   #count = 0;
+  #over: ExitRecord | undefined;
   #isEnding = false;
 
   private constructor(
@@ -58,12 +62,12 @@ export class SessionWorld {
   static async open(options: WorldOptions): Promise<SessionWorld> {
     const { host, confiner, workspace, workingDir } = options;
     const room = await host.openRoom();
-    const reports = await room.openReports(options.onReportBytes);
     let world: SessionWorld | undefined;
     try {
-      const confined = await confiner.forSession({ workspace, workingDir }, { room, reports });
+      const confined = await confiner.forSession({ workspace, workingDir }, room);
       const slot = await host.start({
-        command: options.title,
+        command: "",
+        session: true,
         workingDir,
         variables: {},
         capBytes: options.capBytes,
@@ -72,11 +76,11 @@ export class SessionWorld {
         meta: (id) => ({ ...options.meta(id), ...confined.meta() }),
         onExit: (record) => world?.conclude(record),
       });
+      const reports = openReports(host, slot, options.onReportBytes);
       const shell = new ShellProcess({ host, started: slot, command: "bash", onEnd: options.onEnd });
       world = new SessionWorld(room, reports, slot, shell, confined.look);
       return world;
     } catch (error) {
-      reports.close();
       room.close();
       throw error;
     }
@@ -101,41 +105,46 @@ export class SessionWorld {
 
   /** Starts the next bash; `onOver` hears of the end of it all. */
   async bear(token: string, workingDir: string, onOver: (record: ExitRecord) => void): Promise<StartedShell> {
-    const channel = await this.room.openScript();
     const record = join(this.#slot.files.dir, `record.${++this.#count}`);
     preallocateEndRecord(record);
     this.#bashes.add(onOver);
-    this.room.tell([token, channel.path, workingDir]);
-    const pidOf = () => this.#pids.get(token) ?? 0;
+    const forked = new Promise<number>((resolve) => this.#forks.set(token, resolve));
+    this.#tell([token, workingDir]);
+    const commandPid = await forked;
+    const commandStart = readStat(commandPid)?.startTime ?? "0";
+    const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");
+    this.#tell(["held"]);
+    // It was over before it had begun: its caller hears of it when it has it.
+    const over = this.#over;
+    if (over) setImmediate(() => onOver(over));
+    const { channel: _, ...slot } = this.#slot;
     return {
-      ...this.#slot,
-      files: { ...this.#slot.files, record },
-      channel,
-      get commandPid() {
-        return pidOf();
-      },
-      get commandStart() {
-        return readStat(pidOf())?.startTime ?? "0";
-      },
+      ...slot,
+      files: { ...slot.files, record },
+      ...(fd === undefined ? {} : { channel: new ScriptChannel(fd) }),
+      commandPid,
+      commandStart,
     };
   }
 
   take(report: Report): void {
     if (report.kind !== "forked") return;
     const pid = childWithInnerPid(this.#supervisorPid(), report.innerPid);
-    if (pid !== undefined) this.#pids.set(report.token, pid);
+    this.#settle(report.token, pid ?? 0);
   }
 
   /** When its bash and everything else in it has ended, it goes. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.room.tell(["end", "", ""]);
+    this.#tell(["end", ""]);
   }
 
   /** The shim has told that it is over. */
   conclude(record: ExitRecord): void {
     this.#isEnding = true;
+    this.#over = record;
+    for (const token of this.#forks.keys()) this.#settle(token, 0);
     this.shell.conclude(record);
     for (const tell of this.#bashes) tell(record);
     this.#bashes.clear();
@@ -143,8 +152,27 @@ export class SessionWorld {
     this.room.close();
   }
 
+  #tell(fields: readonly string[]): void {
+    this.#slot.channel?.send(encodeFields(fields));
+  }
+
+  #settle(token: string, pid: number): void {
+    this.#forks.get(token)?.(pid);
+    this.#forks.delete(token);
+  }
+
   #supervisorPid(): number {
     const status = readFileSync(this.#slot.files.sandboxStatus, "latin1");
     return Number(/"child-pid": (\d+)/.exec(status)?.[1] ?? 0);
   }
+}
+
+/** Throws where its shim has died: then nobody would hear of its end, either. */
+export function openReports(host: Host, started: StartedShell, onBytes: (bytes: Buffer) => void): ReportFifo {
+  const reports = host.openReports(started, onBytes);
+  if (reports) return reports;
+  throw new NacreError(
+    "spawn_failed",
+    "The bash of a session was killed before it could begin. Is something killing bash?",
+  );
 }

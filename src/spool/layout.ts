@@ -1,7 +1,8 @@
 // Where shells are kept on disk: the state root and the files of one shell. Memory is only a cache of this.
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 
@@ -17,6 +18,17 @@ export function defaultStateRoot(env: Readonly<Record<string, string | undefined
   // The XDG specification says that a relative path is to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, "nacre");
   return join(homeOf(), ".local", "state", "nacre");
+}
+
+/** Every place where nacre of this user keeps its state by default, by what is set here and by the user database. */
+export function usualStateRoots(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  homes: readonly (() => string)[] = [homedir, () => userInfo().homedir],
+): string[] {
+  const own = [() => defaultStateRoot(env), () => defaultStateRoot({ ...env, NACRE_HOME: undefined })];
+  const inHomes = homes.map((home) => () => join(home(), ".local", "state", "nacre"));
+  const roots = [...own, ...inHomes].flatMap((find) => attempt(find) ?? []);
+  return [...new Set(roots.filter(isAbsolute))];
 }
 
 function homeOf(): string {

@@ -85,10 +85,8 @@ export const HUNT_QUIET_MS = 12;
 export const FEW_PIDS_COUNT = 64;
 /** hosts/: no machine starts more processes than that. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** hosts/: what a fifo holds, usually. */
+/** hosts/: what a pipe holds, usually. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
-/** hosts/: between two looks whether a command has opened its stdin. */
-export const STDIN_RETRY_MS = 2;
 /** hosts/: between two attempts to write to a fifo that is full. */
 export const SCRIPT_RETRY_MS = 1;
 

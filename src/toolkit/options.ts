@@ -6,7 +6,7 @@ import type { ToolHook } from "../tool/hooks.ts";
 
 export interface ToolkitOptions
   extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events">,
-    Omit<ShellManagerOptions, "events"> {
+    Omit<ShellManagerOptions, "events" | "trustedFiles"> {
   /** Where commands run, unless a call names another directory. Absolute. */
   readonly workingDir: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */

@@ -85,7 +85,7 @@ async function onSlowDisk(command: string) {
   keeper.child.stdin.write(keeper.env + keeper.slot(1));
   const ready = /^ready 1 (\d+) (\d+) /.exec((await keeper.line()) ?? "")?.map(Number) ?? [];
   const [, shim = Number.NaN, commandPid = Number.NaN] = ready;
-  keeper.begin(1, command);
+  keeper.begin(1, commandPid, command);
   const [logger = Number.NaN] = loggersOf(shim, commandPid);
   await eventually(() => expect(isAlive(commandPid)).toBe(false));
   return { keeper, disk, logger, record: join(shellDir, "record") };

@@ -140,7 +140,7 @@ for (const { when, program } of [
   { when: "before it greets", program: "exit 1" },
   {
     when: "after it has greeted",
-    program: "echo hello 1 $$ 1 none boot 1 5.2; read -r -d '' first; exit 1",
+    program: "echo hello 2 $$ 1 none boot 1 5.2; read -r -d '' first; exit 1",
   },
 ]) {
   test(`a keeper that dies again and again, ${when}, is a clear error and no hang`, async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { jobFifoOf, progressOf, readStartedShell } from "../../src/hosts/attach.ts";
+import { keeperOfWaiting, progressOf, readStartedShell } from "../../src/hosts/attach.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
 import { readIdentity, type ShellIdentity } from "../../src/spool/identity.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -80,7 +80,7 @@ test("a bash that waits for its job waits, one that has got it has begun, and so
     expect(progressOf(identity)).toBe("waiting");
     return identity;
   });
-  expect(jobFifoOf(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}\/go\d+$/);
+  expect(keeperOfWaiting(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
   // Somebody else with that pid has nothing to do with it.
   expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
   await known(slot);
@@ -88,7 +88,7 @@ test("a bash that waits for its job waits, one that has got it has begun, and so
   expect(shell.started.commandPid).toBe(slot.commandPid);
   await shell.waitFor({ pattern: /^up$/ }, 20_000);
   expect(progressOf(shell.started)).toBe("begun");
-  expect(jobFifoOf(slot.commandPid)).toBeUndefined();
+  expect(keeperOfWaiting(slot.commandPid)).toBeUndefined();
 });
 
 test("a bash that is stopped before it has read its job is not said to wait", async () => {

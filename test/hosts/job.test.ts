@@ -3,7 +3,7 @@ import { baseEnvironmentOf, jobOf } from "../../src/hosts/job.ts";
 import { JOB_MAX_BYTES } from "../../src/support/limits.ts";
 
 const base = { PATH: "/bin", HOME: "/h" };
-const plan = (variables: Record<string, string>) => ({ workingDir: "/w", variables });
+const plan = (variables: Record<string, string>) => ({ workingDir: "/w", stdin: "" as const, variables });
 
 describe("the variables of a command", () => {
   test("travel with the job where they are few and ordinary", () => {
@@ -30,7 +30,7 @@ describe("the variables of a command", () => {
   test("count in bytes, with the directory", () => {
     const wide = "é".repeat(JOB_MAX_BYTES / 2 + 1);
     expect(jobOf(plan({ WIDE: wide }), base).environment).toBeDefined();
-    expect(jobOf({ workingDir: `/${wide}`, variables: {} }, base).environment).toBeDefined();
+    expect(jobOf({ stdin: "", workingDir: `/${wide}`, variables: {} }, base).environment).toBeDefined();
   });
 
   test("win over the base in a slot of their own", () => {

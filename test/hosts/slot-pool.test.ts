@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { lockLimit } from "../../src/hosts/process-table.ts";
@@ -95,21 +95,14 @@ describe("a pool", () => {
     expect(pool.idleDirs()).not.toContain(dir);
   });
 
-  test("gives every slot a number, a fifo and a directory of its own, and uses fifos again", async () => {
-    const { pool, keeper } = poolOf(0);
+  test("gives every slot a number, a job pipe and a directory of its own", async () => {
+    const { pool } = poolOf(0);
     const slots = await Promise.all(Array.from({ length: 40 }, () => pool.take(usualKind)));
     const distinct = (of: (slot: Slot) => unknown) => new Set(slots.map(of)).size;
-    expect([distinct((s) => s.id), distinct((s) => s.fifo), distinct((s) => s.tagNumber)]).toEqual([
-      40, 40, 40,
-    ]);
+    const pipeOf = ({ commandPid }: Slot) => readlinkSync(`/proc/${commandPid}/fd/6`);
+    expect([distinct((s) => s.id), distinct(pipeOf), distinct((s) => s.tagNumber)]).toEqual([40, 40, 40]);
+    expect(slots.map(pipeOf).every((link) => link.startsWith("pipe:"))).toBe(true);
     expect(slots.every(({ commandPid }) => isAlive(commandPid))).toBe(true);
-    const [first] = slots;
-    if (!first) throw new Error("no slot");
-    writeFileSync(first.files.command, "exit 0\n");
-    expect(keeper.sendJob(first.fifo, { workingDir: "/", bashEnv: "", stdin: "", variables: [] })).toBe(true);
-    await eventually(() => expect(isAlive(first.shimPid)).toBe(false));
-    pool.release(first);
-    expect((await pool.take(usualKind)).fifo).toBe(first.fifo);
   });
 
   test("makes a request again that went down with its keeper", async () => {

@@ -65,8 +65,9 @@ test("a keeper takes any values, in pieces of any size, and answers in order", {
       child.stdin.write(bytes.subarray(at));
     }
     const name = `n${number++}`;
-    child.stdin.write(encodeFields(["fifo", name]));
-    expect(parseAnswer((await line()) ?? "")).toEqual({ kind: "fifo", name });
+    // In a folder that is not there.
+    child.stdin.write(encodeFields(["log", name, "missing/fifo", "/dev/null", "1"]));
+    expect(parseAnswer((await line()) ?? "")).toEqual({ kind: "no", name });
   }
   child.stdin.end();
   await once(child, "exit");

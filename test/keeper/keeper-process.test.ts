@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../src/hosts/process-table.ts";
 import { type KeeperProcess, startKeeperProcess, TagTaken } from "../../src/keeper/keeper-process.ts";
+import { KeeperScripts } from "../../src/keeper/keeper-scripts.ts";
 import type { Answer } from "../../src/keeper/protocol.ts";
 import { TagSpace } from "../../src/keeper/tag.ts";
 import { BASH } from "../fixtures/keepers.ts";
@@ -21,6 +22,7 @@ async function start(
   const keeper = await startKeeperProcess({
     bashPath: BASH,
     keeperDir,
+    scripts: new KeeperScripts(keeperDir),
     tag: "-",
     hostShift: 0,
     onAnswer: () => {},
@@ -45,7 +47,7 @@ describe("a keeper", () => {
   test("greets with its version, itself, the boot, the namespace and its bash", async () => {
     const keeper = await start();
     const { hello } = keeper;
-    expect(hello).toMatchObject({ version: 1, tagged: false, startTime: readStat(hello.pid)?.startTime });
+    expect(hello).toMatchObject({ version: 2, tagged: false, startTime: readStat(hello.pid)?.startTime });
     expect(hello.bootId).toBe(readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim());
     expect(hello.pidNamespace).toMatch(/^\d+$/);
     expect(hello.bashVersion).toMatch(/^\d+\.\d+/);
@@ -70,7 +72,7 @@ describe("a keeper", () => {
         .filter((fd) => fd !== 255);
     // Bash keeps a copy of what it redirects for a moment. The last two are what its deputy waits at.
     await eventually(() => expect(fds().sort()).toEqual([0, 1, 2, 3, 4]));
-    expect(readlinkSync(`/proc/${pid}/fd/4`)).toBe(join(keeper.keeperDir, `watch.${pid}`));
+    expect(readlinkSync(`/proc/${pid}/fd/4`)).toMatch(/^pipe:/);
     await keeper.end();
   });
 
@@ -116,7 +118,7 @@ describe("a keeper", () => {
 describe("a keeper that does not start", () => {
   test.each([
     ["says why", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x"],
-    ["of another version is refused", ["hello 2 1 1 none b 0 5.2"], "The keeper speaks version 2, not 1."],
+    ["of another version is refused", ["hello 1 1 1 none b 0 5.2"], "The keeper speaks version 1, not 2."],
   ])("%s", async (_, lines, message) => {
     await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
   });
@@ -129,7 +131,8 @@ describe("a keeper that does not start", () => {
 
   test("because its directory cannot be made says so", async () => {
     const options = { bashPath: BASH, tag: "-", hostShift: 0, onAnswer: () => {}, onExit: () => {} };
-    const started = startKeeperProcess({ ...options, keeperDir: "/etc/passwd/keeper" });
+    const keeperDir = "/etc/passwd/keeper";
+    const started = startKeeperProcess({ ...options, keeperDir, scripts: new KeeperScripts(keeperDir) });
     await expect(started).rejects.toThrow("The keeper did not start: cannot write to /etc/passwd/keeper");
   });
 
@@ -142,7 +145,7 @@ describe("a keeper that does not start", () => {
 
   test("is not misled by lines before its greeting", async () => {
     const answers: Answer[] = [];
-    const noise = speaker("garbage", "exit", "hello 1 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
+    const noise = speaker("garbage", "exit", "hello 2 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
     const keeper = await start({ bashPath: noise, onAnswer: (answer) => answers.push(answer) });
     await eventually(() => expect(answers.map(({ kind }) => kind)).toEqual(["unknown", "unknown", "ready"]));
     await keeper.end();

@@ -1,26 +1,27 @@
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Job } from "../../src/hosts/job.ts";
 import { readStat } from "../../src/hosts/process-table.ts";
 import { readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { NacreError } from "../../src/support/errors.ts";
-import { useKeepers } from "../fixtures/keepers.ts";
+import { sendJob, useKeepers } from "../fixtures/keepers.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 const keeperFor = useKeepers(shells);
-const job = { workingDir: "/", bashEnv: "", stdin: "", variables: [] };
+const job: Job = { workingDir: "/", bashEnv: "", stdin: "", variables: [] };
 const recordOf = (slot: { readonly dir: string }) => readEndRecord(join(slot.dir, "record"));
 
 describe("a slot", () => {
   test("waits for its job, runs it and tells its end once it is on disk", async () => {
-    const { keeper, open, end } = keeperFor();
+    const { open, end } = keeperFor();
     const slot = await open();
     expect(isAlive(slot.commandPid)).toBe(true);
     expect(readStat(slot.commandPid)?.startTime).toBe(slot.commandStart);
     writeFileSync(join(slot.dir, "cmd"), 'echo "$GIVEN and $OWN"; echo oops >&2; exit 3\n');
-    expect(keeper.sendJob(slot.fifo, { ...job, variables: ["OWN=more"] })).toBe(true);
+    expect(sendJob(slot, { ...job, variables: ["OWN=more"] })).toBe(true);
     const told = await end(slot.generation);
     expect(told).toMatchObject({
       code: 3,
@@ -35,11 +36,11 @@ describe("a slot", () => {
   });
 
   test("takes another environment than the base one, and the next slot has the base one again", async () => {
-    const { keeper, open, end } = keeperFor();
+    const { open, end } = keeperFor();
     const [own, base] = await Promise.all([open({ environment: ["PATH=/bin", "OTHER=1"] }), open()]);
     for (const slot of [own, base]) {
       writeFileSync(join(slot.dir, "cmd"), `echo "\${GIVEN-none} \${OTHER-none}"\n`);
-      keeper.sendJob(slot.fifo, job);
+      sendJob(slot, job);
       await end(slot.generation);
     }
     expect(readFileSync(join(own.dir, "out"), "utf8")).toBe("none 1\n");
@@ -53,18 +54,17 @@ describe("a slot", () => {
   });
 
   test("that has died takes no job", async () => {
-    const { keeper, open, end } = keeperFor();
+    const { open, end } = keeperFor();
     const slot = await open();
     process.kill(slot.commandPid, "SIGKILL");
     expect(await end(slot.generation)).toMatchObject({ code: 137 });
-    expect(keeper.sendJob(slot.fifo, job)).toBe(false);
-    expect(keeper.sendJob("go999", job)).toBe(false);
+    expect(sendJob(slot, job)).toBe(false);
   });
 
   test("takes no job that does not fit into its pipe, rather than half of it", async () => {
-    const { keeper, open } = keeperFor();
+    const { open } = keeperFor();
     const slot = await open();
-    expect(keeper.sendJob(slot.fifo, { ...job, variables: [`BIG=${"x".repeat(100_000)}`] })).toBe(false);
+    expect(sendJob(slot, { ...job, variables: [`BIG=${"x".repeat(100_000)}`] })).toBe(false);
   });
 });
 
@@ -74,7 +74,7 @@ describe("a keeper that is killed", () => {
     const slot = await open();
     writeFileSync(join(slot.dir, "cmd"), "sleep 300\n");
     writeFileSync(join(slot.dir, "meta"), "{}");
-    keeper.sendJob(slot.fifo, job);
+    sendJob(slot, job);
     const first = (await keeper.start()).pid;
     process.kill(first, "SIGKILL");
     const second = await eventually(async () => {
@@ -95,7 +95,7 @@ describe("a keeper that is killed", () => {
     const gate = join(slot.dir, "gate");
     writeFileSync(gate, "");
     writeFileSync(join(slot.dir, "cmd"), "while [[ -e gate ]]; do sleep 0.01; done; exit 5\n");
-    keeper.sendJob(slot.fifo, { ...job, workingDir: slot.dir });
+    sendJob(slot, { ...job, workingDir: slot.dir });
     process.kill((await keeper.start()).pid, "SIGKILL");
     unlinkSync(gate);
     expect(await end(slot.generation)).toMatchObject({ code: 5 });
@@ -125,7 +125,7 @@ describe("a keeper that is stopped", () => {
     for (const slot of [busy, named]) {
       writeFileSync(join(slot.dir, "cmd"), "trap '' TERM; sleep 300\n");
       writeFileSync(join(slot.dir, "meta"), "{}");
-      keeper.sendJob(slot.fifo, job);
+      sendJob(slot, job);
     }
     writeCause(join(named.dir, "record"), { kind: "timeout", detail: "1000" });
     await keeper.stop();
@@ -144,7 +144,6 @@ describe("a keeper that is stopped", () => {
       new NacreError("spawn_failed", "This shell manager has been disposed of."),
     );
     await expect(open()).rejects.toThrow("This shell manager has been disposed of.");
-    expect(keeper.sendJob("go0", job)).toBe(false);
   });
 
   test("before it was ever started has nothing to end", async () => {

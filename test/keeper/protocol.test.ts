@@ -29,7 +29,6 @@ test("every answer is read into its parts", () => {
     outLogger: 23,
     errLogger: 24,
   });
-  expect(parseAnswer("fifo re1")).toEqual({ kind: "fifo", name: "re1" });
   expect(parseAnswer("logging lo1 25")).toEqual({ kind: "logging", name: "lo1", pid: 25 });
   expect(parseAnswer("no lo1")).toEqual({ kind: "no", name: "lo1" });
   expect(parseAnswer("failed 7")).toEqual({ kind: "failed", generation: "7" });

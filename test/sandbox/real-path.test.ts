@@ -39,7 +39,10 @@ test("a hundred hidden paths that do not exist are hidden", () => {
   const workspace = realpathSync(directory());
   const stateRoot = directory();
   const hide = Array.from({ length: 100 }, (_, index) => `missing-${index}`);
-  const spec = sandboxSpec({ sandbox: "workspace-write", hide }, { workspace, stateRoots: [stateRoot] });
+  const spec = sandboxSpec(
+    { sandbox: "workspace-write", hide },
+    { workspace, stateRoots: [stateRoot], trusted: [] },
+  );
   if (!spec) throw new Error("no sandbox");
   const { placeholders } = viewOf(spec, {
     shown: { stateRoot, readable: [], writable: [] },

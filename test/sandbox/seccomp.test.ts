@@ -96,7 +96,7 @@ test("there is none for another processor", () => {
 test("on another processor every result says what is not enforced", ({ skip }) => {
   skip(noSandbox !== undefined, noSandbox);
   const [workspace, stateRoot] = [directory(), directory()];
-  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [stateRoot] });
+  const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [stateRoot], trusted: [] });
   if (!spec) throw new Error("no sandbox");
   const plan = {
     argv: ["true"],

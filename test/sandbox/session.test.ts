@@ -71,7 +71,7 @@ describeSandboxed("a sandboxed session", () => {
   test("shows its commands neither its records nor those of others", async () => {
     const { say } = open();
     const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
-    expect(seen).toMatch(/^(\S+\/inside\/state\.[01]\n?)+$/);
+    expect(seen).toMatch(/^(\S+\/(inside\/state\.[01]|scripts\/(supervisor|pipe)\.sh)\n?)+$/);
   });
 
   test("keeps its state, its jobs and its temporary files when its bash exits", async () => {

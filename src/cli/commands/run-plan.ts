@@ -30,6 +30,12 @@ export interface RunPlan {
 }
 
 /** One command is all there will be: nothing is kept ready for a second one. */
-export function managerOptionsOf({ envMode, confine, workingDir }: RunPlan): ShellManagerOptions {
-  return { poolSize: 0, environment: { mode: envMode }, workspace: workingDir, ...confine };
+export function managerOptionsOf({ envMode, confine, workingDir, policyFile }: RunPlan): ShellManagerOptions {
+  return {
+    poolSize: 0,
+    environment: { mode: envMode },
+    workspace: workingDir,
+    ...(policyFile === undefined ? {} : { trustedFiles: [policyFile] }),
+    ...confine,
+  };
 }

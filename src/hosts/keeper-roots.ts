@@ -1,0 +1,59 @@
+// The state roots of every nacre of this user that runs, wherever they are: keepers, shims and deputies have their
+// keeper's directory on their command lines. Sandboxes hide them. Only processes that are new since the last look are
+// searched. A root counts while one of its processes lives: one that is gone may be removed at any time, and a sandbox
+// cannot start with a mask over a directory that vanishes.
+import { readFileSync, readlinkSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";
+import { pidNamespace } from "./process-table.ts";
+
+export class KeeperRoots {
+  /** With the processes that were seen to belong to each. */
+  readonly #roots = new Map<string, Set<number>>();
+  #mark: PidMark = NO_PIDS;
+
+  current(): readonly string[] {
+    const mark = markPids();
+    for (const pid of pidsSince(this.#mark)) {
+      const root = rootOf(pid);
+      if (root !== undefined) this.#roots.set(root, (this.#roots.get(root) ?? new Set()).add(pid));
+    }
+    this.#mark = mark;
+    return [...this.#roots.keys()].filter((root) => this.#isInUse(root));
+  }
+
+  #isInUse(root: string): boolean {
+    const pids = this.#roots.get(root) ?? new Set();
+    for (const pid of pids) {
+      if (rootOf(pid) === root) return true;
+      pids.delete(pid);
+    }
+    this.#roots.delete(root);
+    return false;
+  }
+}
+
+const KEEPER_NAME = "nacre-keeper\0";
+
+/** Where keeper-process.ts puts the keeper's directory among the words it starts bash with. */
+const KEEPER_DIR_WORD = 5;
+
+function rootOf(pid: number): string | undefined {
+  const line = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+  if (!line?.startsWith(KEEPER_NAME)) return undefined;
+  const keeperDir = line.split("\0")[KEEPER_DIR_WORD] ?? "";
+  const keepers = dirname(keeperDir);
+  if (!isAbsolute(keeperDir) || basename(keepers) !== "keepers") return undefined;
+  const root = dirname(keepers);
+  // Another user, or a command in a sandbox, could call itself a keeper to have something hidden from this one.
+  return isOurs(pid) && attempt(() => statSync(root).uid) === process.geteuid?.() ? root : undefined;
+}
+
+function isOurs(pid: number): boolean {
+  const namespace = attempt(() => readlinkSync(`/proc/${pid}/ns/pid`)) ?? "";
+  return (
+    namespace === `pid:[${pidNamespace()}]` &&
+    attempt(() => statSync(`/proc/${pid}`).uid) === process.geteuid?.()
+  );
+}

@@ -1,0 +1,261 @@
+// A command tries to change what nacre runs outside of the sandbox: its package, bash, rules and audit log, in every
+// place where they may be installed. Each attempt is also made without a sandbox, where it must succeed.
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import {
+  installInProject,
+  installInto,
+  PEOPLE,
+  type Person,
+  type Ran,
+  runAs,
+} from "../fixtures/installed.ts";
+import { describeSandboxed } from "../fixtures/sandboxes.ts";
+
+const base = mkdtempSync("/var/tmp/nacre-test-");
+chmodSync(base, 0o755);
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+interface Place {
+  readonly home: string;
+  readonly workspace: string;
+  /** The program, as it is started there. */
+  readonly program: string;
+  /** The package's folder. */
+  readonly folder: string;
+  readonly flags: readonly string[];
+}
+
+interface Setup {
+  readonly name: string;
+  readonly make: (at: { home: string; workspace: string }) => Omit<Place, "home" | "workspace">;
+}
+
+const mainOf = (folder: string) => join(folder, "dist/cli/main.js");
+
+const REFUSED: readonly Setup[] = [
+  {
+    name: "in the workspace's node_modules",
+    make: ({ workspace }) => {
+      const folder = installInProject(workspace);
+      return { folder, program: mainOf(folder), flags: [] };
+    },
+  },
+  {
+    name: "in the npx cache, with ~/.npm writable",
+    make: ({ home }) => {
+      const folder = installInProject(join(home, ".npm/_npx/0a1b2c3d"));
+      return { folder, program: mainOf(folder), flags: ["--writable", "~/.npm"] };
+    },
+  },
+  {
+    name: "in a store of links in the workspace's node_modules",
+    make: ({ workspace }) => {
+      const folder = installInto(join(workspace, "node_modules/.pnpm/nacre@1/node_modules"));
+      writeFileSync(join(workspace, "package.json"), "{}");
+      symlinkSync(folder, join(workspace, "node_modules/nacre"));
+      return { folder, program: mainOf(join(workspace, "node_modules/nacre")), flags: [] };
+    },
+  },
+  {
+    name: "as a checkout that is the workspace",
+    make: ({ workspace }) => {
+      rmSync(workspace, { recursive: true });
+      const installed = installInto(join(workspace, "..", "made"));
+      cpSync(installed, workspace, { recursive: true });
+      return { folder: workspace, program: mainOf(workspace), flags: [] };
+    },
+  },
+  {
+    name: "elsewhere, and started by a link in the workspace's node_modules/.bin",
+    make: ({ home, workspace }) => {
+      const folder = installInto(join(home, "lib/node_modules"));
+      mkdirSync(join(workspace, "node_modules/.bin"), { recursive: true });
+      writeFileSync(join(workspace, "package.json"), "{}");
+      const program = join(workspace, "node_modules/.bin/nacre");
+      symlinkSync(mainOf(folder), program);
+      return { folder: join(workspace, "node_modules/.bin"), program, flags: [] };
+    },
+  },
+];
+
+const AS_LIBRARY: Setup = {
+  name: "in the workspace's node_modules, with its dependencies",
+  make: ({ workspace }) => {
+    const folder = installInProject(workspace, { withDependencies: true });
+    return { folder, program: mainOf(folder), flags: [] };
+  },
+};
+
+const PROTECTED: readonly Setup[] = [
+  {
+    name: "as a global package in a writable home",
+    make: ({ home }) => {
+      const folder = installInto(join(home, ".nvm/versions/node/v1/lib/node_modules"));
+      return { folder, program: mainOf(folder), flags: ["--writable", "~/.nvm"] };
+    },
+  },
+  {
+    name: "in a writable directory, linked into the workspace's node_modules",
+    make: ({ home, workspace }) => {
+      const folder = installInto(join(home, "src"));
+      mkdirSync(join(workspace, "node_modules"));
+      symlinkSync(folder, join(workspace, "node_modules/nacre"));
+      return { folder, program: mainOf(folder), flags: ["--writable", "~/src"] };
+    },
+  },
+];
+
+let count = 0;
+
+/** A new home and workspace with the package installed, all of it the person's. */
+function placeFor({ prefix }: Person, { make }: Setup): Place {
+  const top = join(base, String(count++));
+  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  const [home, workspace] = [join(top, "home"), join(top, "work")];
+  for (const dir of [home, workspace]) mkdirSync(dir, { recursive: true });
+  const made = make({ home, workspace });
+  if (prefix.length > 0) give(top);
+  return { home, workspace, ...made };
+}
+
+function give(path: string): void {
+  runAs({ name: "root", prefix: [] }, ["chown", "-R", "65534:65534", path], { cwd: "/", home: "/" });
+}
+
+function nacre(person: Person, { home, workspace, program, flags }: Place, words: readonly string[]): Ran {
+  const argv = [process.execPath, program, "run", "--policy", "off", ...flags, ...words];
+  return runAs(person, argv, { cwd: workspace, home, env: { NACRE_HOME: join(home, "state") } });
+}
+
+const CASES = PEOPLE.flatMap((person) =>
+  REFUSED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+);
+
+describeSandboxed("a sandbox that could not protect the package", () => {
+  test.each(CASES)("is refused to $who: $where", ({ person, setup }) => {
+    const place = placeFor(person, setup);
+    const attack = `echo : >>'${place.folder}/planted' && echo REACHED`;
+    const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
+    expect(confined.stderr).toContain(place.folder);
+    expect(confined.stderr).toContain("npm install -g nacre");
+    expect(confined.stdout).not.toContain("REACHED");
+    expect(confined.status).not.toBe(0);
+    // Without a sandbox the same command does it.
+    expect(nacre(person, place, [attack]).stdout).toContain("REACHED");
+    // And where its owner lets it run without, it says so.
+    const loose = nacre(person, place, ["--sandbox", "workspace-write", "--allow-unsandboxed", "echo ran"]);
+    expect(loose.stdout).toContain("ran");
+    expect(loose.stderr).toContain("not enforced");
+  });
+});
+
+test("nacre doctor tells where a sandbox would be refused", () => {
+  const person = PEOPLE[0] as Person;
+  const place = placeFor(person, REFUSED[0] as Setup);
+  const doctor = runAs(person, [process.execPath, place.program, "doctor"], {
+    cwd: place.workspace,
+    home: place.home,
+    env: { NACRE_HOME: join(place.home, "state") },
+  });
+  expect(doctor.stdout).toContain("npm install -g nacre");
+});
+
+describeSandboxed("a package in something writable", () => {
+  test.each(
+    PEOPLE.flatMap((person) =>
+      PROTECTED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+    ),
+  )("cannot be changed by a command of $who: $where", ({ person, setup }) => {
+    const place = placeFor(person, setup);
+    const { folder } = place;
+    const attacks = [
+      `echo : >>'${folder}/dist/keeper/hook.sh' && echo REACHED`,
+      `rm -f '${folder}/dist/cli/main.js' && echo REACHED`,
+      `mv '${folder}' '${folder}.old' && echo REACHED`,
+      `mv '${join(folder, "..")}' '${join(folder, "..")}.old' && echo REACHED`,
+      `echo : >>node_modules/nacre/dist/cli/main.js && echo REACHED`,
+    ];
+    for (const attack of attacks) {
+      const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
+      expect(confined.stderr).not.toContain("cannot be enforced");
+      expect(confined.stdout, attack).not.toContain("REACHED");
+    }
+    // What lies beside it is writable.
+    const beside = `echo x >'${join(folder, "../beside")}' && echo REACHED`;
+    expect(nacre(person, place, ["--sandbox", "workspace-write", beside]).stdout).toContain("REACHED");
+    expect(nacre(person, place, [attacks[0] ?? ""]).stdout).toContain("REACHED");
+  });
+
+  test("is refused to the library, too, before anything runs", () => {
+    for (const person of PEOPLE) {
+      const place = placeFor(person, AS_LIBRARY);
+      const script = join(place.workspace, "host.js");
+      writeFileSync(
+        script,
+        `import { createToolkit } from "nacre";
+try { await createToolkit({ workingDir: process.cwd(), sandbox: "workspace-write" }); console.log("STARTED"); }
+catch (error) { console.log(error.code, error.message); }`,
+      );
+      const ran = runAs(person, [process.execPath, script], { cwd: place.workspace, home: place.home });
+      expect(ran.stdout).toContain(`spawn_failed The sandbox "workspace-write" cannot be enforced here`);
+      expect(ran.stdout).toContain(place.folder);
+      expect(ran.stdout).toContain("npm install -g nacre");
+    }
+  });
+});
+
+describe("the keeper's scripts", () => {
+  test("are read from the package once: what is written there later is not run", () => {
+    const person = PEOPLE[0] as Person;
+    const place = placeFor(person, AS_LIBRARY);
+    const script = join(place.workspace, "host.js");
+    const marker = join(place.home, "marker");
+    writeFileSync(
+      script,
+      `import { ShellManager } from "nacre";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+const manager = new ShellManager({ poolSize: 0, stateRoot: ${JSON.stringify(join(place.home, "state"))} });
+const run = async () => {
+  const shell = await manager.createShell({ command: "echo ran", workingDir: "/", background: false });
+  await shell.wait(20_000);
+  process.stdout.write(shell.getAllOutput());
+};
+await run();
+const folder = ${JSON.stringify(join(place.folder, "dist/keeper"))};
+for (const name of readdirSync(folder)) {
+  if (!name.endsWith(".sh")) continue;
+  const text = readFileSync(folder + "/" + name, "utf8");
+  writeFileSync(folder + "/" + name, text.replace("\\n", "\\necho planted >>${marker}\\n"));
+}
+await run();
+// Neither does a keeper that takes the place of one that was killed.
+const keeper = readdirSync("/proc").find((pid) => { try {
+  return readFileSync("/proc/" + pid + "/comm", "utf8") === "nacre-keeper\\n" &&
+    readFileSync("/proc/" + pid + "/stat", "utf8").split(") ")[1].split(" ")[1] === String(process.pid);
+} catch { return false; } });
+process.kill(Number(keeper), "SIGKILL");
+await run();
+await manager.dispose();
+console.log("done");`,
+    );
+    const ran = runAs(person, [process.execPath, script], { cwd: place.workspace, home: place.home });
+    expect(ran.stdout).toBe("ran\nran\nran\ndone\n");
+    expect(existsSync(marker)).toBe(false);
+    // The next host starts from what is there now.
+    const again = nacre(person, place, ["echo again"]);
+    expect(again.stdout).toContain("again");
+    expect(readFileSync(marker, "utf8")).toContain("planted");
+  });
+});

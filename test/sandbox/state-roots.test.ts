@@ -1,0 +1,158 @@
+// A sandboxed command looks for the state of any nacre of this user, and for something in it that it could write to.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { KeeperRoots } from "../../src/hosts/keeper-roots.ts";
+import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { usualStateRoots } from "../../src/spool/layout.ts";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+
+const world = useSandboxWorld();
+const { home, workspace, outside } = world;
+const PROFILES = ["read-only", "workspace-write"] as const;
+
+/** A nacre of its own, unconfined, with shells that wait for a job. */
+async function another(stateRoot: string): Promise<ShellManager> {
+  const manager = new ShellManager({ stateRoot });
+  onTestFinished(() => manager.dispose());
+  await manager.warmUp();
+  return manager;
+}
+
+function withVariable(name: string, value: string): void {
+  const before = process.env[name];
+  process.env[name] = value;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  });
+}
+
+interface Root {
+  readonly name: string;
+  readonly make: () => Promise<string> | string;
+}
+
+/** With something in it that a command could read. */
+function filled(root: string): string {
+  mkdirSync(join(root, "shells/shell_0"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(root, "shells/shell_0/out"), "SECRET\n");
+  return root;
+}
+
+const ROOTS: readonly Root[] = [
+  { name: "the default root", make: () => filled(join(home, ".local/state/nacre")) },
+  {
+    name: "the root that NACRE_HOME names",
+    make: () => {
+      withVariable("NACRE_HOME", join(outside, "nacre-home"));
+      return filled(join(outside, "nacre-home"));
+    },
+  },
+  {
+    name: "the root in XDG_STATE_HOME, with NACRE_HOME set to another one",
+    make: () => {
+      withVariable("XDG_STATE_HOME", join(outside, "xdg"));
+      withVariable("NACRE_HOME", join(outside, "nacre-home"));
+      return filled(join(outside, "xdg/nacre"));
+    },
+  },
+  {
+    name: "the root of a nacre that runs, wherever it is",
+    make: async () => {
+      const { root } = await another(join(outside, "elsewhere"));
+      return filled(root.path);
+    },
+  },
+  {
+    name: "the root of a nacre that runs, around the workspace",
+    make: async () => {
+      const { root } = await another(join(workspace, ".."));
+      return filled(root.path);
+    },
+  },
+];
+
+describeSandboxed("a command in a sandbox", () => {
+  describe.each(PROFILES)("%s", (sandbox) => {
+    test.each(ROOTS)("does not see $name", async ({ make }) => {
+      const root = await make();
+      const command = `cat '${root}/shells/shell_0/out'; find '${root}' -type p`;
+      const shell = await runIn(world.manager({ sandbox }), command, workspace);
+      expect(shell.getAllOutput()).toContain("Permission denied");
+      expect(shell.getAllOutput()).not.toContain("SECRET");
+      const control = await runIn(world.manager({ sandbox: "off" }), command, workspace);
+      expect(control.getAllOutput()).toContain("SECRET");
+    });
+  });
+
+  test("that lives on does not see a default root that was made after it", async () => {
+    const own = join(outside, "own-home");
+    mkdirSync(own);
+    withVariable("HOME", own);
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const session = manager.session("lives on", { workingDir: workspace });
+    await session.run("true");
+    const root = filled(join(own, ".local/state/nacre"));
+    const seen = await session.run(`cat '${root}/shells/shell_0/out'`);
+    expect(JSON.stringify(seen)).not.toContain("SECRET");
+    expect(readFileSync(join(root, "shells/shell_0/out"), "utf8")).toBe("SECRET\n");
+  });
+});
+
+describe("a state root", () => {
+  test("has nothing in it through which another process could send a job, a script or a report", async () => {
+    const manager = await another(join(outside, "no-fifos"));
+    const source = new PassThrough();
+    onTestFinished(() => void source.end());
+    const shell = await manager.createShell({ command: "cat", workingDir: "/", stdin: source });
+    source.write("one\n");
+    await shell.waitFor({ pattern: /^one$/ }, 20_000);
+    const session = manager.session("open", { workingDir: "/" });
+    await session.run("sleep 300 & echo up");
+    // Long enough for loggers to be exchanged, as something of the session holds the first ones.
+    await session.run("echo again");
+    expect(fifosIn(manager.root.path)).toEqual([]);
+  });
+
+  test("of a sandboxed session has none, either, and the session works", async ({ skip }) => {
+    skip(process.platform !== "linux");
+    const manager = world.manager({ sandbox: "workspace-write" });
+    const session = manager.session("confined", { workingDir: workspace });
+    await session.run("x=1");
+    expect(fifosIn(manager.root.path)).toEqual([]);
+    expect((await session.run("exit 3")) && fifosIn(manager.root.path)).toEqual([]);
+    expect(JSON.stringify(await session.run('echo "x is $x"'))).not.toContain("error");
+  });
+
+  test("of every keeper that runs is found, and of no process that only calls itself one", async () => {
+    const roots = new KeeperRoots();
+    expect(roots.current()).not.toContain(join(outside, "found"));
+    await another(join(outside, "found"));
+    expect(roots.current()).toContain(join(outside, "found"));
+    const words = ["-c", "read -r", "x", "x", join(outside, "../nobody/keepers/1-0")];
+    const fake = spawn("bash", words, { argv0: "nacre-keeper", stdio: ["pipe", "ignore", "ignore"] });
+    onTestFinished(() => void fake.stdin.end());
+    await once(fake, "spawn");
+    expect(roots.current()).not.toContain(join(outside, "../nobody"));
+  });
+});
+
+test("the usual roots are those of the environment, of HOME and of the user database", () => {
+  const roots = usualStateRoots({ NACRE_HOME: "/a", XDG_STATE_HOME: "/x" }, [() => "/h", () => "/p"]);
+  expect(roots).toEqual(["/a", "/x/nacre", "/h/.local/state/nacre", "/p/.local/state/nacre"]);
+  expect(usualStateRoots({})).toContain(join(userInfo().homedir, ".local/state/nacre"));
+  expect(usualStateRoots({ NACRE_HOME: "relative" }, [() => "/h"])).toContain("/h/.local/state/nacre");
+});
+
+function fifosIn(directory: string): string[] {
+  return existsSync(directory)
+    ? readdirSync(directory, { withFileTypes: true, recursive: true })
+        .filter((entry) => entry.isFIFO())
+        .map(({ name }) => name)
+    : [];
+}
