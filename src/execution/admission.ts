@@ -7,9 +7,11 @@
 //     ask                  a person, where the policy wants one
 //   -> Admitted            execution/start.ts takes the command out of it, once
 //   isCurrent, readmit     start.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
+import type { SessionFacts } from "../policy/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import { checkCommand } from "../shell/check-start.ts";
 import type { Session } from "../shell/session.ts";
+import { MEANING_VARIABLES } from "../shell/session-meaning.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
@@ -43,6 +45,8 @@ interface Admission {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly moment: Moment;
+  /** Of the session at that moment; null: none yet, or no session. */
+  readonly meaning: SessionFacts | null;
   readonly verdict: Verdict;
   /** What a person has said yes to. */
   readonly approved: ApprovalRequest | undefined;
@@ -114,9 +118,9 @@ export async function admit(
 
 /** Whether the command would still run as it was judged: in the same directory, with the same session state. */
 export function isCurrent(admitted: Admitted): boolean {
-  const { wanted, context, moment } = admissionOf(admitted);
-  const now = momentOf(wanted, context);
-  return now.cwd === moment.cwd;
+  const { wanted, context, moment, meaning } = admissionOf(admitted);
+  // A session reports its state as a new object, and only when something in it can have changed.
+  return meaningOf(wanted) === meaning && directoryOf(wanted, context) === moment.cwd;
 }
 
 /** Judges again, for the session as it is now. What a person said yes to counts if nothing of it has changed. */
@@ -174,7 +178,8 @@ async function decide(
     reason: verdict.reason ?? "",
     ...whoseCall(context),
   });
-  const admission = { wanted, context, options, moment, verdict, approved: before.approved };
+  const meaning = meaningOf(wanted);
+  const admission = { wanted, context, options, moment, meaning, verdict, approved: before.approved };
   const earlier = before.approved ?? context.asked;
   if (verdict.verdict === "allow" && !earlier) return create(admission);
   const { cwd } = moment;
@@ -209,11 +214,29 @@ async function decide(
   return create({ ...admission, approved: request });
 }
 
-/** Where the command would run if it started now. */
-function momentOf({ session }: Pick<WantedCommand, "session">, context: ExecutionContext): Moment {
-  const found = session?.find();
-  return { cwd: found?.directoryFor(session?.named) ?? context.workingDir };
+/** Where the command would run if it started now, and with which state. */
+function momentOf(wanted: Pick<WantedCommand, "session">, context: ExecutionContext): Moment {
+  const session = withVariables(meaningOf(wanted), context.env);
+  return { cwd: directoryOf(wanted, context), ...(session ? { session } : {}) };
 }
+
+function directoryOf({ session }: Pick<WantedCommand, "session">, context: ExecutionContext): string {
+  return session?.find()?.directoryFor(session.named) ?? context.workingDir;
+}
+
+function meaningOf({ session }: Pick<WantedCommand, "session">): SessionFacts | null {
+  return session?.find()?.meaning ?? null;
+}
+
+/** The variables that the host gives to this call win over those of the session. */
+function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"] = {}): SessionFacts | null {
+  const given = Object.entries(env).filter(([name]) => MEANING_VARIABLES.has(name));
+  if (given.length === 0) return meaning;
+  const { variables, ...rest } = meaning ?? NO_STATE;
+  return { ...rest, variables: { ...variables, ...Object.fromEntries(given) } };
+}
+
+const NO_STATE: SessionFacts = { functions: [], aliases: {}, hashed: {}, variables: {}, shellOptions: [] };
 
 function requestOf({ wanted, moment }: Admission, why: Why = {}): ApprovalRequest {
   const { rule, reason, alternative } = why;

@@ -17,7 +17,7 @@ export interface Judging {
 }
 
 /** What a verdict depends on that may be different at the next command. */
-export type Moment = Pick<PolicyFacts, "cwd">;
+export type Moment = Pick<PolicyFacts, "cwd" | "session">;
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];

@@ -9,6 +9,9 @@ const VARIABLES = [
   ...["HOME", "PWD", "OLDPWD", "CDPATH", "IFS", "PATH", "TMPDIR", "GLOBIGNORE", "ENV", "BASH_ENV"],
 ] as const;
 
+/** The variables that are part of a session's meaning. */
+export const MEANING_VARIABLES: ReadonlySet<string> = new Set(VARIABLES);
+
 /** Fields of a report: the variables, each as `=value` or nothing if it is unset, then BASHOPTS. */
 export const MEANING_FIELDS_COUNT = VARIABLES.length + 1;
 export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${name}}"`), '"$BASHOPTS"'].join(
