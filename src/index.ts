@@ -2,7 +2,7 @@
 
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
-export { BashTool } from "./execution/bash.ts";
+export { BashTool, type DangerousPattern } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
 export type { BashMetadata } from "./execution/bash-result.ts";
 export type { JudgedSession, SessionRun } from "./execution/judged-session.ts";
@@ -24,7 +24,7 @@ export type { Session } from "./shell/session.ts";
 export type { RunOptions, SessionOptions, SessionResult, StartOptions } from "./shell/session-options.ts";
 export { ShellManager } from "./shell/shell-manager.ts";
 export { ShellProcess } from "./shell/shell-process.ts";
-export { SHELL_STATUSES, SHELL_TRANSITIONS, type ShellStatus } from "./shell/shell-status.ts";
+export { SHELL_STATUSES, SHELL_TRANSITIONS, ShellStatus } from "./shell/shell-status.ts";
 export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./spool/confinement.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";

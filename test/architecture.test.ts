@@ -211,6 +211,7 @@ test("the built package offers exactly its public names", () => {
     "SHELL_TRANSITIONS",
     "ShellManager",
     "ShellProcess",
+    "ShellStatus",
     "TOOL_CATEGORIES",
     "ToolExecutor",
     "ToolParameter",

@@ -7,15 +7,20 @@ import type { aiSdkTools } from "../src/adapters/ai-sdk.ts";
 import type { anthropicBash } from "../src/adapters/anthropic.ts";
 import type { langchainTools } from "../src/adapters/langchain.ts";
 import type { openaiAgentsTools, openaiShellTool } from "../src/adapters/openai-agents.ts";
-import type {
-  BashMetadata,
-  createToolkit,
-  KillShellMetadata,
-  MetadataOf,
-  ModesMetadata,
-  Toolkit,
-  ToolkitOptions,
-  ToolResult,
+import {
+  type ApprovalRequest,
+  type BashMetadata,
+  BashTool,
+  type createToolkit,
+  type DangerousPattern,
+  type JudgedSession,
+  type KillShellMetadata,
+  type MetadataOf,
+  type ModesMetadata,
+  ShellStatus,
+  type Toolkit,
+  type ToolkitOptions,
+  type ToolResult,
 } from "../src/index.ts";
 
 test("metadata is typed by the name of the tool", () => {
@@ -34,6 +39,14 @@ test("options are closed, and only the directory is required", () => {
   expectTypeOf<{ workingDir: string; dialect: "other" }>().not.toExtend<ToolkitOptions>();
   expectTypeOf<typeof createToolkit>().returns.resolves.toEqualTypeOf<Toolkit>();
   expectTypeOf<Toolkit>().toExtend<AsyncDisposable>();
+});
+
+test("ShellStatus is a type and a value, and the patterns cannot be changed", () => {
+  expectTypeOf(ShellStatus.TIMEOUT).toEqualTypeOf<"timeout">();
+  expectTypeOf<"timeout">().toExtend<ShellStatus>();
+  expectTypeOf(BashTool.DANGEROUS_PATTERNS).toEqualTypeOf<readonly DangerousPattern[]>();
+  expectTypeOf<ReturnType<Toolkit["sessions"]>>().toEqualTypeOf<readonly JudgedSession[]>();
+  expectTypeOf<ApprovalRequest["session"]>().toEqualTypeOf<string | null>();
 });
 
 test("events are typed by their name", () => {

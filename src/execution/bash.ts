@@ -12,6 +12,7 @@ import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { sandboxOf } from "./confinement.ts";
+import { DENY_RULES } from "./dangerous-patterns.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { reportProgress } from "./progress.ts";
 import { refusalMetadata } from "./refusal.ts";
@@ -21,12 +22,21 @@ import { runInSession, startInSession } from "./start.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 import { timingOf } from "./timing.ts";
 
+export interface DangerousPattern {
+  readonly id: string;
+  readonly reason: string;
+}
+
 type BashInput = ReturnType<typeof inputOf>;
 
 export class BashTool extends BaseTool<BashInput, BashMetadata> {
   static readonly DEFAULT_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
   static readonly MAX_TIMEOUT_MS = MAX_TIMEOUT_MS;
   static readonly MAX_OUTPUT_SIZE = OUTPUT_MAX_CHARS;
+  /** What the policy always denies: the id of each rule, and what it says about an example. */
+  static readonly DANGEROUS_PATTERNS: readonly DangerousPattern[] = Object.freeze(
+    DENY_RULES.map((rule) => Object.freeze({ ...rule })),
+  );
 
   readonly name = "Bash";
   override readonly title = "Run a command";

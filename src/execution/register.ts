@@ -16,7 +16,12 @@ export function registerModesTool(registry: ToolRegistry, options: ModesOptions 
   registry.register(new BashModesTool(options));
 }
 
-/** Every built-in tool of the default dialect. */
+/** The groups of built-in tools, in the order they are listed in. */
+const GROUPS: readonly ((registry: ToolRegistry, options: ExecutionOptions) => void)[] = [
+  registerExecutionTools,
+];
+
+/** Every built-in tool of the default dialect, of all groups. */
 export function registerAllTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
-  registerExecutionTools(registry, options);
+  for (const register of GROUPS) register(registry, options);
 }

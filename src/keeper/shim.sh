@@ -52,7 +52,7 @@ shim() {
   code=$?
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
-  [[ -e $dir/trailer ]] && write_trailer "$code" >&5
+  [[ -e $dir/trailer ]] && write_trailer "$dir" "$code" >&5
   written 5 && out_bytes=$REPLY
   written 7 && err_bytes=$REPLY
   local uptime
@@ -65,13 +65,23 @@ shim() {
   exit 0
 }
 
-# For whoever reads only the output file.
+# write_trailer DIR CODE: how the command ended, for readers of the output file alone. A fault file means that the
+# command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
 write_trailer() {
-  if (($1 == 0)); then
-    printf '\n\n[background process completed]\n'
-  else
-    printf '\n\n[background process failed: exit code %s]\n' "$1"
-  fi
+  local fault=''
+  [[ -e $1/fault ]] && read -r fault <"$1/fault"
+  case $fault in
+    cwd) printf '\n\n[background process error: the working directory was gone when it started]\n' ;;
+    limits) printf '\n\n[background process error: its limits could not be set]\n' ;;
+    sandbox) printf '\n\n[background process error: its sandbox could not be set up]\n' ;;
+    *)
+      if (($2 == 0)); then
+        printf '\n\n[background process completed]\n'
+      else
+        printf '\n\n[background process failed: exit code %s]\n' "$2"
+      fi
+      ;;
+  esac
 }
 
 # The logger: from its stdin to the file on fd $1. The file size limit is its own, so the disk cap is

@@ -1,16 +1,18 @@
 // The life of a shell in one word. Derived from its outcome, never stored beside it. Pure.
 import type { Outcome } from "./outcome.ts";
 
-export const SHELL_STATUSES = [
-  "pending",
-  "running",
-  "completed",
-  "failed",
-  "killed",
-  "timeout",
-  "lost",
-] as const;
-export type ShellStatus = (typeof SHELL_STATUSES)[number];
+export const ShellStatus = Object.freeze({
+  PENDING: "pending",
+  RUNNING: "running",
+  COMPLETED: "completed",
+  FAILED: "failed",
+  KILLED: "killed",
+  TIMEOUT: "timeout",
+  LOST: "lost",
+} as const);
+export type ShellStatus = (typeof ShellStatus)[keyof typeof ShellStatus];
+
+export const SHELL_STATUSES: readonly ShellStatus[] = Object.freeze(Object.values(ShellStatus));
 
 /** Which status may follow which: pending, running, then exactly one ending. */
 export const SHELL_TRANSITIONS: Readonly<Record<ShellStatus, readonly ShellStatus[]>> = {

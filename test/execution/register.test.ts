@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { BashTool } from "../../src/execution/bash.ts";
 import { registerAllTools, registerExecutionTools, registerModesTool } from "../../src/execution/register.ts";
 import { ToolRegistry } from "../../src/tool/registry.ts";
 
@@ -39,4 +40,12 @@ describe("registering", () => {
     expect(() => registerAllTools(registry)).toThrow(/Bash/);
     expect(registry.count).toBe(3);
   });
+});
+
+test("the dangerous patterns are the rules that deny, and cannot be changed", () => {
+  const patterns = BashTool.DANGEROUS_PATTERNS;
+  expect(patterns.map(({ id }) => id)).toContain("fork-bomb");
+  for (const { id, reason } of patterns) expect([id, reason.length > 0]).toEqual([id, true]);
+  expect(() => Object.assign(patterns, { 0: { id: "x", reason: "y" } })).toThrow(TypeError);
+  expect(() => Object.assign(patterns[0] ?? {}, { id: "x" })).toThrow(TypeError);
 });

@@ -82,6 +82,19 @@ test("a working directory that vanishes during the start is a failed start, not 
   expect(shell.getAllOutput()).toBe("");
 });
 
+test("the file of a background run whose directory was gone says that it could not start", async () => {
+  const dir = join(directory(), "vanishing");
+  mkdirSync(dir);
+  const options = { workingDir: dir, streams: "merged", trailer: true, durable: true } as const;
+  const starting = manager().createShell({ command: "echo ran", ...options });
+  rmdirSync(dir);
+  const shell = await starting;
+  await shell.wait(10_000);
+  expect(readFileSync(shell.outputFiles.stdout, "utf8")).toBe(
+    "\n\n[background process error: the working directory was gone when it started]\n",
+  );
+});
+
 test.each(["with space", "-", "--", "-P", "*", "$HOME", "a\nb", "'\"", "ünï", " trailing "])(
   "a directory called %j is entered as it is",
   async (name) => {

@@ -1,0 +1,86 @@
+// What the policy always denies: the id of each rule, and what it says about an example. A list of its own, so that a host
+// can read it without loading the policy. Written by a test:
+//   npx vitest run test/policy/dangerous-patterns.test.ts -u
+
+export const DENY_RULES = [
+  {
+    id: "delete-root",
+    reason: "rm would delete the whole file system (/).",
+  },
+  {
+    id: "delete-home",
+    reason: "rm would delete a home directory (/home/dev).",
+  },
+  {
+    id: "delete-system",
+    reason: "rm would delete a part of the system (/usr).",
+  },
+  {
+    id: "delete-above-workspace",
+    reason: "rm would delete the workspace and everything beside it (/srv/team).",
+  },
+  {
+    id: "delete-credentials",
+    reason: "rm would delete keys or credentials (/home/dev/.ssh).",
+  },
+  {
+    id: "move-system",
+    reason: "mv would move a part of the system away (/).",
+  },
+  {
+    id: "move-home",
+    reason: "mv would move a home directory away (/home/dev).",
+  },
+  {
+    id: "permissions-system",
+    reason: "chmod would change the permissions of a part of the system (/).",
+  },
+  {
+    id: "write-device",
+    reason: "dd would write to the device /dev/sda, over whatever is on it.",
+  },
+  {
+    id: "format-device",
+    reason: "mkfs.ext4 would destroy what is on a disk or a volume.",
+  },
+  {
+    id: "write-system",
+    reason: "a redirection would overwrite a file the system needs (/etc/passwd).",
+  },
+  {
+    id: "sysrq",
+    reason: "echo would crash or stop the machine through the kernel (/proc/sysrq-trigger).",
+  },
+  {
+    id: "kill-everything",
+    reason: "kill would end every process, the ones that run this machine included.",
+  },
+  {
+    id: "stop-machine",
+    reason: "reboot would stop or restart the machine.",
+  },
+  {
+    id: "send-secret",
+    reason: "curl would send keys or credentials to somebody else.",
+  },
+  {
+    id: "send-secret-away",
+    reason: "cat would send keys or credentials to /dev/tcp/10.0.0.1/80.",
+  },
+  {
+    id: "give-shell",
+    reason: "A shell would be given to somebody else over the network.",
+  },
+  {
+    id: "replace-keys",
+    reason: "echo would replace /home/dev/.ssh/authorized_keys and lock people out or let others in.",
+  },
+  {
+    id: "fork-bomb",
+    reason: "This is a fork bomb: the function : starts itself again and again.",
+  },
+  {
+    id: "reverse-shell",
+    reason: "A shell would be given to somebody else: python3 connects a shell to a socket.",
+  },
+] as const;

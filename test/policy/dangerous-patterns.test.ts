@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { judge } from "../../src/policy/judge.ts";
+import { RULES } from "../../src/policy/rules.ts";
+
+/** What each rule that denies says about the first example that it decides about. */
+function patterns(): string {
+  const entries = RULES.filter(({ verdict }) => verdict === "deny").map(({ id, matches }) => {
+    const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
+    const findings = [
+      ...matches.flatMap((example) => judge(example, facts).findings),
+      // A rule that no example in the usual directory can show.
+      ...judge("rm -rf /srv/team", { ...facts, cwd: "/srv/team/proj" }).findings,
+    ];
+    const reason = findings.find(({ rule }) => rule === id)?.reason;
+    expect([id, typeof reason]).toEqual([id, "string"]);
+    return `  {\n    id: ${JSON.stringify(id)},\n    reason: ${JSON.stringify(reason)},\n  },\n`;
+  });
+  return `// What the policy always denies: the id of each rule, and what it says about an example. A list of its own, so that a host
+// can read it without loading the policy. Written by a test:
+//   npx vitest run test/policy/dangerous-patterns.test.ts -u
+
+export const DENY_RULES = [
+${entries.join("")}] as const;
+`;
+}
+
+test("the list of what is always denied is that of the rules", async () => {
+  await expect(patterns()).toMatchFileSnapshot("../../src/execution/dangerous-patterns.ts");
+});
