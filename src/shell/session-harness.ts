@@ -40,23 +40,47 @@ export interface CommandPlan {
   /** What it may change of the meaning of the next command is reported, too. */
   readonly meaningChange: MeaningChange;
   /** New fifos for stdout and stderr. */
-  readonly outputs: { readonly stdout: string; readonly stderr: string } | undefined;
+  readonly outputs: NewOutputs | undefined;
+}
+
+export interface NewOutputs {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Descriptors of bash that a command made of its output (`exec 3>&1`): they move along. */
+  readonly followers: readonly { readonly fd: number; readonly stream: "stdout" | "stderr" }[];
+}
+
+/**
+ * The exit code of the command before, as `$?`. After options and traps that the command is to find: these set it, too.
+ * Neither `set -e` nor a trap on ERR minds a failure before `&&`, and what `set -x` prints goes nowhere. With a trap on
+ * DEBUG or RETURN, only a subshell does not run it.
+ */
+function codeScript({ lastCode, prefix }: CommandPlan): string {
+  if (lastCode === 0) return "";
+  const isTrapped = prefix.includes("trap ");
+  if (prefix === "") return `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
+  const leave = isTrapped
+    ? `( \\builtin exit ${lastCode} )`
+    : `{ \\builtin . /dev/fd/0 <<<'return ${lastCode}';}`;
+  return `${leave} >/dev/null 2>&1 &&:;`;
 }
 
 export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const { variable } = place;
-  const { outputs, number, lastCode } = plan;
+  const { outputs, number } = plan;
   // With a line end: bash takes a backslash at the end of an eval for itself.
-  const text = `${plan.prefix}${plan.command}\n`;
+  const code = codeScript(plan);
+  const text = `${plan.prefix}${plan.prefix === "" ? "" : code}${plan.command}\n`;
   // Not through `builtin`: that would undo the redirection again.
-  const change = outputs ? `\\exec >${quoted(outputs.stdout)} 2>${quoted(outputs.stderr)};` : "";
-  // Neither `set -e` nor a trap on ERR minds a failure before `&&`.
-  const code = lastCode === 0 ? "" : `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
+  const follow = outputs?.followers
+    .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
+    .join("");
+  const change = outputs ? `\\exec >${quoted(outputs.stdout)} 2>${quoted(outputs.stderr)}${follow};` : "";
   const harness =
     // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
     // Opened anew for each command: a program that sets O_NONBLOCK on its output sets it for this one only.
-    `{ ${code}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
+    `{ ${plan.prefix === "" ? code : ""}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
     // Options that would lead the harness astray, and traps that would run for it, are off from here to the
     // next command.
     `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;} >/dev/null 2>&1\n`;

@@ -1,11 +1,15 @@
 // Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
-import { readdirSync, readlinkSync, unlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { Logger } from "../hosts/logger.ts";
+import { isSameProcess, readStat } from "../hosts/process-table.ts";
+import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
 import {
+  FINISHED_MAX_AGE_SECONDS,
   SESSION_COPY_MAX_BYTES,
   SESSION_LOG_MAX_BYTES,
   SESSION_OWN_FILE_MIN_BYTES,
@@ -15,6 +19,7 @@ import { copyPart } from "./copy-part.ts";
 import { drain } from "./drain.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { OutputPart } from "./output-part.ts";
+import type { NewOutputs } from "./session-harness.ts";
 
 export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 
@@ -40,7 +45,9 @@ export class SessionOutput {
   /** Where the output of the command before ended. */
   #to: BothStreams<number> = { stdout: 0, stderr: 0 };
   #count = 0;
-  readonly #retired: string[] = [];
+  #retired: RetiredFile[] = [];
+  /** Files that a result has named. */
+  readonly #named = new Set<string>();
 
   constructor(options: SessionOutputOptions) {
     this.#options = options;
@@ -67,7 +74,7 @@ export class SessionOutput {
   }
 
   /** A command is about to be sent; the fifos it is to change to first, if any. */
-  async begin(): Promise<BothStreams<string> | undefined> {
+  async begin(pid: number): Promise<NewOutputs | undefined> {
     const asked = this.#next;
     if (asked !== undefined) {
       this.#next = undefined;
@@ -76,7 +83,24 @@ export class SessionOutput {
     // What bash says between two commands (of a job that was killed, say) is read with the next one.
     this.#from = this.#to;
     const next = this.#switching;
-    return next && { stdout: next.stdout.input ?? "", stderr: next.stderr.input ?? "" };
+    if (!next) return undefined;
+    return {
+      stdout: next.stdout.input ?? "",
+      stderr: next.stderr.input ?? "",
+      followers: this.#descriptorsOfOutput(pid),
+    };
+  }
+
+  /** Those that a command of this bash made of its output. What bash itself keeps for later closes on exec. */
+  #descriptorsOfOutput(pid: number): NewOutputs["followers"] {
+    const pipes = STREAMS.map((stream) => ({ stream, link: linkOf(this.#loggers[stream].pid, 0) }));
+    return descriptorsOf(pid).flatMap((name) => {
+      const fd = Number(name);
+      if (fd <= 2 || closesOnExec(pid, fd)) return [];
+      const link = linkOf(pid, fd);
+      const found = pipes.find((pipe) => pipe.link !== undefined && pipe.link === link);
+      return found ? [{ fd, stream: found.stream }] : [];
+    });
   }
 
   /** Where the output of the command that is about to be sent will be. */
@@ -153,11 +177,13 @@ export class SessionOutput {
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
-  /** A file that holds this part and nothing else, unless it is very long. */
+  /** A file that holds this part and nothing else, unless it is very long, or the disk is full. */
   fileOf(part: OutputPart): string {
     const isShared = Object.values(this.files).includes(part.path) && this.#next === undefined;
-    if (part.from === 0 && !isShared) return part.path;
-    return part.to - part.from > SESSION_COPY_MAX_BYTES ? part.path : this.#copy(part).path;
+    const isOwn = part.from === 0 && !isShared;
+    const path = isOwn || part.to - part.from > SESSION_COPY_MAX_BYTES ? part.path : this.#copy(part).path;
+    this.#named.add(path);
+    return path;
   }
 
   /** Both parts where nothing else is, or will be. */
@@ -177,8 +203,14 @@ export class SessionOutput {
 
   #copy(part: OutputPart): OutputPart {
     const path = join(this.#options.dir, `${basename(part.path).split(".")[0]}.c${++this.#count}`);
-    copyPart(part, path);
-    this.#remember(path);
+    try {
+      copyPart(part, path);
+    } catch {
+      // No space left, say. The output is where it was, among that of other commands.
+      unlinkQuietly(path);
+      return part;
+    }
+    this.#remember({ path });
     return { path, from: 0, to: part.to - part.from };
   }
 
@@ -220,12 +252,7 @@ export class SessionOutput {
       this.exchange();
       return part;
     }
-    if (bytes > SESSION_COPY_MAX_BYTES) return part;
-    try {
-      return this.#copy(part);
-    } catch {
-      return part;
-    }
+    return bytes > SESSION_COPY_MAX_BYTES ? part : this.#copy(part);
   }
 
   #whyGone(stream: StreamName): string {
@@ -241,19 +268,44 @@ export class SessionOutput {
 
   #retire(logger: Logger): void {
     logger.close();
-    this.#remember(logger.file);
+    this.#remember({ path: logger.file, pid: logger.pid, startTime: readStat(logger.pid)?.startTime ?? "" });
   }
 
-  /** Old ones go: a session may last for weeks. */
-  #remember(path: string): void {
-    this.#retired.push(path);
-    if (this.#retired.length <= SESSION_RETIRED_MAX_COUNT) return;
-    try {
-      unlinkSync(this.#retired.shift() ?? "");
-    } catch {
-      // Somebody removed it already.
-    }
+  /**
+   * Old ones go: a session may last for weeks. Not what something that was left running still prints to, and what a
+   * result has named only when it is as old as an ended shell may get.
+   */
+  #remember(file: Omit<RetiredFile, "atMs">): void {
+    this.#retired.push({ ...file, atMs: monotonicMs() });
+    const oldMs = monotonicMs() - FINISHED_MAX_AGE_SECONDS * 1000;
+    let spare = this.#retired.length - SESSION_RETIRED_MAX_COUNT;
+    this.#retired = this.#retired.filter((retired) => {
+      const { path, pid, startTime, atMs } = retired;
+      const isHeld = pid !== undefined && isSameProcess(pid, startTime ?? "");
+      if (spare <= 0 || isHeld || (this.#named.has(path) && atMs > oldMs)) return true;
+      spare--;
+      this.#named.delete(path);
+      unlinkQuietly(path);
+      return false;
+    });
   }
+}
+
+/** With the logger that writes to it while anything holds its pipe. */
+interface RetiredFile {
+  readonly path: string;
+  readonly pid?: number;
+  readonly startTime?: string;
+  readonly atMs: number;
+}
+
+function unlinkQuietly(path: string): void {
+  attempt(() => unlinkSync(path));
+}
+
+function closesOnExec(pid: number, fd: number): boolean {
+  const flags = attempt(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, "latin1"));
+  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(flags ?? "")?.[1] ?? "0", 8) & 0o2000000) !== 0;
 }
 
 function linkOf(pid: number, fd: number | string): string | undefined {

@@ -9,11 +9,10 @@ import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
-import type { CommandPlan } from "./session-harness.ts";
+import type { CommandPlan, NewOutputs } from "./session-harness.ts";
 import { meaningAfter, meaningChange } from "./session-meaning.ts";
 import * as say from "./session-notes.ts";
 import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
-import type { BothStreams } from "./session-output.ts";
 import { stateFile } from "./session-state.ts";
 import type { Succession } from "./session-succession.ts";
 import { isUnterminated } from "./session-syntax.ts";
@@ -94,7 +93,7 @@ export class Run {
     }
   }
 
-  #plan(changeTo: string | undefined, outputs: BothStreams<string> | undefined): CommandPlan {
+  #plan(changeTo: string | undefined, outputs: NewOutputs | undefined): CommandPlan {
     const { succession } = this.#place;
     const prefix = succession.prefixFor(this.#bash);
     this.#firstLine = this.#bash.nextLine + prefix.split("\n").length - 1;
@@ -127,9 +126,9 @@ export class Run {
     return instead;
   }
 
-  async #outputs(): Promise<BothStreams<string> | undefined> {
+  async #outputs(): Promise<NewOutputs | undefined> {
     try {
-      return await this.#bash.output.begin();
+      return await this.#bash.output.begin(this.#bash.started.commandPid);
     } catch {
       this.#notes.push(say.mixedNote());
       return undefined;

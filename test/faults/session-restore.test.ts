@@ -1,5 +1,6 @@
 // What a new bash takes over from the one before it: every piece it can, and the rest by name.
 // 500 random states with NACRE_LONG=1.
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openSession, type TestSession } from "../fixtures/sessions.ts";
@@ -25,7 +26,9 @@ const LOOK = [
   .replaceAll("builtin declare -p |", "builtin declare -p 2>&1 |");
 
 async function killBash({ session, run }: TestSession): Promise<void> {
-  const pid = Number((await run("echo $$")).out);
+  const pid = Number((await run('builtin echo "$$"')).out);
+  // A state that makes something else of the number must not make another process the target.
+  expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).toContain("--noprofile");
   // Its state is saved after its result.
   await session.save();
   process.kill(pid, "SIGKILL");
