@@ -56,6 +56,15 @@ export class ShellLife {
     return this.#completedAt;
   }
 
+  /** How long ago it ended, whatever the clock on the wall was set to since; null while it runs. */
+  get endedAgoMs(): number | null {
+    this.refresh();
+    if (!this.#outcome || this.#endedMs === undefined) return null;
+    // It ended before this boot; how long before, no clock tells for sure.
+    if (this.#started.origin === "another boot") return uptime() * 1000;
+    return Math.max(0, monotonicMs() - this.#endedMs);
+  }
+
   get durationMs(): number {
     return Math.max(0, Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs));
   }
@@ -125,11 +134,18 @@ export class ShellLife {
     const { attached, meta, files } = this.#started;
     this.#endedMs = monotonicMs();
     this.#completedAt = wallMs();
+    if (record) {
+      // The shim has measured the end; this process hears of it later where its event loop is blocked.
+      const recordedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
+      this.#endedMs = attached ? recordedMs : Math.min(this.#endedMs, recordedMs + UPTIME_STEP_MS);
+    }
     if (!attached) return;
-    if (record) this.#endedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
     this.#completedAt = statSync(files.record, { throwIfNoEntry: false })?.mtimeMs ?? this.#completedAt;
   }
 }
+
+/** The shim reads the time since boot in hundredths of a second. */
+const UPTIME_STEP_MS = 10;
 
 function sinceUptimeMs(uptimeMs: number): number {
   return uptime() * 1000 - uptimeMs;

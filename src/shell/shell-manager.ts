@@ -149,6 +149,11 @@ export class ShellManager {
     });
   }
 
+  /** Ends the waiting shells of dead hosts, and removes what belongs to no shell. Takes nothing over. */
+  tidyUp(): void {
+    this.#host.tidyUp();
+  }
+
   /** Any shell on disk by its id or an unambiguous beginning of it, whichever host and scope it is of. */
   find(idOrPrefix: string): ShellProcess | undefined {
     return this.#shells.find(idOrPrefix);
@@ -180,17 +185,18 @@ export class ShellManager {
     return this.listShells(filter).filter((shell) => shell.isRunning);
   }
 
-  /** Forgets shells that ended longer ago than this, with their output. Returns how many. */
+  /** Forgets shells that ended longer ago than this by the clock, with their output. Returns how many. */
   cleanupCompleted({
     maxAgeSeconds = FINISHED_MAX_AGE_SECONDS,
   }: {
     readonly maxAgeSeconds?: number;
   } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
-    const old = this.listShells().filter((shell) => {
-      const { completedAt } = shell;
-      return completedAt !== null && completedAt < before;
-    });
+    return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
+  }
+
+  #forgetAll(isOld: (shell: ShellProcess) => boolean): number {
+    const old = this.listShells().filter(isOld);
     for (const shell of old) this.forget(shell);
     return old.length;
   }
@@ -324,11 +330,9 @@ export class ShellManager {
 
   #onSwept(ids: readonly string[]): void {
     for (const id of ids) this.#drop(id);
-    // What commands of sessions left running is not on disk under its own id.
-    const { finishedMaxAgeSeconds } = this.#options;
-    this.cleanupCompleted(
-      finishedMaxAgeSeconds === undefined ? {} : { maxAgeSeconds: finishedMaxAgeSeconds },
-    );
+    // What commands of sessions left running is not on disk under its own id. Not by the clock, which may have been set.
+    const maxAgeMs = (this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS) * 1000;
+    this.#forgetAll(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs > maxAgeMs);
   }
 
   #drop(id: string): void {

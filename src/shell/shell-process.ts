@@ -1,6 +1,7 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
 import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import { readStat } from "../hosts/process-table.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import { Cursor, sizeOf } from "../spool/cursor.ts";
 import type { Cause, ExitRecord } from "../spool/end-record.ts";
@@ -104,6 +105,11 @@ export class ShellProcess {
 
   get completedAt(): number | null {
     return this.#life.completedAt;
+  }
+
+  /** How long ago it ended, whatever the clock was set to since; null while it runs. */
+  get endedAgoMs(): number | null {
+    return this.#life.endedAgoMs;
   }
 
   get durationMs(): number {
@@ -321,9 +327,12 @@ export class ShellProcess {
     this.#life.conclude(told);
   }
 
-  /** Looks whether it still lives. */
+  /** Looks whether it still lives. A stopped shim would never record that its command has ended: it is continued. */
   refresh(): void {
-    this.#life.refresh();
+    const { shimPid, shimStart, commandPid, commandStart, unseen } = this.started;
+    if (this.outcome || unseen !== undefined || this.#host.isAlive(commandPid, commandStart)) return;
+    if ("Tt".includes(readStat(shimPid)?.state ?? "-"))
+      this.#host.signal({ pid: shimPid, startTime: shimStart }, "SIGCONT");
   }
 
   #followed() {

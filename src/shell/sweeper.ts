@@ -1,5 +1,7 @@
 // Clears the spool of what has ended long ago, or is too much, now and then.
+import { uptime } from "node:os";
 import type { Host } from "../hosts/host.ts";
+import { bootId } from "../hosts/process-table.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { sweep } from "../spool/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -32,6 +34,7 @@ export class Sweeper {
   async #sweep(): Promise<void> {
     const { root, host, maxAgeSeconds, quotaBytes, onSwept } = this.#options;
     const limits = { nowMs: wallMs(), maxAgeMs: maxAgeSeconds * 1000, quotaBytes };
-    onSwept(await sweep(root, limits, (identity) => host.presence(identity)));
+    const boot = { bootId: bootId(), uptimeMs: uptime() * 1000 };
+    onSwept(await sweep(root, limits, (identity) => host.presence(identity), boot));
   }
 }

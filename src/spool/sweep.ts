@@ -3,15 +3,15 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
-import { readEndRecord } from "./end-record.ts";
+import { type EndRecord, readEndRecord } from "./end-record.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
 import type { SpoolRoot } from "./layout.ts";
-import { readMeta } from "./meta.ts";
+import { readMeta, type ShellMeta } from "./meta.ts";
 
 export interface SweepEntry {
   readonly id: string;
   readonly finished: boolean;
-  /** When it ended, or was last touched. */
+  /** When it ended, or was last touched, by today's clock. */
   readonly endedAt: number;
   readonly bytes: number;
 }
@@ -20,9 +20,16 @@ export interface SweepEntry {
 export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {
+  /** The time of day. */
   readonly nowMs: number;
   readonly maxAgeMs: number;
   readonly quotaBytes: number;
+}
+
+/** The time since boot, and which boot that is: the time of day can be set, this cannot. */
+export interface BootClock {
+  readonly bootId: string;
+  readonly uptimeMs: number;
 }
 
 export function chooseToSweep(entries: readonly SweepEntry[], limits: SweepLimits): string[] {
@@ -46,10 +53,11 @@ export async function sweep(
   root: SpoolRoot,
   limits: SweepLimits,
   presence: (identity: ShellIdentity) => Presence,
+  boot?: BootClock,
 ): Promise<string[]> {
   const entries: SweepEntry[] = [];
   for (const id of root.list()) {
-    const entry = entryOf(root, id, limits.nowMs, presence);
+    const entry = entryOf(root, id, { nowMs: limits.nowMs, boot }, presence);
     if (entry) entries.push(entry);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -65,28 +73,59 @@ export function removeShell(root: SpoolRoot, id: string): void {
   rmSync(root.files(id).dir, { recursive: true, force: true });
 }
 
+interface Clocks {
+  readonly nowMs: number;
+  readonly boot: BootClock | undefined;
+}
+
 function entryOf(
   root: SpoolRoot,
   id: string,
-  nowMs: number,
+  clocks: Clocks,
   presence: (identity: ShellIdentity) => Presence,
 ): SweepEntry | undefined {
   const files = root.files(id);
   const touched = lastTouch(files.dir);
   if (!touched) return undefined;
   const identity = readIdentity(files.identity);
+  const meta = readMeta(files.meta);
+  const { exit } = readEndRecord(files.record);
+  const ageMs = ageOf({ identity, meta, exit, touchedAt: touched.at }, clocks);
   const there = identity ? presence(identity) : "unknown";
   const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : FRESH_MS;
-  const running = there === "unknown" ? nowMs - touched.at < unsureMs : there === "alive";
-  const { exit } = readEndRecord(files.record);
+  const running = there === "unknown" ? ageMs < unsureMs : there === "alive";
   // A slot without a job that nobody waits in is nobody's: it goes with the oldest.
-  const abandoned = !running && readMeta(files.meta) === undefined;
+  const abandoned = !running && meta === undefined;
   return {
     id,
     finished: typeof exit === "object" || !running,
-    endedAt: abandoned ? 0 : touched.at,
+    endedAt: abandoned ? 0 : clocks.nowMs - ageMs,
     bytes: touched.bytes,
   };
+}
+
+interface Traces {
+  readonly identity: ShellIdentity | undefined;
+  readonly meta: ShellMeta | undefined;
+  readonly exit: EndRecord["exit"];
+  /** By the time of day as it was then. */
+  readonly touchedAt: number;
+}
+
+/** How long ago it ended, or was last touched. */
+function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
+  const byClockMs = nowMs - touchedAt;
+  if (!identity || !boot) return byClockMs;
+  // It ended before this boot. How long before depends on clocks that may have been wrong; that much is certain.
+  if (identity.bootId !== boot.bootId) return boot.uptimeMs;
+  if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
+  if (!meta) return byClockMs;
+  // No record tells when it ended. It has not been touched before it started; and if the clock was set since then,
+  // the time of the last touch is either by the clock of then or by that of now.
+  const sinceStartMs = Math.max(0, boot.uptimeMs - meta.startedUptimeMs);
+  const byClockOfStartMs = sinceStartMs - (touchedAt - meta.createdAt);
+  const possible = [byClockMs, byClockOfStartMs].filter((ms) => ms >= 0 && ms <= sinceStartMs);
+  return Math.min(sinceStartMs, ...possible);
 }
 
 /** A directory that has no identity yet may be about to get one. */

@@ -241,3 +241,11 @@ test("containment best-effort runs, finds and kills as well", async () => {
   expect(signalled.map(({ command }) => command)).toContain("sleep 300");
   expect(survivors).toEqual([]);
 });
+
+test("the duration of a command does not include the time this process could not hear of its end", async () => {
+  const shell = await manager().createShell({ command: "true", workingDir: "/" });
+  // As a host does that computes for a while: its event loop is blocked.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
+  await shell.wait(10_000);
+  expect(shell.durationMs).toBeLessThan(2_000);
+});

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, uptime } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { presenceOf } from "../../src/hosts/attach.ts";
@@ -148,6 +148,76 @@ describe("sweeping directories", () => {
     const stillborn = planted(root, "shell_00000003", { ageMs: 120_000, meta: false });
     expect((await sweep(root, limits, nobody)).sort()).toEqual([dead, stillborn]);
     expect(root.list()).toEqual([comingUp]);
+  });
+
+  describe("where the clock has been set", () => {
+    const boot = { bootId: "boot", uptimeMs: 10 * HOUR };
+    const ended = (uptimeMs: number) =>
+      `X ${`0 - 0 0 ${(uptimeMs / 1000).toFixed(2)}`.padEnd(124)}.\n${"-".padEnd(126)}.\n`;
+
+    test("keeps a shell that ended seconds ago, though its files look hours old", async () => {
+      const root = spool();
+      const record = ended(boot.uptimeMs - 5_000);
+      planted(root, "shell_00000001", { ageMs: 30 * HOUR, record, identity: IDENTITY });
+      expect(await sweep(root, limits, nobody, boot)).toEqual([]);
+    });
+
+    test("removes a shell that ended hours ago, though its files look new, or of the future", async () => {
+      const root = spool();
+      const record = ended(boot.uptimeMs - 2 * HOUR);
+      const ids = [0, -5 * HOUR].map((ageMs, index) =>
+        planted(root, `shell_0000000${index}`, { ageMs, record, identity: IDENTITY }),
+      );
+      expect((await sweep(root, limits, nobody, boot)).sort()).toEqual(ids);
+    });
+
+    test("removes shells of an earlier boot once this boot is older than the limit, and not before", async () => {
+      const root = spool();
+      const identity = "12 34 13 35 - earlier 1\n";
+      const id = planted(root, "shell_00000001", { ageMs: -HOUR, record: ended(9_000), identity });
+      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: HOUR / 2 })).toEqual([]);
+      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
+    });
+
+    test("keeps a lost shell that was touched a moment ago by the clock of its start, and not for ever", async () => {
+      const root = spool();
+      // Started 9 hours ago by a clock that is 20 hours behind today's, and touched a minute ago by that clock.
+      const startedUptimeMs = boot.uptimeMs - 9 * HOUR;
+      const id = planted(root, "shell_00000001", { ageMs: 20 * HOUR + 60_000, identity: IDENTITY });
+      const createdAt = limits.nowMs - 29 * HOUR;
+      writeMeta(root.files(id).meta, metaOf({ id, createdAt, startedUptimeMs }));
+      utimesSync(root.files(id).meta, new Date(createdAt), new Date(createdAt));
+      expect(await sweep(root, limits, nobody, boot)).toEqual([]);
+      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: boot.uptimeMs + 11 * HOUR })).toEqual([
+        id,
+      ]);
+    });
+
+    test("removes for the quota those that ended first", async () => {
+      const root = spool();
+      const first = planted(root, "shell_00000001", {
+        ageMs: -HOUR,
+        record: ended(boot.uptimeMs - 60_000),
+        identity: IDENTITY,
+      });
+      planted(root, "shell_00000002", {
+        ageMs: HOUR,
+        record: ended(boot.uptimeMs - 1_000),
+        identity: IDENTITY,
+      });
+      const all = await sweep(root, { ...limits, quotaBytes: 0 }, nobody, boot);
+      expect(all[0]).toBe(first);
+    });
+  });
+
+  test("a shell that has just ended survives a sweep by a clock two hours ahead", async () => {
+    const shells = manager();
+    const shell = await run(shells, "echo kept");
+    const ahead = { ...limits, nowMs: Date.now() + 2 * HOUR };
+    const boot = { bootId: bootId(), uptimeMs: uptime() * 1000 };
+    expect(await sweep(shells.root, ahead, presenceOf, boot)).not.toContain(shell.id);
+    expect(shell.getAllOutput()).toBe("kept\n");
+    expect(shell.endedAgoMs).toBeLessThan(HOUR);
   });
 
   test("goes past what is no shell directory", async () => {

@@ -2,7 +2,6 @@
 // has left something running: without its record nobody could find that any more.
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { sizeOf } from "../../spool/cursor.ts";
-import { wallMs } from "../../support/clock.ts";
 import { messageOf } from "../../support/errors.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { counted } from "../amounts.ts";
@@ -18,9 +17,9 @@ export interface CleanOptions {
 
 export async function cleanShells(io: CliIo, { olderThan = 0, json = false }: CleanOptions): Promise<number> {
   const manager = lookAtShells();
-  const before = wallMs() - olderThan;
+  manager.tidyUp();
   const all = manager.findAll();
-  const ended = all.filter(({ completedAt }) => completedAt !== null && completedAt <= before);
+  const ended = all.filter(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs >= olderThan);
   const removed: string[] = [];
   const kept: ShellProcess[] = [];
   let bytes = 0;

@@ -58,10 +58,9 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
 
 function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
   const found = lookAtShells().findAll();
-  const since = wallMs() - PS_RECENT_MS;
   // The end of a session's bash is news to nobody, and that it was killed would only frighten.
-  const isNew = ({ completedAt, started }: ShellProcess) =>
-    completedAt === null || (completedAt > since && !started.meta.isSessionBash);
+  const isNew = ({ endedAgoMs, started }: ShellProcess) =>
+    endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && !started.meta.isSessionBash);
   const shells = all ? found : found.filter(isNew);
   return { shells, hidden: found.length - shells.length };
 }
