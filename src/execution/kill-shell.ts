@@ -46,7 +46,7 @@ Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit 
     const shell = findShell(this.#options.manager(), shell_id, context);
     const stopped = !shell.isRunning;
     const status = shell.status;
-    const { signalled, survivors } = await shell.kill({ by: "KillShell" });
+    const { signalled, survivors, unverified } = await shell.kill({ by: "KillShell" });
     const metadata: KillShellMetadata = {
       shell_id,
       command: shell.command,
@@ -57,6 +57,7 @@ Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit 
       ...(stopped ? { already_stopped: true } : {}),
     };
     const notes = survivors.map(({ pid, command, reason }) => `Survived: ${command} (pid ${pid}): ${reason}`);
+    if (unverified) notes.push(UNVERIFIED);
     if (stopped) {
       const ended = signalled.map(
         ({ pid, command }) => `Ended what it had left running: ${command} (pid ${pid})`,
@@ -64,6 +65,14 @@ Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit 
       const words = `Shell ${shell_id} already stopped (status: ${status})`;
       return ToolResult.ok(words, metadata, { notes: [...ended, ...notes] });
     }
+    if (shell.isRunning) {
+      const words = `Shell ${shell_id} is still running: it was killed (SIGKILL) and its end has not been recorded. See below what is left and why; read it again with BashOutput, or call KillShell again.`;
+      return ToolResult.fail(words, { code: "timed_out", metadata, notes });
+    }
     return ToolResult.ok(`Shell ${shell_id} terminated`, metadata, { notes });
   }
 }
+
+/** The words for a report that is not complete. */
+const UNVERIFIED =
+  "The search for what is left was not complete within the time of a call; it goes on in the background. Call KillShell again to see what it found.";

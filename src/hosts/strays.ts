@@ -6,7 +6,8 @@ import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { readMeta } from "../spool/meta.ts";
 import { keeperOfWaiting } from "./attach.ts";
-import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+import { allPids, bootId, commandLine, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+import { signalProcess } from "./signals.ts";
 
 export function endStrays(root: SpoolRoot): void {
   const abandoned = new Set(keeperDirs(root).filter((name) => isAbandoned(join(root.keepersDir, name))));
@@ -15,18 +16,33 @@ export function endStrays(root: SpoolRoot): void {
   for (const id of root.list()) {
     const files = root.files(id);
     const identity = readIdentity(files.identity);
-    if (!identity || !isSameProcess(identity.shimPid, identity.shimStart)) continue;
+    if (!identity) continue;
     const meta = readMeta(files.meta);
-    // A shim needs its keeper's directory until it ends.
-    if (meta) needed.add(meta.host.pid);
-    else if (waitsIn(identity, abandoned)) {
+    if (meta) {
+      // A shim needs its keeper's directory until it ends.
+      if (isSameProcess(identity.shimPid, identity.shimStart)) needed.add(meta.host.pid);
+    } else if (waitsIn(identity, abandoned)) {
+      // Whether its shim lives or not: the shim may have been killed together with host, keeper and deputy.
       killQuietly(identity.commandPid);
+      signalProcess({ pid: identity.shimPid, startTime: identity.shimStart }, "SIGCONT");
       rmSync(files.dir, { recursive: true, force: true });
     }
   }
+  continueStopped(root, abandoned);
   for (const name of abandoned) {
     if (needed.has(hostPidOf(name))) continue;
     rmSync(join(root.keepersDir, name), { recursive: true, force: true });
+  }
+}
+
+/** A shim, a logger or a deputy that is stopped never hears that all others have gone. */
+function continueStopped(root: SpoolRoot, keepers: ReadonlySet<string>): void {
+  for (const pid of allPids()) {
+    const stat = readStat(pid);
+    if (!stat || !"Tt".includes(stat.state)) continue;
+    const line = commandLine(pid);
+    if ([...keepers].some((name) => line.includes(join(root.keepersDir, name))))
+      signalProcess({ pid, startTime: stat.startTime }, "SIGCONT");
   }
 }
 

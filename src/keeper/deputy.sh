@@ -31,7 +31,9 @@ has_deputy() {
 
 # All is done that it could have to do.
 dismiss_deputy() {
-  [[ ! $deputy_pid ]] || printf 'done\0' >&4
+  [[ $deputy_pid ]] || return 0
+  printf 'done\0' >&4
+  has_deputy && continue_stopped "$deputy_pid"
 }
 
 # deputy KEEPER

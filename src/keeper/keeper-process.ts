@@ -1,9 +1,11 @@
 // One run of keeper.sh: puts its scripts in place, spawns it, waits for its greeting, turns its lines into answers.
 // Knows nothing of slots or restarts; keeper.ts does.
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { KEEPER_ANSWER_MAX_MS } from "../support/limits.ts";
+import { KEEPER_ANSWER_MAX_MS, KEEPER_STOPPED_CHECK_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
 import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
@@ -31,6 +33,8 @@ export interface KeeperProcess {
    * was killed, its deputy has.
    */
   end(): Promise<void>;
+  /** Whether it is stopped (SIGSTOP), as a command of the same user can do. If so, continues it. */
+  continueIfStopped(): boolean;
   /** It was killed, and another one is at work: its deputy (deputy.sh) may go. */
   relieveDeputy(): void;
 }
@@ -99,15 +103,27 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     send: (fields) => void stdin.write(encodeFields(fields)),
     end: async () => {
       stdin.end();
+      const timer = setInterval(() => continueIfStopped(child), KEEPER_STOPPED_CHECK_MS);
       // With durable shells it stays, to keep their deadlines.
       await Promise.race([exited, gone]);
+      clearInterval(timer);
       lifeline.end();
       await Promise.race([gone, deputyGone, afterMs(KEEPER_ANSWER_MAX_MS, undefined)]);
       lifeline.destroy();
       stdout.destroy();
     },
+    continueIfStopped: () => continueIfStopped(child),
     relieveDeputy: () => void relieve(child),
   };
+}
+
+function continueIfStopped(child: ChildProcess): boolean {
+  // Its pid stays its own until Node has heard of its end.
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+  const stat = attempt(() => readFileSync(`/proc/${child.pid}/stat`, "latin1")) ?? "";
+  if (!/^[Tt] /.test(stat.slice(stat.lastIndexOf(")") + 2))) return false;
+  child.kill("SIGCONT");
+  return true;
 }
 
 /** Whatever it is that did not greet, it must not stay behind. It leads a group of its own. */

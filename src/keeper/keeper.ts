@@ -9,6 +9,7 @@ import {
   KEEPER_ANSWER_MAX_MS,
   KEEPER_RESTART_WINDOW_MS,
   KEEPER_RESTARTS_MAX_COUNT,
+  KEEPER_STOPPED_CHECK_MS,
 } from "../support/limits.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
 import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
@@ -87,13 +88,22 @@ export class Keeper {
     const { dir, tag, streams } = request;
     const capKib = capKibOf(request.capBytes);
     keeper.send(["slot", generation, dir, tag, capKib, streams, request.environment ? "once" : "base"]);
-    const timer = setTimeout(() => this.#settle(generation, notInTime()), KEEPER_ANSWER_MAX_MS);
-    // Whoever waits for a shell keeps the program alive; a slot for the pool is nobody's.
+    // A slot for the pool keeps no program alive; the caller that waits for a shell does.
+    return await this.#answerTo(opened, keeper, (error) => this.#settle(generation, error));
+  }
+
+  /** An answer that does not come in time is an error. A stopped keeper is continued meanwhile. */
+  async #answerTo<T>(opened: Promise<T>, keeper: KeeperProcess, giveUp: (error: Error) => void): Promise<T> {
+    const deadline = monotonicMs() + KEEPER_ANSWER_MAX_MS;
+    const timer = setInterval(() => {
+      const isStopped = keeper.continueIfStopped();
+      if (monotonicMs() > deadline) giveUp(isStopped ? keepsStopping(keeper.hello.pid) : notInTime());
+    }, KEEPER_STOPPED_CHECK_MS);
     timer.unref();
     try {
       return await opened;
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 
@@ -128,12 +138,8 @@ export class Keeper {
       this.#loggerOpenings.set(name, { resolve, reject });
     });
     keeper.send(["log", name, fifo, file, capKibOf(capBytes)]);
-    const timer = setTimeout(() => this.#settleLogger(name, notInTime()), KEEPER_ANSWER_MAX_MS);
-    try {
-      return { pid: await opened, fifo: fifo === "" ? undefined : this.pathOf(fifo) };
-    } finally {
-      clearTimeout(timer);
-    }
+    const pid = await this.#answerTo(opened, keeper, (error) => this.#settleLogger(name, error));
+    return { pid, fifo: fifo === "" ? undefined : this.pathOf(fifo) };
   }
 
   /** Of something in the keeper's directory. */
@@ -249,6 +255,13 @@ function notInTime(): NacreError {
   return new NacreError(
     "spawn_failed",
     "The keeper did not start a shell in time. Is the limit on processes reached (ulimit -u, pids.max)?",
+  );
+}
+
+function keepsStopping(pid: number): NacreError {
+  return new NacreError(
+    "spawn_failed",
+    `The keeper (pid ${pid}), which starts all shells, is stopped, and again each time it is continued. What sends it SIGSTOP? End that, then run kill -CONT ${pid}.`,
   );
 }
 

@@ -113,6 +113,8 @@ function isOver({ files, unseen, shimPid, shimStart }: StartedShell, host: Host)
 }
 
 async function endOrphans(host: Host, orphans: readonly Orphan[]): Promise<void> {
+  // A stopped shim has nothing left to watch over, and would stay for ever.
+  for (const { shell } of orphans) host.signal({ pid: shell.shimPid, startTime: shell.shimStart }, "SIGCONT");
   const found = await host.processesOf(orphans.map(({ shell }) => shell));
   const alive = orphans.filter(({ shell }) => (found.get(shell)?.length ?? 0) > 0);
   if (alive.length === 0) return;

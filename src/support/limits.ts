@@ -56,6 +56,8 @@ export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 
 /** keeper/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
 export const KEEPER_ANSWER_MAX_MS = 10_000;
+/** keeper/: while an answer is awaited: how often to check whether the keeper is stopped. */
+export const KEEPER_STOPPED_CHECK_MS = 100;
 /** keeper/: how long to try again when the system is out of processes or file descriptors. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
 /** keeper/: so many restarts within the window mean that restarting does not help. */

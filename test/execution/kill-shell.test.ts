@@ -1,5 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
+import { KillShellTool } from "../../src/execution/kill-shell.ts";
+import { withHeldShim } from "../fixtures/held-shells.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { useTools } from "../fixtures/tools.ts";
 
@@ -70,4 +72,25 @@ describe("killing", () => {
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(shells.map(({ status }) => status)).toEqual(["killed", "killed", "killed"]);
   });
+});
+
+test("a shell that is still running after a kill is not called terminated", async () => {
+  const { start, manager, context } = tools();
+  const shell = await start("kill -STOP $PPID; echo up; sleep 300");
+  await shell.waitFor({ pattern: /up/ }, 10_000);
+  const held = await withHeldShim(shell);
+  const tool = new KillShellTool({ manager: Object.create(manager, { getShell: { value: () => held } }) });
+  const result = await tool.execute(context(), { shell_id: shell.id });
+  expect(result).toMatchObject({ success: false, code: "timed_out", metadata: { status: "running" } });
+  expect(result.toDisplay()).not.toContain("terminated");
+  expect(result.toDisplay()).toContain(`pid ${held.started.shimPid}`);
+});
+
+test("a shell that has stopped its shim is terminated like any other", async () => {
+  const { start, call } = tools();
+  const shell = await start("kill -STOP $PPID; echo up; sleep 300");
+  await shell.waitFor({ pattern: /up/ }, 10_000);
+  const result = await call("KillShell", { shell_id: shell.id });
+  expect(result.output).toBe(`Shell ${shell.id} terminated`);
+  expect(result.metadata).toMatchObject({ status: "killed", survivors: [] });
 });

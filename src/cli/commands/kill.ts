@@ -35,7 +35,10 @@ export async function killShells(io: CliIo, options: KillOptions): Promise<numbe
     io.stdout.write(`${JSON.stringify({ shells: all, ...failure })}\n`);
   } else for (const ended of all) tell(io, ended, signal);
   if (shells.length === 0 && missing.length === 0 && !json) io.stderr.write("No shell is running.\n");
-  const survived = all.some(({ survivors }) => survivors.length > 0);
+  const survived = all.some(
+    ({ survivors, unverified, status }) =>
+      survivors.length > 0 || unverified || (signal === undefined && status === "running"),
+  );
   return survived || missing.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
@@ -57,15 +60,14 @@ function shellsOf(manager: ShellManager, { ids, all }: KillOptions) {
 
 async function end(shell: ShellProcess, signal: NodeJS.Signals | undefined): Promise<Ended> {
   const stopped = !shell.isRunning;
-  const { signalled, survivors } = await (signal === undefined
-    ? shell.kill({ by: "nacre kill" })
-    : shell.sendSignal(signal));
-  return { id: shell.id, status: shell.status, already_stopped: stopped, signalled, survivors };
+  const report = await (signal === undefined ? shell.kill({ by: "nacre kill" }) : shell.sendSignal(signal));
+  return { id: shell.id, status: shell.status, already_stopped: stopped, ...report };
 }
 
 function tell(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void {
-  const { id, status, already_stopped, signalled, survivors } = ended;
+  const { id, status, already_stopped, signalled, survivors, unverified } = ended;
   if (already_stopped) io.stdout.write(`Shell ${id} already stopped (status: ${status})\n`);
+  else if (signal === undefined && status === "running") io.stdout.write(`Shell ${id} is still running\n`);
   else if (signal === undefined) io.stdout.write(`Shell ${id} terminated\n`);
   else
     io.stdout.write(`Shell ${id}: ${signal} sent to ${counted(signalled.length, "process", "processes")}\n`);
@@ -75,4 +77,6 @@ function tell(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void
   for (const { pid, command, reason } of survivors) {
     io.stderr.write(`nacre: survived: ${printable(command)} (pid ${pid}): ${reason}\n`);
   }
+  if (unverified)
+    io.stderr.write(`nacre: the search for what is left took too long; run nacre kill ${id} again\n`);
 }

@@ -1,0 +1,129 @@
+// A command can send SIGSTOP to nacre's own processes, which run as the same user: `kill -STOP $PPID` stops its shim.
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readStat } from "../../src/hosts/process-table.ts";
+import { useDurables } from "../fixtures/durable.ts";
+import { withHeldShim } from "../fixtures/held-shells.ts";
+import { useHosts } from "../fixtures/host-program.ts";
+import { deputyOf, keeperPid, killQuietly, processesWith } from "../fixtures/marked.ts";
+import { isAlive, stateOf } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const { manager, directory, run } = shells;
+const durables = useDurables(shells);
+const startHost = useHosts();
+
+/** Generous, and less than what waiting for a stopped process used to take. */
+const QUICK_MS = 8_000;
+
+const STOPPED = "kill -STOP $PPID; echo up; sleep 300";
+
+describe("a stopped shim", () => {
+  test("does not keep a kill from ending its shell", async () => {
+    const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    expect(stateOf(shell.started.shimPid)).toBe("T");
+    const report = await shell.kill({ graceMs: 200 });
+    expect(report.survivors).toEqual([]);
+    expect(shell.status).toBe("killed");
+    await eventually(() => expect(isAlive(shell.started.shimPid)).toBe(false));
+  });
+
+  test("records the end of a command that ends by itself", async () => {
+    const shell = await run(manager(), "kill -STOP $PPID; echo done; exit 4");
+    expect(shell.outcome).toEqual({ kind: "exited", code: 4 });
+    expect(shell.getAllOutput()).toBe("done\n");
+  });
+
+  test("that cannot be continued is named, and its shell is not called killed", async () => {
+    const shell = await manager().createShell({ command: STOPPED, workingDir: "/" });
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    const held = await withHeldShim(shell);
+    const report = await held.kill({ graceMs: 0 });
+    expect(held.status).toBe("running");
+    const reason = expect.stringContaining("is stopped");
+    expect(report.survivors).toEqual([{ pid: held.started.shimPid, command: "nacre-shim", reason }]);
+  });
+
+  test("does not delay the end of its manager", async () => {
+    const shells = manager();
+    const shell = await shells.createShell({ command: STOPPED, workingDir: "/" });
+    await shell.waitFor({ pattern: /up/ }, 10_000);
+    const before = performance.now();
+    await shells.dispose();
+    expect(performance.now() - before).toBeLessThan(QUICK_MS);
+    expect(shell.status).toBe("killed");
+    await eventually(() => expect(isAlive(shell.started.shimPid)).toBe(false));
+  });
+
+  test("ends with its host", async () => {
+    const dir = directory();
+    const stateRoot = join(dir, "state");
+    const commands = ["kill -STOP $PPID; echo ready; sleep 300"];
+    const host = await startHost({ options: { stateRoot }, commands }, dir);
+    host.child.kill("SIGKILL");
+    await host.exited;
+    await eventually(() => expect(processesWith(`${stateRoot}/keepers`)).toEqual([]));
+  });
+
+  test("of a durable shell records its end after the death of its host", async () => {
+    const root = durables.root();
+    const host = await durables.host(root);
+    const { id, shimPid } = await host.start({
+      command: "kill -STOP $PPID; sleep 1; exit 6",
+      durable: true,
+    });
+    await eventually(() => expect(stateOf(shimPid)).toBe("T"));
+    await host.kill();
+    await eventually(() => expect(isAlive(shimPid)).toBe(false));
+    const next = manager({ stateRoot: root });
+    await next.adopt();
+    expect(next.getShell(id)?.outcome).toEqual({ kind: "exited", code: 6 });
+  });
+});
+
+describe("a stopped keeper", () => {
+  test("is continued, and the next command runs", async () => {
+    const shells = manager({ poolSize: 0 });
+    await run(shells, "true");
+    const keeper = keeperPid(shells.root.path);
+    process.kill(keeper, "SIGSTOP");
+    await eventually(() => expect(stateOf(keeper)).toBe("T"));
+    expect((await run(shells, "echo fine")).getAllOutput()).toBe("fine\n");
+    expect(keeperPid(shells.root.path)).toBe(keeper);
+  });
+
+  test("and a stopped deputy do not delay the end of their manager, and stay no longer", async () => {
+    const shells = manager();
+    await run(shells, "true");
+    const keeper = keeperPid(shells.root.path);
+    const deputy = deputyOf(keeper);
+    for (const pid of [keeper, deputy]) process.kill(pid, "SIGSTOP");
+    const before = performance.now();
+    await shells.dispose();
+    expect(performance.now() - before).toBeLessThan(QUICK_MS);
+    await eventually(() => expect([isAlive(keeper), isAlive(deputy)]).toEqual([false, false]));
+  });
+});
+
+test("what host, keeper, deputy and shims leave when all are killed at once ends with the next host", async () => {
+  const root = durables.root();
+  const host = await durables.host(root, { manager: { poolSize: 3 } });
+  const { id } = await host.start({ command: "true" });
+  await host.wait(id);
+  const keeper = keeperPid(root, host.pid);
+  const all = await eventually(() => {
+    const mine = processesWith(`${root}/`).filter(({ pid }) => pid !== host.pid);
+    // Three slots: a bash each, and a shim each.
+    expect(mine.filter(({ command }) => command.includes("/cmd"))).toHaveLength(3);
+    return mine;
+  });
+  const waiting = all.filter(({ command }) => command.includes("/cmd"));
+  const own = all.filter(({ command }) => !command.includes("/cmd"));
+  for (const { pid } of [{ pid: host.pid }, { pid: keeper }, ...own]) killQuietly(pid);
+  await host.kill();
+  expect(waiting.filter(({ pid }) => readStat(pid) !== undefined)).toHaveLength(3);
+  await manager({ stateRoot: root }).adopt();
+  await eventually(() => expect(waiting.filter(({ pid }) => isAlive(pid))).toEqual([]));
+});
