@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readStat } from "../hosts/process-table.ts";
+import { missingReaper, REAPER_REMEDY } from "../hosts/reaper.ts";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { sandboxSpec } from "../sandbox/options.ts";
@@ -10,8 +12,9 @@ import { realPath } from "../sandbox/real-path.ts";
 import { guardTrusted, ownProgram } from "../sandbox/trusted-base.ts";
 import { ShellManager } from "../shell/shell-manager.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
+import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
-import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES } from "../support/limits.ts";
+import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES, REAPED_MAX_MS } from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
 import { humanizeBytes } from "../text/snip.ts";
 import { counted } from "./amounts.ts";
@@ -38,6 +41,7 @@ export async function* checkup(workingDir: string): AsyncGenerator<Finding, void
   try {
     yield named("bash", await orFailed(() => trial(manager, workingDir)));
     yield named("tag", tag(manager));
+    yield named("reaper", await orFailed(() => reaper(manager, workingDir)));
     yield named("cgroup", cgroup());
     yield named("bubblewrap", await orFailed(() => bubblewrap(manager, workingDir)));
     yield named("inotify", await orFailed(() => inotify(manager)));
@@ -119,6 +123,22 @@ function tag({ containment }: ShellManager): Result {
     "processes cannot be tagged here: some that hide may survive a kill",
     "Start nacre without a limit on file locks (ulimit -x unlimited), and with /proc mounted.",
   );
+}
+
+/** A real orphan: does it go when it has ended, or stay as a zombie? */
+async function reaper(manager: ShellManager, workingDir: string): Promise<Result> {
+  // It ends after its parent, or that would reap it.
+  const command = "bash -c 'sleep 0.1 >/dev/null 2>&1 & echo $!'";
+  const shell = await startOwnCommand(manager, { command, workingDir }, { background: false });
+  await shell.wait(DOCTOR_WAIT_MS);
+  const orphan = Number(shell.getAllOutput());
+  manager.forget(shell);
+  for (const deadline = monotonicMs() + REAPED_MAX_MS; readStat(orphan); ) {
+    if (monotonicMs() > deadline)
+      return limited(missingReaper() ?? "an orphan that had ended was not reaped within 2 s", REAPER_REMEDY);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return ok("processes that outlive their command are reaped");
 }
 
 function cgroup(): Result {

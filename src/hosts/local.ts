@@ -32,6 +32,7 @@ import { huntNewest, type OnStruck } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
 import { openPipe, pipePath, REPORT_FD } from "./process-pipe.ts";
 import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
+import { warnOfMissingReaper } from "./reaper.ts";
 import { ReportFifo } from "./report-fifo.ts";
 import { Room } from "./room.ts";
 import { SharedLook } from "./shared-look.ts";
@@ -216,6 +217,7 @@ export class LocalHost implements Host {
       );
     }
     this.#options.root.ensure();
+    warnOfMissingReaper();
     this.#prepared = true;
   }
 

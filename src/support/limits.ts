@@ -255,6 +255,8 @@ export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;
 export const PS_RECENT_MS = 10 * 60_000;
 /** cli/: how long `nacre doctor` waits for a command to end, or for a change to be told. */
 export const DOCTOR_WAIT_MS = 10_000;
+/** cli/: how long an orphan that has ended may take to be reaped before doctor reports it. */
+export const REAPED_MAX_MS = 2_000;
 /** cli/: so little free space is worth a word. */
 export const LOW_SPACE_BYTES = 1024 ** 3;
 /** cli/: what one command of the tour may take. */

@@ -14,7 +14,17 @@ describe("doctor", () => {
   test("says of everything nacre needs whether it works, and exits with 0 where commands run", async () => {
     const { code, stdout } = await nacre("doctor");
     expect(code).toBe(0);
-    for (const name of ["Node", "system", "state root", "bash", "tag", "cgroup", "bubblewrap", "inotify"]) {
+    for (const name of [
+      "Node",
+      "system",
+      "state root",
+      "bash",
+      "tag",
+      "reaper",
+      "cgroup",
+      "bubblewrap",
+      "inotify",
+    ]) {
       expect(stdout).toMatch(new RegExp(`^(ok|limited) +${name} +\\S`, "m"));
     }
     expect(stdout).toMatch(/\n\n(Everything works|nacre works, with \d limitations?)\.\n$/);

@@ -1,0 +1,55 @@
+// As the first process of a container: a real PID namespace, in which the program is PID 1, and one with an init.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { missingReaper } from "../../src/hosts/reaper.ts";
+
+const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
+const UNSHARE = [
+  ...(process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"]),
+  "--fork",
+  "--pid",
+  "--mount-proc",
+];
+const canUnshare = spawnSync("unshare", [...UNSHARE, "true"]).status === 0;
+
+let home = "";
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "nacre-pid1-"));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function inNamespace(...words: string[]): { stdout: string; stderr: string } {
+  const { stdout, stderr } = spawnSync("unshare", [...UNSHARE, ...words], {
+    encoding: "utf8",
+    env: { ...process.env, NACRE_HOME: join(home, "state") },
+    cwd: home,
+  });
+  return { stdout, stderr };
+}
+
+describe.skipIf(!canUnshare)("as PID 1", () => {
+  test("doctor reports that orphans are not reaped, with the remedy, and the start warns once", () => {
+    const { stdout, stderr } = inNamespace(process.execPath, MAIN, "doctor");
+    expect(stdout).toMatch(/limited +reaper +This process is PID 1/);
+    expect(stdout).toContain("docker run --init");
+    expect(stderr.match(/NACRE_NO_REAPER/g)).toHaveLength(1);
+  });
+
+  test("under an init that reaps, doctor is content and nothing warns", () => {
+    const { stdout, stderr } = inNamespace("bash", "-c", `"$0" "$1" doctor; exit`, process.execPath, MAIN);
+    expect(stdout).toMatch(/ok +reaper/);
+    expect(stderr).not.toContain("NACRE_NO_REAPER");
+  });
+});
+
+test("a Node program or npm as PID 1 does not reap, and an init or a shell does", () => {
+  const first = (command: string, name = "x") => missingReaper(7, { name, command });
+  expect(first("/usr/local/bin/node server.js")).toContain("PID 1 is a Node program");
+  expect(first("npm exec nacre mcp", "npm exec nacre ")).toContain("PID 1 is a Node program");
+  for (const command of ["/sbin/init", "tini -- node server.js", "bash -c node", "[kthread]"])
+    expect(first(command)).toBeUndefined();
+  expect(missingReaper(1, { name: "x", command: "x" })).toContain("This process is PID 1");
+});
