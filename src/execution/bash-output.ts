@@ -17,7 +17,7 @@ import { sandboxOf } from "./confinement.ts";
 import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { polishOf, render } from "./render.ts";
 import { findShell, readerOf } from "./scope.ts";
-import { hasNew, takeNew } from "./take-new.ts";
+import { hasNew, takeNew, truncationNotes } from "./take-new.ts";
 
 export interface BashOutputMetadata {
   readonly bash_id: string;
@@ -102,6 +102,7 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     };
     const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
     const notes = [
+      ...truncationNotes(shell, readerOf(context)),
       ...(rendered.skipped > 0 ? [`The filter left out ${count(rendered.skipped, "line")}.`] : []),
       ...(running ? [] : shell.remarks),
       ...waitNote(waited, args),
@@ -130,7 +131,7 @@ async function waitFor(
 ): Promise<WaitResult | undefined> {
   if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
   const cursors = shell.cursors(readerOf(context));
-  const from = { stdout: cursors.stdout.position, stderr: cursors.stderr.position };
+  const from = { stdout: cursors.stdout.settle(), stderr: cursors.stderr.settle() };
   // Without a pattern and without "exit": whatever a read would return. Half a line is nothing yet.
   const anything = { matches: () => hasNew(shell, readerOf(context)) };
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;

@@ -16,17 +16,28 @@ export function takeNew(shell: ShellProcess, reader: string, running: boolean): 
   return { stdout: take(stdout, files.stdout, running), stderr: take(stderr, files.stderr, running) };
 }
 
+/** A line for each stream whose file the command, or something else, has truncated since the last read. */
+export function truncationNotes(shell: ShellProcess, reader: string): string[] {
+  const cursors = shell.cursors(reader);
+  return (["stdout", "stderr"] as const)
+    .filter((stream) => cursors[stream].takeTruncation())
+    .map(
+      (stream) =>
+        `The file that keeps ${stream} was truncated: what it held before and you have not read is gone. Shown is what was printed since.`,
+    );
+}
+
 /** Whether a read would return anything while the shell runs. */
 export function hasNew(shell: ShellProcess, reader: string): boolean {
   const cursors = shell.cursors(reader);
   return (["stdout", "stderr"] as const).some((stream) => {
-    const from = cursors[stream].position;
+    const from = cursors[stream].settle();
     return lastLineEnd(shell.outputFiles[stream], from) > from;
   });
 }
 
 function take(cursor: Cursor, path: string, running: boolean): SpoolPart {
-  const from = cursor.position;
+  const from = cursor.settle();
   const to = running ? lastLineEnd(path, from) : Math.max(from, sizeOf(path));
   cursor.advance(to - from);
   return { path, from, to };

@@ -61,6 +61,7 @@ export async function* followBytes(
       const last = hasEnded();
       let quiet = true;
       for (const { stream, cursor } of cursors) {
+        cursor.settle();
         const bytes = cursor.peek(READ_CHUNK_BYTES, buffer);
         cursor.advance(bytes.length);
         if (bytes.length === 0) continue;

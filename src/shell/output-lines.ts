@@ -22,6 +22,7 @@ export class LineSearch {
   /** The first matching line among what is new; "more" where there is more to read, "dry" where not. */
   advance(): { readonly line: string } | "more" | "dry" {
     for (let chunks = 0; chunks < READ_TURN_CHUNKS_COUNT; chunks++) {
+      this.#cursor.settle();
       const bytes = this.#cursor.peek(READ_CHUNK_BYTES);
       if (bytes.length === 0) return "dry";
       this.#cursor.advance(bytes.length);

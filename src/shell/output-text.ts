@@ -13,6 +13,7 @@ export function joinStreams(stdout: string, stderr: string): string {
 
 /** The text that is new to a cursor, which moves behind it. */
 export function takeText(cursor: Cursor, ended: boolean): string {
+  cursor.settle();
   const bytes = cursor.peek(READ_MAX_BYTES);
   // A character that is still being written, or goes on in the next part, waits for the next read.
   const held = ended && bytes.length < READ_MAX_BYTES ? 0 : incompleteTailBytes(bytes);

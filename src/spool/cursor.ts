@@ -23,6 +23,7 @@ export function readRange(path: string, from: number, to: number): Buffer {
 export class Cursor {
   readonly #path: string;
   #position: number;
+  #wasTruncated = false;
 
   constructor(path: string, position = 0) {
     this.#path = path;
@@ -31,6 +32,25 @@ export class Cursor {
 
   get position(): number {
     return this.#position;
+  }
+
+  /**
+   * A command can truncate the file its output goes to. What is in it then is new, from its beginning. Call before
+   * using the position; returns it.
+   */
+  settle(): number {
+    if (sizeOf(this.#path) < this.#position) {
+      this.#position = 0;
+      this.#wasTruncated = true;
+    }
+    return this.#position;
+  }
+
+  /** Whether the file was truncated since the last call. */
+  takeTruncation(): boolean {
+    const was = this.#wasTruncated;
+    this.#wasTruncated = false;
+    return was;
   }
 
   /**

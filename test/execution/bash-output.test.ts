@@ -172,3 +172,15 @@ describe("an id", () => {
     expect((await read(shell, { wait_for: "secret" }, { scope: "theirs" })).success).toBe(true);
   });
 });
+
+test("output after a truncation of its file is shown, with a note", async () => {
+  const { talker, read } = tools();
+  const { shell, say } = await talker();
+  say("echo a long first line");
+  await shell.waitFor({ pattern: /first/ }, 10_000);
+  expect((await read(shell)).output).toContain("a long first line");
+  say(`: > ${shell.outputFiles.stdout}; echo later`);
+  const result = await read(shell, { wait_for: "later" });
+  expect(result.output).toContain("later");
+  expect(result.notes.join()).toContain("stdout was truncated");
+});

@@ -96,3 +96,15 @@ describe("a range", () => {
     expect(() => readRange(directory(), 0, 9)).toThrow("EISDIR");
   });
 });
+
+test("a file that was truncated is read from its beginning, and the reader can tell", () => {
+  const path = join(directory(), "out");
+  writeFileSync(path, "a long first line\n");
+  const cursor = new Cursor(path);
+  cursor.advance(cursor.peek(100).length);
+  expect(cursor.takeTruncation()).toBe(false);
+  writeFileSync(path, "later\n");
+  expect(cursor.settle()).toBe(0);
+  expect(cursor.peek(100).toString()).toBe("later\n");
+  expect([cursor.takeTruncation(), cursor.takeTruncation()]).toEqual([true, false]);
+});
