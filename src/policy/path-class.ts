@@ -1,5 +1,6 @@
 // What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
 
+import { HOME_STARTUP } from "../support/startup-paths.ts";
 import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, type SettingsByName } from "./agent-settings.ts";
 import { isHomeCredential } from "./credentials.ts";
 import { hasGlob, isUnresolved } from "./marks.ts";
@@ -102,35 +103,7 @@ function foreignHomeDepth([first = "", second]: readonly string[]): number {
   return second === undefined ? 1 : 2;
 }
 
-const STARTUP = [
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".profile",
-  ".bash_aliases",
-  ".zshrc",
-  ".zprofile",
-  ".zshenv",
-  ".zlogin",
-  ".cshrc",
-  ".tcshrc",
-  ".kshrc",
-  ".inputrc",
-  ".xinitrc",
-  ".xprofile",
-  ".xsession",
-  ".gitconfig",
-  ".vimrc",
-  ".config/git",
-  ".config/fish",
-  ".config/autostart",
-  ".config/systemd",
-  ".config/nvim",
-  ".config/environment.d",
-  "Library/LaunchAgents",
-].map((path) => path.split("/"));
-
+const STARTUP = HOME_STARTUP.map(({ path }) => path.split("/"));
 const STARTUP_NAMES: ReadonlySet<string> = new Set(STARTUP.map(([first = ""]) => first));
 
 function sensitiveClass(below: readonly string[]): PathClass | null {

@@ -5,10 +5,11 @@ import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import type { Shown, WrapPlan } from "./driver.ts";
 import { guardRepositories } from "./git-guard.ts";
-import { secretsOf, startupFilesOf } from "./masks.ts";
+import { secretsOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
+import { guardStartup } from "./startup-guard.ts";
 import { trustedIn } from "./trusted-base.ts";
 
 /** What is seen of our state root, and what counts as not there. */
@@ -37,13 +38,16 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }
   const { gitConfig, homes } = spec;
   const guard = guardRepositories(writable, repositories, { gitConfig, homes, kindAt });
   const masks = masksOf(spec, { isVisible, isWritable, kindAt, real }, real(shown.stateRoot));
-  const startup = startupFilesOf(spec.homes)
-    .map(real)
-    .filter((path) => isWritable(path) && kindOf(path) === "file");
+  const startup = guardStartup({ homes, writable, kindAt, real });
   const trusted = trustedIn(spec, kindAt);
   const roots = [...new Set([...writable, ...guard.writable])];
-  const readOnly = [...guard.readOnly, ...startup, ...trusted.readOnly];
-  const placeholders = [...guard.placeholders, ...trusted.placeholders, ...masks.placeholders];
+  const readOnly = [...guard.readOnly, ...startup.readOnly, ...trusted.readOnly];
+  const placeholders = [
+    ...guard.placeholders,
+    ...startup.placeholders,
+    ...trusted.placeholders,
+    ...masks.placeholders,
+  ];
   const pins = pinsFor([...readOnly, ...masks.places, ...roots], { roots, placeholders });
   const binds = outermostFirst([...roots, ...pins]);
   return {
@@ -59,7 +63,7 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }
       ...stateRootArgs(shown, real),
     ],
     placeholders,
-    notEnforced: [...guard.notEnforced, ...trusted.notEnforced],
+    notEnforced: [...guard.notEnforced, ...startup.notEnforced, ...trusted.notEnforced],
   };
 }
 

@@ -187,14 +187,14 @@ describeSandboxed("in a sandbox", () => {
     const stateRoot = join(outside, "state-bare");
     const manager = world.manager({ sandbox: "workspace-write", writable: [bare], stateRoot });
     const command =
-      "mkdir -p ~/.cargo/registry ~/.m2/repository && echo x >~/.cargo/config.toml && mv ~/.cargo ~/.c; echo x >~/.cargo/credentials.toml; mkdir ~/.ssh/x; echo x >~/.npmrc; echo made >~/.cargo/registry/a; cat ~/.cargo/registry/a";
+      "mkdir -p ~/.cargo/registry ~/.m2/repository && echo x >~/.cargo/notes && mv ~/.cargo ~/.c; echo x >~/.cargo/credentials.toml; mkdir ~/.ssh/x; echo x >~/.npmrc; echo made >~/.cargo/registry/a; cat ~/.cargo/registry/a";
     const shell = await runIn(manager, command, workspace);
     expect(shell.getAllOutput()).toMatch(/^made\n/);
     await expect.poll(() => existsSync(join(bare, ".npmrc"))).toBe(false);
     for (const path of [".cargo/credentials.toml", ".ssh", ".npmrc", ".aws", ".c", ".docker"]) {
       expect(existsSync(join(bare, path))).toBe(false);
     }
-    expect(readFileSync(join(bare, ".cargo/config.toml"), "utf8")).toBe("x\n");
+    expect(readFileSync(join(bare, ".cargo/notes"), "utf8")).toBe("x\n");
   });
 });
 

@@ -1,0 +1,63 @@
+// Keeps startup files read-only where a home is writable, and those that do not exist from being made: the next login,
+// shell or editor of the person would run them outside the sandbox.
+import { dirname, isAbsolute, join } from "node:path";
+import { HOME_PROGRAMS, HOME_STARTUP, type StartupPath } from "../support/startup-paths.ts";
+import type { GitGuard } from "./git-guard.ts";
+import type { Placeholder } from "./placeholders.ts";
+import { isWithin, type kindOf, missingParts } from "./real-path.ts";
+
+export type StartupGuard = Omit<GitGuard, "writable">;
+
+export interface StartupLooks {
+  readonly homes: readonly string[];
+  /** Writable directories. */
+  readonly writable: readonly string[];
+  /** undefined for what only holds a place. */
+  readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
+  readonly real: (path: string) => string;
+}
+
+export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): StartupGuard {
+  const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
+  const readOnly: string[] = [];
+  const placeholders = new Map<string, Placeholder>();
+  const notEnforced: string[] = [];
+  for (const { path: named, kind } of startupPaths(homes)) {
+    const path = real(named);
+    if (
+      path !== join(real(dirname(named)), named.slice(dirname(named).length + 1)) &&
+      isWritable(dirname(named))
+    )
+      notEnforced.push(`${named}, which runs or is read at a start: it is a link, which cannot be protected`);
+    // What its owner has named as writable stays so.
+    if (!isWritable(path) || writable.some((root) => isWithin(root, path))) continue;
+    const missing = missingParts(path, kindAt);
+    if (!missing) continue;
+    for (const at of missing) placeholders.set(at, { path: at, kind: at === path ? kind : "directory" });
+    readOnly.push(path);
+  }
+  return { readOnly, placeholders: [...placeholders.values()], notEnforced };
+}
+
+/** With those that variables move. */
+function startupPaths(homes: readonly string[]): StartupPath[] {
+  return [
+    ...homes.flatMap((home) => below(home, [...HOME_STARTUP, ...HOME_PROGRAMS])),
+    ...moved("ZDOTDIR", "", /^\.z/),
+    ...moved("XDG_CONFIG_HOME", ".config/", /^\.config\//),
+  ];
+}
+
+function moved(variable: string, prefix: string, which: RegExp): StartupPath[] {
+  const directory = process.env[variable] ?? "";
+  if (!isAbsolute(directory)) return [];
+  const paths = HOME_STARTUP.filter(({ path }) => which.test(path));
+  return below(
+    directory,
+    paths.map(({ path, kind }) => ({ path: path.slice(prefix.length), kind })),
+  );
+}
+
+function below(directory: string, paths: readonly StartupPath[]): StartupPath[] {
+  return paths.map(({ path, kind }) => ({ path: join(directory, path), kind }));
+}

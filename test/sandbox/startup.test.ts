@@ -1,0 +1,156 @@
+// With a writable home, what runs at the person's next start can neither be changed nor made. The same is tried
+// without a sandbox, where it must succeed.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { describeWhere, locate } from "../../src/policy/paths.ts";
+import { HOME_PROGRAMS, HOME_STARTUP } from "../../src/support/startup-paths.ts";
+import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
+import { eventually } from "../fixtures/shells.ts";
+
+const world = useSandboxWorld();
+const { workspace, outside } = world;
+/** One file at or in each place. */
+const fileAt = ({ path, kind }: (typeof HOME_STARTUP)[number]) =>
+  kind === "directory" ? join(path, "planted") : path;
+const FILES = [...HOME_STARTUP, ...HOME_PROGRAMS].map(fileAt);
+const variables = { HOME: process.env["HOME"], ZDOTDIR: process.env["ZDOTDIR"] };
+
+afterEach(() => {
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+/** nacre's own state root in the home is made for every sandbox, and stays. */
+function leftIn(home: string): string[] {
+  const own = join(home, ".local/state/nacre");
+  return readdirSync(home).filter((name) => !(name === ".local" && existsSync(own)));
+}
+
+function freshHome(): string {
+  const home = mkdtempSync(join(outside, "home-"));
+  process.env["HOME"] = home;
+  return home;
+}
+
+const manager = (home: string, sandbox: "off" | "workspace-write" = "workspace-write", more: string[] = []) =>
+  world.manager({
+    sandbox,
+    stateRoot: mkdtempSync(join(outside, "state-")),
+    ...(sandbox === "off" ? {} : { writable: [home, ...more] }),
+  });
+
+/** Writes to every place, and moves what is in the way. */
+function plantAll(home: string, files: readonly string[]): string {
+  const list = join(workspace, "files");
+  writeFileSync(list, files.map((file) => `${join(home, file)}\n`).join(""));
+  return `while IFS= read -r f; do mkdir -p "\${f%/*}"; rm -f "$f"; echo PLANTED >"$f"; mv "\${f%/*}" "\${f%/*}.moved-$RANDOM" && mkdir -p "\${f%/*}" && echo PLANTED >"$f"; done <'${list}' 2>/dev/null; exit 0`;
+}
+
+const planted = (home: string, files: readonly string[]) =>
+  files.filter((file) => {
+    const path = join(home, file);
+    return existsSync(path) && readFileSync(path, "utf8").includes("PLANTED");
+  });
+
+test("every startup path is stopped by the policy when it is written", () => {
+  const where = describeWhere({ home: "/home/dev", cwd: "/home/dev/proj" });
+  const classes = HOME_STARTUP.map(fileAt).map(
+    (file) => locate(`/home/dev/${file}`, "/home/dev/proj", where).class,
+  );
+  expect(classes.filter((one) => !["startup", "policy", "secret"].includes(one))).toEqual([]);
+});
+
+describeSandboxed("in a sandbox with a writable home", () => {
+  test("startup files that do not exist cannot be made, and nothing of them stays", async () => {
+    const home = freshHome();
+    await runIn(manager(home), plantAll(home, FILES), workspace);
+    expect(planted(home, FILES)).toEqual([]);
+    await eventually(() => expect(leftIn(home)).toEqual([]));
+  });
+
+  test("startup files that exist cannot be changed, removed or moved", async () => {
+    const home = freshHome();
+    for (const file of FILES) {
+      mkdirSync(dirname(join(home, file)), { recursive: true });
+      writeFileSync(join(home, file), "MINE\n");
+    }
+    await runIn(manager(home), plantAll(home, FILES), workspace);
+    expect(planted(home, FILES)).toEqual([]);
+    expect(FILES.filter((file) => readFileSync(join(home, file), "utf8") !== "MINE\n")).toEqual([]);
+  });
+
+  test("all of them are made without a sandbox", async () => {
+    const home = freshHome();
+    const command = plantAll(home, FILES).replace(/mv .*? && mkdir/, "true && mkdir");
+    await runIn(manager(home, "off"), command, workspace);
+    expect(planted(home, FILES)).toEqual(FILES);
+  });
+
+  test("the files of zsh cannot be made where ZDOTDIR leads", async () => {
+    const home = freshHome();
+    process.env["ZDOTDIR"] = join(home, "zsh");
+    await runIn(manager(home), `mkdir -p '${home}/zsh'; echo PLANTED >'${home}/zsh/.zshrc'`, workspace);
+    expect(planted(home, ["zsh/.zshrc"])).toEqual([]);
+  });
+
+  test("the rest of the home can be used, beside them, too", async () => {
+    const home = freshHome();
+    const command =
+      "echo 1 >~/file && mkdir -p ~/.config/app ~/.cache/x ~/.claude/projects && echo 2 >~/.config/app/rc && echo 3 >~/.cargo/registry-token.txt && cat ~/file ~/.config/app/rc";
+    const shell = await runIn(manager(home), command, workspace);
+    expect(shell.getAllOutput()).toBe("1\n2\n");
+    await eventually(() =>
+      expect(leftIn(home).sort()).toEqual([".cache", ".cargo", ".claude", ".config", "file"]),
+    );
+  });
+
+  test("two sandboxes at once do not take each other's placeholders away", async () => {
+    const home = freshHome();
+    const both = manager(home);
+    const long = await both.createShell({
+      command:
+        "echo ready; until [[ -e go ]]; do read -t 0.05 <> <(:); done; echo PLANTED >~/.zshenv; exit 0",
+      workingDir: workspace,
+    });
+    await long.waitFor({ pattern: /ready/, timeoutMs: 20_000 });
+    await runIn(both, "echo PLANTED >~/.zshenv; touch go", workspace);
+    await long.wait(20_000);
+    expect(planted(home, [".zshenv"])).toEqual([]);
+    await eventually(() => expect(leftIn(home)).toEqual([]));
+  });
+
+  test("a startup directory that is named as writable is", async () => {
+    const home = freshHome();
+    mkdirSync(join(home, ".local/bin"), { recursive: true });
+    const shell = await runIn(
+      manager(home, "workspace-write", [join(home, ".local/bin")]),
+      "echo x >~/.local/bin/tool && echo made; echo x >~/.bashrc",
+      workspace,
+    );
+    expect(shell.getAllOutput()).toMatch(/^made\n/);
+    await eventually(() => expect(existsSync(join(home, ".bashrc"))).toBe(false));
+  });
+
+  test("a startup file that is a link is named as not protected", async () => {
+    const home = freshHome();
+    mkdirSync(join(home, "dotfiles"));
+    writeFileSync(join(home, "dotfiles/bashrc"), "MINE\n");
+    symlinkSync("dotfiles/bashrc", join(home, ".bashrc"));
+    const shell = await runIn(manager(home), "echo PLANTED >~/dotfiles/bashrc; exit 0", workspace);
+    expect(readFileSync(join(home, "dotfiles/bashrc"), "utf8")).toBe("MINE\n");
+    expect(shell.confinement?.notEnforced.join()).toContain(
+      `${home}/.bashrc, which runs or is read at a start`,
+    );
+  });
+});
