@@ -125,8 +125,10 @@ describe("a state root", () => {
     const session = manager.session("confined", { workingDir: workspace });
     await session.run("x=1");
     expect(fifosIn(manager.root.path)).toEqual([]);
-    expect((await session.run("exit 3")) && fifosIn(manager.root.path)).toEqual([]);
+    await session.run("exit 3");
     expect(JSON.stringify(await session.run('echo "x is $x"'))).not.toContain("error");
+    // The loggers of the next bash have a name until it has opened them, which is before its first command.
+    expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
   test("of every keeper that runs is found, and of no process that only calls itself one", async () => {
