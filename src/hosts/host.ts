@@ -104,10 +104,12 @@ export interface ProcessRef {
 
 export type SignalResult = "sent" | "gone" | "denied";
 
-export interface HuntTimes {
+export interface HuntPlan {
   /** How long to wait for the first process to appear. */
   readonly firstMs: number;
   readonly maxMs: number;
+  /** What a process gets when it appears. */
+  readonly signal: "SIGSTOP" | "SIGKILL";
 }
 
 export interface Host {
@@ -127,12 +129,12 @@ export interface Host {
   /** What each shell has running, its own shim and loggers excepted. One look for many shells. */
   processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
   /**
-   * Kills processes of these shells as they appear, for as long as some do: those that a look finds too late. `isPart`
+   * Signals processes of these shells as they appear, for as long as some do: those that a scan finds too late. `isPart`
    * leaves out what is not meant.
    */
   hunt(
     shells: readonly StartedShell[],
-    times: HuntTimes,
+    plan: HuntPlan,
     onStruck: (shell: StartedShell, process: ProcessRef, result: SignalResult) => void,
     isPart?: (pid: number, shell: StartedShell) => boolean,
   ): Promise<void>;

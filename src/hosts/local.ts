@@ -19,7 +19,7 @@ import { COOKIE, findProcesses, ownerFinder } from "./find-processes.ts";
 import type {
   Containment,
   Host,
-  HuntTimes,
+  HuntPlan,
   ProcessRef,
   Progress,
   SignalResult,
@@ -145,7 +145,7 @@ export class LocalHost implements Host {
 
   async hunt(
     shells: readonly StartedShell[],
-    times: HuntTimes,
+    plan: HuntPlan,
     onStruck: OnStruck,
     isPart: (pid: number, shell: StartedShell) => boolean = () => true,
   ): Promise<void> {
@@ -154,7 +154,7 @@ export class LocalHost implements Host {
       const shell = ownerOf(pid);
       return shell && isPart(pid, shell) ? shell : undefined;
     };
-    await huntNewest(partOf, times, onStruck);
+    await huntNewest(partOf, plan, onStruck);
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {

@@ -1,10 +1,10 @@
-// Finds and kills processes that no scan of /proc can catch: a chain in which each process forks one child and exits.
+// Finds and hits processes that no scan of /proc can catch: a chain in which each process forks one child and exits.
 // A link of it lives for 50 to 100 microseconds, and a scan takes milliseconds. But the kernel gives out pids in order
 // and names the latest in /proc/loadavg: looking at that one pid takes 20 microseconds. A fork fails while a SIGKILL is
-// pending for the parent, so a hit ends the chain.
+// pending for the parent, so a hit ends the chain. A SIGSTOP that arrives during the fork is too late for that.
 import { monotonicMs } from "../support/clock.ts";
 import { HUNT_BURST_MS, HUNT_QUIET_MS, NEWEST_LOOKS_COUNT, NEWEST_PIDS_COUNT } from "../support/limits.ts";
-import type { HuntTimes, ProcessRef, SignalResult, StartedShell } from "./host.ts";
+import type { HuntPlan, ProcessRef, SignalResult, StartedShell } from "./host.ts";
 import { commandLine, lastPid, readStat } from "./process-table.ts";
 import { sendSignal } from "./signals.ts";
 
@@ -30,22 +30,27 @@ export function sampleNewest(
 }
 
 /**
- * Kills each process of the shells that appears, as soon as its pid has been given out. Returns when none has appeared
- * for a while, or the time is over. Between bursts other work of this thread goes on.
+ * Signals each process of the shells that appears, as soon as its pid has been given out. Returns when none has appeared
+ * for a while, or the time is over. Between bursts other work of this thread goes on. Processes that were there before
+ * are left alone: a shell whose child is killed goes on with its next step.
  */
 export async function huntNewest(
   ownerOf: OwnerOf,
-  { firstMs, maxMs }: HuntTimes,
+  { firstMs, maxMs, signal }: HuntPlan,
   onStruck: OnStruck,
 ): Promise<void> {
   const deadline = monotonicMs() + maxMs;
-  let before = lastPid();
+  const atStart = lastPid();
+  const isOld = (pid: number) => pid <= atStart && pid > atStart - NEWEST_PIDS_COUNT;
+  let before = atStart;
   let quietEnd = Math.min(deadline, monotonicMs() + firstMs);
   while (monotonicMs() < quietEnd) {
     for (const end = monotonicMs() + HUNT_BURST_MS; monotonicMs() < Math.min(end, quietEnd); ) {
       const last = lastPid();
-      for (const pid of newestPids(last, before))
-        if (strikeAt(pid, ownerOf, onStruck)) quietEnd = Math.min(deadline, monotonicMs() + HUNT_QUIET_MS);
+      for (const pid of newestPids(last, before)) {
+        if (isOld(pid) || !strikeAt(pid, signal, ownerOf, onStruck)) continue;
+        quietEnd = Math.min(deadline, monotonicMs() + HUNT_QUIET_MS);
+      }
       before = last;
     }
     await new Promise((resolve) => setImmediate(resolve));
@@ -55,13 +60,13 @@ export async function huntNewest(
 export type OnStruck = (shell: StartedShell, process: ProcessRef, result: SignalResult) => void;
 
 /** Whether it is one of the shells', dead or alive: a dead one may have forked. */
-function strikeAt(pid: number, ownerOf: OwnerOf, onStruck: OnStruck): boolean {
+function strikeAt(pid: number, signal: NodeJS.Signals, ownerOf: OwnerOf, onStruck: OnStruck): boolean {
   const shell = ownerOf(pid);
   if (!shell) return false;
   const stat = readStat(pid);
   if (!stat || stat.hasEnded) return true;
   // Its identity was read just now. Checking it once more, or reading its command line, would give it time to fork.
-  const result = sendSignal(pid, "SIGKILL");
+  const result = sendSignal(pid, signal);
   onStruck(shell, { pid, startTime: stat.startTime, group: stat.group, command: `[${stat.name}]` }, result);
   return true;
 }

@@ -36,7 +36,7 @@ export function onlyCommand(
         [...found].map(([shell, processes]) => [shell, processes.filter(({ pid }) => isPart(pid, shell))]),
       );
     },
-    hunt: (shells, times, onStruck) => host.hunt(shells, times, onStruck, isPart),
+    hunt: (shells, plan, onStruck) => host.hunt(shells, plan, onStruck, isPart),
     signal: (target, signal) => host.signal(target, signal),
     mayNotSignal: (target) => host.mayNotSignal(target),
     // Jobs of earlier commands are in the group, too.
@@ -56,8 +56,8 @@ export function remainsHost(host: Host, bash: StartedShell, number: number): She
   return {
     ...own,
     processesOf,
-    hunt: (shells, times, onStruck) =>
-      own.hunt([bash], times, (_, process, result) => {
+    hunt: (shells, plan, onStruck) =>
+      own.hunt([bash], plan, (_, process, result) => {
         for (const shell of shells) onStruck(shell, process, result);
       }),
     leftoversOf: async (shell) => (await processesOf([shell])).get(shell) ?? [],

@@ -2,15 +2,18 @@
 //
 //   endShells
 //     ask            TERM to every process, then a grace period
-//     freezeAndKill  STOP what is left until a scan finds nothing new, KILL it, scan again; what forks faster than a
-//                    scan can follow is killed as it appears (hosts/newest-processes.ts). Has a deadline:
-//                    past it, the same goes on in the background until nothing is left.
+//     freezeAndKill  STOP what is left until a scan finds nothing new, then KILL all of it, and scan again. Nothing
+//                    is killed before everything is stopped: a shell whose child dies goes on with its next step.
+//                    Only what forks faster than a scan can follow is killed as it appears
+//                    (hosts/newest-processes.ts). Has a deadline: past it, the same goes on in the background
+//                    until nothing is left.
 //     waitForRecords until the shims have recorded the ends; a stopped shim is continued
-import type { Host, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
+import type { Host, HuntPlan, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
 import { readStat } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
+  FORKING_LOOK_MAX_MS,
   FORKING_LOOK_MS,
   FREEZE_ROUNDS_MAX_COUNT,
   HUNT_MAX_MS,
@@ -153,16 +156,16 @@ class KillRound {
   /** Returns when nothing is left, or nothing that this user may signal. */
   async #killAll(): Promise<void> {
     const began = monotonicMs();
-    await this.#hunt(this.#shells, FORKING_LOOK_MS);
     for (
       let wait = 1;
       ;
       wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? 50 : KILL_AGAIN_MAX_MS)
     ) {
+      const isForking = await this.#stopAsItAppears();
       const found = await this.#freeze();
-      if (found.length === 0) return;
+      if (found.length === 0 && !isForking) return;
       for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");
-      if (found.every(([, process]) => this.#denied.has(keyOf(process)))) return;
+      if (found.length > 0 && found.every(([, process]) => this.#denied.has(keyOf(process)))) return;
       await pause(wait);
     }
   }
@@ -227,18 +230,14 @@ class KillRound {
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
     this.#outrunning.clear();
-    for (let rounds = 1; ; rounds++) {
+    for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT; rounds++) {
       this.#remaining = await this.#host.processesOf(this.#shells);
       const newcomers = this.#newIn(frozen);
       if (newcomers.length === 0) break;
       const results = newcomers.map(([shell, process]) => this.#send(shell, process, "SIGSTOP"));
       if (rounds < FREEZE_ROUNDS_MAX_COUNT && !results.includes("gone")) continue;
-      for (const [shell, process] of frozen.values()) this.#send(shell, process, "SIGKILL");
-      await this.#hunt(
-        this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0),
-        HUNT_QUIET_MS,
-      );
-      break;
+      const left = this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0);
+      await this.#hunt(left, { firstMs: HUNT_QUIET_MS, maxMs: HUNT_MAX_MS, signal: "SIGKILL" });
     }
     // The death of a group's leader wakes its stopped members: leaders last.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
@@ -256,11 +255,20 @@ class KillRound {
     return newcomers;
   }
 
-  async #hunt(shells: readonly StartedShell[], firstMs: number): Promise<void> {
-    await this.#host.hunt(shells, { firstMs, maxMs: HUNT_MAX_MS }, (shell, process, result) => {
+  /** A scan can miss a chain of short-lived processes altogether. Whether something has appeared. */
+  async #stopAsItAppears(): Promise<boolean> {
+    const plan = { firstMs: FORKING_LOOK_MS, maxMs: FORKING_LOOK_MAX_MS, signal: "SIGSTOP" } as const;
+    return await this.#hunt(this.#shells, plan);
+  }
+
+  async #hunt(shells: readonly StartedShell[], plan: HuntPlan): Promise<boolean> {
+    let isStruck = false;
+    await this.#host.hunt(shells, plan, (shell, process, result) => {
+      isStruck = true;
       this.#outrunning.set(shell, process);
       this.#took(shell, process, result);
     });
+    return isStruck;
   }
 
   /** A command can stop its shim (`kill -STOP $PPID`). The shim would then never record the end. */

@@ -100,8 +100,9 @@ export const KILL_GRACE_MS = 2_000;
 export const KILL_VERIFY_MAX_MS = 2_000;
 /** shell/: what killing may take before the caller gets its answer, with what is left named as a survivor. */
 export const KILL_MAX_MS = 5_000;
-/** shell/: before the first scan: how long to see whether a command forks faster than a scan can follow. */
+/** shell/: before a scan: how long to see whether a command forks faster than a scan can follow, and to stop what appears. */
 export const FORKING_LOOK_MS = 0.5;
+export const FORKING_LOOK_MAX_MS = 25;
 /** shell/: scans that find something new before it is killed as it appears, and how long that goes on at a time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const HUNT_MAX_MS = 1_000;

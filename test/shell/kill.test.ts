@@ -45,6 +45,17 @@ describe("a kill", () => {
     expect(shell).toMatchObject({ status: "killed", exitCode: 137 });
   });
 
+  test("does not let a shell that ignores TERM go on to its next step", async () => {
+    const shells = manager();
+    for (let round = 0; round < 15; round++) {
+      // The newest process of the machine is the child whose death the shell waits for.
+      const shell = await up(shells, 'trap "" TERM; echo up; sleep 300; echo next step');
+      await eventually(() => expect(commandLines(shell)).toContain("sleep 300"));
+      expect((await shell.kill({ graceMs: 0 })).survivors).toEqual([]);
+      expect(shell.getAllOutput()).toBe("up\n");
+    }
+  });
+
   test("without grace asks nobody", async () => {
     const shell = await up(manager(), 'trap "echo bye" TERM; echo up; sleep 300 & wait; wait');
     await shell.kill({ graceMs: 0 });
