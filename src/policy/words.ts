@@ -276,7 +276,8 @@ function expandTildes(pieces: readonly Piece[], context: WordContext, assignment
 }
 
 function homeOf(name: string, { where, scope }: WordContext): string {
-  if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]);
+  // Where HOME is unset, bash asks the user database.
+  if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]) || where.home;
   if (name === "+") return onlyOf(scope.variable("PWD")?.values ?? scope.cwds);
   if (name === "-") return onlyOf(scope.variable("OLDPWD")?.values ?? [UNKNOWN]);
   if (name === "root") return "/root";
