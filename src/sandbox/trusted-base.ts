@@ -9,6 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import type { Refusal } from "./explain.ts";
+import { linkHolders } from "./link-holders.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
 
@@ -115,12 +116,25 @@ function dependenciesOf(root: string): TrustedPath[] {
   });
 }
 
-/** The link that the person, or an MCP client, starts it by the next time. */
+/** Links that the person, an MCP client or an importing program finds nacre by the next time. */
 function startedBy(root: string): TrustedPath[] {
   const script = process.argv[1];
-  if (script === undefined || !isWithin(realPath(script), root) || realPath(script) === script) return [];
-  const folder = realPath(dirname(script));
-  return isWithin(folder, root) ? [] : [{ path: folder, role: "holds the link nacre was started by" }];
+  if (script === undefined) return [];
+  const isOwn = isWithin(realPath(script), root);
+  const ways = isOwn ? [script] : importsFrom(dirname(script), root);
+  return ways
+    .flatMap(linkHolders)
+    .filter((folder) => !isWithin(folder, root))
+    .map((path) => ({ path, role: "holds a link nacre is started by" }));
+}
+
+/** The package as a program in this folder imports it, where it is found through a link. */
+function importsFrom(folder: string, root: string): string[] {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = join(at, "node_modules/nacre");
+    if (kindOf(path) !== undefined && realPath(path) === root) return [path];
+    if (at === dirname(at)) return [];
+  }
 }
 
 /** A program with what is installed beside it: its folder, and the libraries of its prefix where it has one of its own. */

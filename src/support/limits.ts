@@ -299,6 +299,8 @@ export const MCP_QUESTIONS_MAX_COUNT = 100;
 /** keeper/: how long a program that answers a question may take, and how much of its complaint is kept. */
 export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
+/** sandbox/: links that are followed on the way along one path, as many as the kernel follows. */
+export const LINKS_MAX_COUNT = 40;
 /** sandbox/: parts of submodules' repositories that are guarded. */
 export const GIT_MODULES_MAX_COUNT = 256;
 /** shell/: files of output that one bash of a sandboxed session can have; the next one's are numbered from there. */

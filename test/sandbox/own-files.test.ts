@@ -172,6 +172,57 @@ test("nacre doctor tells where a sandbox would be refused", () => {
   expect(doctor.stdout).toContain("npm install -g nacre");
 });
 
+const LINKED: readonly (Setup & { readonly attacks: readonly string[] })[] = [
+  {
+    name: "a link in its node_modules",
+    make: ({ workspace }) => {
+      const folder = installInto(join(workspace, "vendor"));
+      mkdirSync(join(workspace, "node_modules"));
+      symlinkSync("../vendor/nacre", join(workspace, "node_modules/nacre"));
+      return { folder, program: mainOf(join(workspace, "node_modules/nacre")), flags: [] };
+    },
+    attacks: [
+      "rm node_modules/nacre && echo REACHED",
+      "ln -sfn ../evil node_modules/nacre && echo REACHED",
+      "mv node_modules away && echo REACHED",
+    ],
+  },
+  {
+    name: "a link to a link",
+    make: ({ workspace }) => {
+      const folder = installInto(join(workspace, "vendor"));
+      for (const dir of ["links", "tools"]) mkdirSync(join(workspace, dir));
+      symlinkSync("../vendor", join(workspace, "links/second"));
+      symlinkSync("../links/second/nacre", join(workspace, "tools/first"));
+      return { folder, program: mainOf(join(workspace, "tools/first")), flags: [] };
+    },
+    attacks: [
+      "ln -sfn ../evil tools/first && echo REACHED",
+      "ln -sfn ../evil links/second && echo REACHED",
+      "mv links away && echo REACHED",
+    ],
+  },
+];
+
+describeSandboxed("a package in the workspace that is started through a link", () => {
+  test.each(
+    PEOPLE.flatMap((person) =>
+      LINKED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+    ),
+  )("cannot be led elsewhere by a command of $who: $where", ({ person, setup }) => {
+    for (const attack of setup.attacks) {
+      const place = placeFor(person, setup);
+      const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
+      expect(confined.stdout, attack).not.toContain("REACHED");
+      expect(confined.stderr, attack).toMatch(
+        /Read-only file system|Device or resource busy|Permission denied/,
+      );
+      // Without a sandbox the same command does it.
+      expect(nacre(person, place, [attack]).stdout, attack).toContain("REACHED");
+    }
+  });
+});
+
 describeSandboxed("a package in something writable", () => {
   test.each(
     PEOPLE.flatMap((person) =>
