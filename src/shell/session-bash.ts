@@ -20,6 +20,7 @@ import {
   commandMessage,
   exitMessage,
   type HarnessPlace,
+  HIGH_FDS_MIN_LIMIT,
   saveMessage,
 } from "./session-harness.ts";
 import type { MeaningReport } from "./session-meaning.ts";
@@ -93,6 +94,8 @@ export class SessionBash {
   #unsaved: string | undefined;
   #lastNumber = 0;
   #wedged = false;
+  /** Until a command may have changed the limit. */
+  #reachesHighFds: boolean | undefined;
   readonly #kill: (number: number) => void;
   #heir: ShellProcess | undefined;
   readonly #onBirth: (() => void)[] = [];
@@ -170,6 +173,12 @@ export class SessionBash {
     this.started.channel?.send(message);
   }
 
+  /** Whether its limit on open files leaves room for the descriptors of the harness. */
+  get reachesHighFds(): boolean {
+    this.#reachesHighFds ??= openFilesLimit(this.started.commandPid) >= HIGH_FDS_MIN_LIMIT;
+    return this.#reachesHighFds;
+  }
+
   /** Sends a command and waits for its end. */
   run(plan: CommandPlan): Promise<Ending> {
     return new Promise((resolve) => {
@@ -183,6 +192,8 @@ export class SessionBash {
       this.save(commandMessage(this.place, plan));
       // Made while the command runs, sent when its result is out.
       this.#save = saveMessage(this.place, plan);
+      if (plan.meaningChange === "everything" || plan.command.includes("limit"))
+        this.#reachesHighFds = undefined;
       this.#watchSoon();
     });
   }
@@ -252,6 +263,8 @@ export class SessionBash {
         if (report.number !== this.#waiting?.number) break;
         this.#unsaved = this.#save;
         const { code, cwd, meaning } = report;
+        // The harness itself may have failed for want of descriptors.
+        if (code !== 0) this.#reachesHighFds = undefined;
         this.#settle()?.({ kind: "ran", code, cwd, meaning });
         break;
       }
@@ -332,4 +345,11 @@ export class SessionBash {
     this.started.channel?.end();
     this.#watchdog = setTimeout(() => this.#kill(this.#lastNumber), WATCHDOG_EXIT_MS);
   }
+}
+
+/** The soft limit of another process; 0 where the system does not tell. */
+function openFilesLimit(pid: number): number {
+  const limits = attempt(() => readFileSync(`/proc/${pid}/limits`, "latin1")) ?? "";
+  const soft = /^Max open files\s+(\w+)/m.exec(limits)?.[1] ?? "0";
+  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }

@@ -39,6 +39,8 @@ export interface CommandPlan {
   readonly hiddenPath: string;
   /** What it may change of the meaning of the next command is reported, too. */
   readonly meaningChange: MeaningChange;
+  /** Its bash can open high descriptors, and `exec` is the builtin. */
+  readonly hasHighFds: boolean;
   /** New fifos for stdout and stderr. */
   readonly outputs: NewOutputs | undefined;
 }
@@ -79,13 +81,34 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const harness =
     // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
-    // Opened anew for each command: a program that sets O_NONBLOCK on its output sets it for this one only.
-    `{ ${plan.prefix === "" ? code : ""}\\builtin eval "$${variable}";} </dev/null >/dev/fd/1 2>/dev/fd/2;` +
+    redirected(plan.hasHighFds, `${plan.prefix === "" ? code : ""}\\builtin eval "$${variable}";`) +
     // Options that would lead the harness astray, and traps that would run for it, are off from here to the
     // next command.
     `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;} >/dev/null 2>&1\n`;
   return `${framed(variable, harness)}${text}`;
 }
+
+/**
+ * Runs the script with stdin, stdout and stderr of its own, each opened anew: a program that sets O_NONBLOCK on its
+ * output sets it for this command only.
+ *
+ * While a group runs, bash keeps the descriptors that the group redirects at the first free numbers from 10 on. A
+ * command that opens one of these (`exec 10>file`) would lose it at the end of the group. For `1>&N` bash keeps them
+ * above N: so the files are opened at high numbers first, and closed there before the command begins.
+ */
+function redirected(hasHighFds: boolean, script: string): string {
+  if (!hasHighFds) return `{ ${script}} </dev/null >/dev/fd/1 2>/dev/fd/2;`;
+  const [stdin, stdout, stderr] = [HIGH_FD, HIGH_FD + 1, HIGH_FD + 2];
+  return (
+    `{ \\exec ${stdin}<&- ${stdout}>&- ${stderr}>&-;${script}}` +
+    ` ${stdin}</dev/null ${stdout}>/dev/fd/1 ${stderr}>/dev/fd/2 <&${stdin} >&${stdout} 2>&${stderr};`
+  );
+}
+
+/** The first descriptor of the harness: higher than any that a command is likely to choose. */
+const HIGH_FD = 900;
+/** A limit on open files that leaves room for them, and for some that a command has taken. */
+export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
 
 /** Kinds of reports as in session-reports.ts. */
 function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): string {

@@ -107,6 +107,7 @@ export class Run {
       env: this.#options.env ?? {},
       hiddenPath: join(this.#bash.scratch, "hidden"),
       outputs,
+      hasHighFds: this.#bash.reachesHighFds && !succession.meaning?.facts.functions.includes("exec"),
       meaningChange: meaningChange(this.#command, succession.meaning),
     };
   }

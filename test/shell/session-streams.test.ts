@@ -1,5 +1,6 @@
 // What stays of a session's streams from command to command: `$?`, descriptors, files of earlier output.
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
@@ -33,6 +34,72 @@ test("a descriptor made of the output prints into the command that uses it, also
   const { out } = await run("sleep 300 & echo $!");
   expect(await run("echo three >&3")).toMatchObject({ out: "three\n" });
   await run(`kill ${out}`);
+});
+
+describe("a descriptor of 10 or more", () => {
+  test("stays open in later commands, also after a long output and a leftover", async () => {
+    const { run, say, dir } = openSession(shells);
+    await run("exec 10>ten 11>eleven 12>twelve 13>thirteen 200>lock");
+    await run("echo a >&10; echo b >&11; echo c >&12; echo d >&13; echo e >&200");
+    await run("seq 20000");
+    const { out: left } = await run("sleep 300 & echo $!");
+    expect(await run("echo f >&10; echo g >&11; echo h >&12; echo shown; echo too >&2")).toMatchObject({
+      out: "shown\n",
+      err: "too\n",
+    });
+    await say("flock -n 200; sh -c 'echo i >&3' 3>&10; echo j >&13");
+    const read = (name: string) => readFileSync(join(dir, name), "utf8");
+    expect(["ten", "eleven", "twelve", "thirteen", "lock"].map(read)).toEqual([
+      "a\nf\ni\n",
+      "b\ng\n",
+      "c\nh\n",
+      "d\nj\n",
+      "e\n",
+    ]);
+    await run(`kill ${left}`);
+  });
+
+  test("is the same one that bash has picked for a variable", async () => {
+    const { run, say } = openSession(shells);
+    await run("exec {one}>first {two}>second");
+    await run('exec {three}<first; echo x >&"$one"; echo y >&"$two"');
+    expect(await say('read -r line <&"$three"; echo "$line"; cat second')).toBe("x\ny");
+  });
+
+  test("is closed when a command has closed it", async () => {
+    const { run } = openSession(shells);
+    await run("exec 10>ten 11>eleven");
+    await run("exec 10>&-");
+    const { exitCode, err } = await run("echo x >&10");
+    expect(exitCode).toBe(1);
+    expect(err).toContain("10: Bad file descriptor");
+    expect(await run("echo y >&11; cat eleven; exec 11>&-")).toMatchObject({ out: "y\n" });
+    expect(await run("ls /proc/self/fd")).toMatchObject({ out: "0\n1\n2\n3\n" });
+  });
+
+  test("that prints into the output prints into the command that uses it", async () => {
+    const { run } = openSession(shells);
+    await run("exec 10>&1 11>&2");
+    await run("seq 20000");
+    expect(await run("echo out >&10; echo err >&11")).toMatchObject({ out: "out\n", err: "err\n" });
+  });
+});
+
+test.each([
+  "ulimit -n 64",
+  "prlimit --pid $$ --nofile=64",
+  "exec() { echo hijacked; }",
+  "command() { echo hijacked; }",
+  "set -o noclobber",
+  "exec 0<&- 1>&- 2>&-",
+])("%s leaves the input and output of later commands alone", async (setting) => {
+  const { run } = openSession(shells);
+  await run(setting);
+  await run("false");
+  for (let count = 0; count < 2; count++) {
+    const shown = await run("echo $?; cat; sleep 0; echo err >&2; ls /proc/self/fd");
+    expect(shown).toMatchObject({ out: `${1 - count}\n0\n1\n2\n3\n`, err: "err\n", notes: [] });
+  }
 });
 
 test("what a leftover prints later, and files that a result has named, stay after many long outputs", async () => {
