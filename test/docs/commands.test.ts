@@ -20,6 +20,7 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre check": "nacre check ls",
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
+  "nacre run --policy off": "nacre run --policy off true",
 };
 
 /** What a reader puts there, by the words before it. */

@@ -15,6 +15,7 @@ const CEILING_MS = 120_000;
 
 /** Said of npm in general, or of another project. */
 const OTHERS: Readonly<Record<string, string>> = {
+  "npm install -g nacre": "what a reader does outside this repository",
   "npm ci": "what every command here runs in a fresh clone",
   "npm start --": "the beginning of every line with npm start",
 };
