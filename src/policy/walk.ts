@@ -1,23 +1,22 @@
 // Walks the syntax tree in the order bash would run it and collects the effective commands. Branches are walked with
 // their own scope and merged, nested texts are parsed and walked in place; nothing is ever run.
 
-import {
-  type Command,
-  type Coproc,
-  type Function as FunctionNode,
-  forEachChild,
-  type ParsedScript,
-  type Pipeline,
-  type Redirected,
-  type Statement,
-  type SyntaxNode,
+import type {
+  Command,
+  Coproc,
+  Function as FunctionNode,
+  ParsedScript,
+  Pipeline,
+  Redirected,
+  Statement,
+  SyntaxNode,
 } from "unbash";
-import { checkArithmetic, checkTest } from "./arithmetic.ts";
 import type { Budget } from "./budget.ts";
 import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
 import { evaluateCommand, readRedirections } from "./command-words.ts";
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkWhile } from "./control-flow.ts";
 import { Directories } from "./directories.ts";
+import { walkExpression } from "./expressions.ts";
 import { type Frame, spanOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { forkingFunctions, startsItself } from "./forks.ts";
@@ -35,7 +34,6 @@ import { lookAheadSteps } from "./slow-text.ts";
 import type { Span } from "./span.ts";
 import type { PolicyFacts, Profile } from "./verdict.ts";
 import type { Substitution, WordContext } from "./word-context.ts";
-import { evaluateQuoted, evaluateText } from "./words.ts";
 
 export class Walk implements Runner {
   readonly signs: Sign[] = [];
@@ -200,10 +198,11 @@ export class Walk implements Runner {
       case "Coproc":
         return this.#coproc(node, frame);
       case "ArithmeticFor":
-        for (const part of [node.initialize, node.test, node.update]) if (part) this.#inside(part, frame);
+        for (const part of [node.initialize, node.test, node.update])
+          if (part) walkExpression(part, this.context(frame));
         return walkArithmeticFor(node, frame, this);
       default:
-        this.#inside(node, frame);
+        walkExpression(node, this.context(frame));
         return flowOf("");
     }
   }
@@ -256,22 +255,6 @@ export class Walk implements Runner {
     return this.node(node.body, { ...frame, scope: frame.scope.fork(), stdin: flowOf(null) });
   }
 
-  /** Everything that runs inside an expression or a test. */
-  #inside(root: SyntaxNode, frame: Frame): void {
-    const context = this.context(frame);
-    const stack: SyntaxNode[] = [root];
-    for (let node = stack.pop(); node; node = stack.pop()) {
-      this.budget.spend();
-      checkTest(node, (detail) => context.evaluated(detail));
-      if (node.type === "Word") evaluateText(node, context);
-      else if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion") {
-        this.#substitute(node, frame, frame.stdin);
-      } else if (node.type === "ParameterExpansion") evaluateQuoted([node], context);
-      else forEachChild(node, (child) => stack.push(child));
-    }
-    checkArithmetic(root, context);
-  }
-
   #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
     // unbash parses a substitution when it is looked at, with everything nested in it: paid for beforehand.
     this.budget.spend(TEXT_STEPS + part.text.length / 2);
@@ -302,7 +285,7 @@ export class Walk implements Runner {
       substitute: (part) => this.#substitute(part, frame, frame.stdin),
       carry: () => {},
       connect: (part) => this.#substitute(part, frame, flowOf(null)),
-      arithmetic: (part) => this.#inside(part, frame),
+      arithmetic: (part) => walkExpression(part, this.context(frame)),
       evaluated: (detail) =>
         this.sign("evaluated-data", frame.fixed ?? frame.around ?? { start: 0, end: 0 }, detail),
     };

@@ -1,11 +1,6 @@
 // What the evaluation of words needs from the walk around it.
 
-import type {
-  ArithmeticExpansionPart,
-  CommandExpansionPart,
-  ProcessSubstitutionPart,
-  SyntaxNode,
-} from "unbash";
+import type { ArithmeticExpansionPart, ProcessSubstitutionPart, SyntaxNode } from "unbash";
 import type { Budget } from "./budget.ts";
 import type { Flow, Origin } from "./flow.ts";
 import type { Where } from "./paths.ts";
@@ -22,7 +17,7 @@ export interface WordContext {
   readonly where: Where;
   readonly budget: Budget;
   /** Walks a substitution; answers what it prints. */
-  substitute(part: CommandExpansionPart): Flow;
+  substitute(part: Exclude<Substitution, ProcessSubstitutionPart>): Flow;
   /** Notes where a value that is put in came from. */
   carry(origins: readonly Origin[]): void;
   /** Walks a process substitution; answers what can be read from it. */
