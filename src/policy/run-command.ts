@@ -18,11 +18,11 @@ import { isKnownProgram } from "./known-programs.ts";
 import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
 import { type NacreRunner, runNacre } from "./nacre-call.ts";
 import { foldOutput } from "./output.ts";
-import { changeDirectory } from "./paths.ts";
+import { changeDirectory, type Where } from "./paths.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
 import { runTerminal } from "./terminals.ts";
-import { runVariables } from "./variables.ts";
+import { runVariables, visibleAssignments } from "./variables.ts";
 import { peel, quoted } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
@@ -32,7 +32,7 @@ export interface CommandRunner extends NacreRunner {
 }
 
 export function runCommand(argv: readonly Field[], around: Surroundings, runner: CommandRunner): Flow {
-  const command = describe(argv, around);
+  const command = describe(argv, around, runner.where);
   runner.emit(command);
   const [first] = argv;
   runVariables(command, around, runner);
@@ -142,13 +142,13 @@ function runUnknown(
 
 const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
 
-function describe(argv: readonly Field[], around: Surroundings): EffectiveCommand {
+function describe(argv: readonly Field[], around: Surroundings, where: Where): EffectiveCommand {
   const called = argv[0]?.text ?? "";
   return {
     program: called.slice(called.lastIndexOf("/") + 1),
     called,
     args: argv.slice(1),
-    assignments: around.assignments,
+    assignments: visibleAssignments(called, around, where),
     redirects: around.redirects,
     cwds: around.scope.cwds,
     via: around.via,

@@ -2,6 +2,8 @@
 
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
+import { isInReach } from "./identity.ts";
+import { changeDirectory, type Where } from "./paths.ts";
 import { isShell } from "./shells.ts";
 
 const LOADS =
@@ -40,6 +42,24 @@ export function runVariables(command: EffectiveCommand, around: Surroundings, ru
     };
     runner.runText(isPrompt ? `: "${value.replaceAll('"', '\\"')}"` : value, inside);
   }
+}
+
+/**
+ * The assignments a program sees. bash reads the file in BASH_ENV before any script, also where an earlier command of
+ * the session has set it. Only a file that commands can write counts: one of the system belongs to the machine.
+ */
+export function visibleAssignments(
+  called: string,
+  { assignments, scope, span }: Surroundings,
+  where: Where,
+): Surroundings["assignments"] {
+  const kept = scope.variable("BASH_ENV");
+  if (!kept || assignments.some(({ name }) => name === "BASH_ENV")) return assignments;
+  const isWritable = (path: string) => scope.cwds.some((cwd) => isInReach(changeDirectory(path, cwd), where));
+  const runsBash =
+    isShell(called.slice(called.lastIndexOf("/") + 1)) || (called.includes("/") && isWritable(called));
+  const value = runsBash ? kept.values.find((file) => file !== "" && isWritable(file)) : undefined;
+  return value === undefined ? assignments : [...assignments, { name: "BASH_ENV", value, span }];
 }
 
 function injects({ name, value }: InjectedVariable, command: EffectiveCommand): boolean {

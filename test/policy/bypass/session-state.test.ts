@@ -60,6 +60,13 @@ describe("bypass by session state", () => {
     ["cdable_vars", { shellOptions: ["cdable_vars"] }, "cd build && rm -rf *"],
     ["autocd", { shellOptions: ["autocd"] }, "..; rm -rf *"],
     ["autocd", { shellOptions: ["autocd"] }, "/; rm -rf *"],
+    ["BASH_ENV", { variables: { BASH_ENV: "./x" } }, "bash build.sh"],
+    ["BASH_ENV", { variables: { BASH_ENV: "/home/dev/proj/x" } }, "env CI=1 bash -c 'npm test'"],
+    ["BASH_ENV", { variables: { BASH_ENV: "/tmp/x" } }, "./build.sh"],
+    ["dotglob", { shellOptions: ["dotglob"] }, "rm -rf *"],
+    ["GLOBIGNORE", { variables: { GLOBIGNORE: "x" } }, "rm -rf *"],
+    ["globstar", { shellOptions: ["globstar"] }, "rm -rf **"],
+    ["extglob", { shellOptions: ["extglob"] }, "rm -rf !(src)"],
   ];
   it.each(stopped)("%s: %j stops %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).not.toBe("allow");
@@ -103,6 +110,11 @@ describe("bypass by session state", () => {
     ["OLDPWD", { variables: { OLDPWD: "/home/dev/proj/build" } }, "cd - && rm -rf *"],
     ["TMPDIR", { variables: { TMPDIR: "/tmp/user" } }, "rm -rf $TMPDIR/cache"],
     ["aliases that bash does not expand", { aliases: { ls: "rm -rf" }, shellOptions: [] }, "ls src"],
+    ["BASH_ENV of the machine", { variables: { BASH_ENV: "/etc/profile" } }, "bash build.sh; ./build.sh"],
+    ["BASH_ENV", { variables: { BASH_ENV: "./x" } }, "ls; npm test; git status"],
+    ["BASH_ENV that is gone", { variables: { BASH_ENV: "./x" } }, "unset BASH_ENV; bash build.sh"],
+    ["an ENV that bash does not read in a script", { variables: { ENV: "test" } }, "bash build.sh"],
+    ["dotglob", { shellOptions: ["dotglob"] }, "rm -rf build/*"],
     ["another shell option", { shellOptions: ["globstar", "dotglob"] }, "rm -rf **/.cache"],
   ];
   it.each(allowed)("%s: %j lets %j pass", (_name, changed, command) => {
