@@ -1,0 +1,18 @@
+// What an earlier call changed in the session of an MCP server counts in the verdict of the next call.
+import { expect, test } from "vitest";
+import { dataOf, textOf, useMcp } from "./mcp-clients.ts";
+
+const mcp = useMcp();
+
+test.each([
+  ["a function cd", "cd() { builtin cd /nonexistent; }", "cd build && rm -rf *"],
+  ["an alias", "shopt -s expand_aliases; alias tidy='rm -rf'", "tidy *"],
+])("%s of an earlier call changes the verdict of the next one over stdio", async (_what, change, command) => {
+  const { call } = await mcp.overStdio([]);
+  // Nothing is redefined yet: the command runs. Neither the directory nor the program exists.
+  const before = await call("Bash", { command });
+  expect(dataOf(before)).toMatchObject({ exit_code: expect.any(Number) });
+  expect((await call("Bash", { command: change })).isError).toBe(false);
+  const after = await call("Bash", { command });
+  expect(textOf(after)).toContain("Command needs approval");
+});
