@@ -4,6 +4,7 @@
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import type { SandboxProfile } from "../spool/confinement.ts";
+import { usualStateRoots } from "../spool/layout.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
 import type { Door } from "./ways-to-allow.ts";
@@ -47,7 +48,15 @@ export function createJudging(options: JudgingOptions): Judging {
       profile: policy,
       sandboxed,
       rules: policyFiles.rulesFor(workspace),
-      policyFiles: [policyFiles.own],
+      policyFiles: [policyFiles.own, ...stateRootsBeside(workspace)],
     }),
   };
+}
+
+/**
+ * Where nacre keeps its state, by NACRE_HOME, XDG_STATE_HOME and the user's home. A root around the workspace is left
+ * out: every file of the work would count as nacre's own.
+ */
+function stateRootsBeside(workspace: string): string[] {
+  return usualStateRoots().filter((root) => !`${workspace}/`.startsWith(`${root.replace(/\/+$/, "")}/`));
 }

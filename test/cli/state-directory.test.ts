@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { CANNOT_MOUNT, canMount, giveAway, onSmallDisk, unprivileged } from "../fixtures/special-host.ts";
 import { program } from "../mcp/mcp-clients.ts";
 import { useCli } from "./run-nacre.ts";
@@ -132,4 +132,15 @@ test("a relative NACRE_HOME is refused by every command: it would mean another p
       stderr: "nacre: NACRE_HOME must be an absolute path; it is here.\n",
     });
   }
+});
+
+test.each([
+  ["NACRE_HOME", "own", "own"],
+  ["XDG_STATE_HOME", "xdg", "xdg/nacre"],
+])("a command that writes to the state directory of %s needs approval", async (name, value, root) => {
+  vi.stubEnv("NACRE_HOME", "");
+  vi.stubEnv(name, join(dir(), value));
+  const check = (command: string) => nacre("check", "--cwd", dir(), command);
+  expect((await check(`echo x > ${join(dir(), root, "sessions/work")}`)).code).toBe(3);
+  expect((await check(`echo x > ${join(dir(), "beside")}`)).code).toBe(0);
 });
