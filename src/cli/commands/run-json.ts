@@ -14,8 +14,10 @@ export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   const { workingDir, session, mode, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
   // In the words that the other forms have for it.
   checkWorkingDir(workingDir, undefined);
+  // A toolkit knows by itself that the policy file is to be protected.
+  const { trustedFiles: _, ...options } = managerOptionsOf(plan);
   await using kit = await createToolkit({
-    ...managerOptionsOf(plan),
+    ...options,
     workingDir,
     ...judgingOf(plan),
     // The modes have no sessions: there the word is only a time.
