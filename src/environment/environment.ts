@@ -4,9 +4,9 @@ import { NacreError } from "../support/errors.ts";
 import { REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import { subvertsPrograms, subvertsShell } from "./injection.ts";
 import { matcherOf } from "./name-pattern.ts";
-import type { NamedValue } from "./redact.ts";
 import { isSecret } from "./secrets.ts";
 import { URL_PASSWORD } from "./token-shapes.ts";
+import type { NamedValue } from "./value-search.ts";
 
 /**
  * `safe`: everything but secrets and code injection. `all`: also those, except what changes bash itself,

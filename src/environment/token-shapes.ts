@@ -1,41 +1,69 @@
 // What well-known secrets look like, wherever they appear: in the value of a variable or in output.
 // Every repetition is bounded and every shape starts at a word's edge, so that matching is linear and
-// nothing longer than REDACT_HOLD_MAX_CHARS has to be seen at once.
+// nothing longer than REDACT_HOLD_MAX_CHARS has to be seen at once. No shape but a private key contains
+// white space; what it needs to see before it is within REDACT_LOOKBEHIND_MAX_CHARS.
 
 export interface TokenShape {
   readonly label: string;
   /** Source of a regular expression without capturing groups. */
   readonly source: string;
+  /** The same without a look at the character before. */
+  readonly body: string;
 }
 
-const EDGE = "(?<![A-Za-z0-9_-])";
+const shape = (label: string, body: string): TokenShape => ({
+  label,
+  source: `(?<![A-Za-z0-9_-])${body}`,
+  body,
+});
 
 export const TOKEN_SHAPES: readonly TokenShape[] = [
-  { label: "github-token", source: `${EDGE}gh[pousr]_[A-Za-z0-9]{30,255}` },
-  { label: "github-token", source: `${EDGE}github_pat_[A-Za-z0-9_]{22,255}` },
-  { label: "gitlab-token", source: `${EDGE}glpat-[A-Za-z0-9_.-]{20,255}` },
-  { label: "aws-access-key", source: `${EDGE}A(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])` },
-  { label: "google-api-key", source: `${EDGE}AIza[A-Za-z0-9_-]{35}` },
-  { label: "api-key", source: `${EDGE}sk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{20,512}` },
-  { label: "api-key", source: `${EDGE}sk-[A-Za-z0-9]{20,255}` },
-  { label: "stripe-key", source: `${EDGE}[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}` },
-  { label: "slack-token", source: `${EDGE}xox[abeoprs]-[A-Za-z0-9-]{10,255}` },
-  { label: "slack-webhook", source: "https://hooks\\.slack\\.com/services/[A-Za-z0-9_/]{16,255}" },
-  { label: "npm-token", source: `${EDGE}npm_[A-Za-z0-9]{36,255}` },
-  { label: "pypi-token", source: `${EDGE}pypi-[A-Za-z0-9_-]{50,512}` },
-  { label: "hugging-face-token", source: `${EDGE}hf_[A-Za-z0-9]{30,255}` },
-  { label: "sendgrid-key", source: `${EDGE}SG\\.[A-Za-z0-9_-]{16,128}\\.[A-Za-z0-9_-]{16,128}` },
-  {
-    label: "jwt",
-    source: `${EDGE}eyJ[A-Za-z0-9_-]{8,2048}\\.eyJ[A-Za-z0-9_-]{8,8192}\\.[A-Za-z0-9_-]{8,2048}`,
-  },
+  shape("github-token", "gh[pousr]_[A-Za-z0-9]{30,255}"),
+  shape("github-token", "github_pat_[A-Za-z0-9_]{22,255}"),
+  shape("gitlab-token", "gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_.-]{20,255}"),
+  shape("aws-access-key", "A(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])"),
+  shape("google-api-key", "AIza[A-Za-z0-9_-]{35}"),
+  shape("google-oauth-secret", "GOCSPX-[A-Za-z0-9_-]{20,64}"),
+  shape("api-key", "sk-(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{20,512}"),
+  shape("api-key", "sk-[A-Za-z0-9]{20,255}"),
+  shape("stripe-key", "[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
+  shape("slack-token", "x(?:ox[abeoprs]|app)-[A-Za-z0-9-]{10,255}"),
+  shape("slack-webhook", String.raw`https://hooks\.slack\.com/services/[A-Za-z0-9_/]{16,255}`),
+  shape("npm-token", "npm_[A-Za-z0-9]{36,255}"),
+  shape("pypi-token", "pypi-[A-Za-z0-9_-]{50,512}"),
+  shape("docker-token", "dckr_pat_[A-Za-z0-9_-]{20,255}"),
+  shape("vault-token", String.raw`hvs\.[A-Za-z0-9_-]{24,255}`),
+  shape("hugging-face-token", "hf_[A-Za-z0-9]{30,255}"),
+  shape("sendgrid-key", String.raw`SG\.[A-Za-z0-9_-]{16,128}\.[A-Za-z0-9_-]{16,128}`),
+  shape("jwt", String.raw`eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}`),
 ];
+
+/** What ends in a letter or digit and still is no part of the word after it: `\n`, `\u003d`, `%3D`. */
+export const ESCAPE = String.raw`(?:\\(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2})`;
+
+/** A header with credentials. With a capturing group for what comes before them. */
+export const AUTHORIZATION = [
+  String.raw`([Aa](?:uthorization|UTHORIZATION)\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?`,
+  // YOUR_ACCESS_TOKEN, in capitals throughout, is a placeholder.
+  String.raw`(?:[Bb](?:asic|ASIC|earer|EARER)|[Tt]oken)[ \t]{1,2})(?![A-Z_-]{1,64}(?![A-Za-z0-9+/=]))[A-Za-z0-9._~+/=-]{8,4096}`,
+].join("");
 
 /**
  * `scheme://user:password@`; a reference such as `$PASSWORD` or `<password>` in its place is no secret.
  * With capturing groups, for what comes before the password and for the password.
  */
-export const URL_PASSWORD = String.raw`((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,19}://[^\s/:@]{0,256}:)(?![$<{*])([^\s/@]{1,256})(?=@)`;
+export const URL_PASSWORD = [
+  // JSON may escape the slashes.
+  String.raw`((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,19}:\\{0,3}/\\{0,3}/`,
+  // No user begins like an IPv6 address, or goes on after the quote that ends the URL.
+  String.raw`(?!\[)[^\s/:@"'<>\\\x60]{0,256}:)`,
+  // A reference; or a port, when the @ comes in a query or behind the quote that ends the URL.
+  String.raw`(?![$<{*]|\d{1,5}[?#"',;)\]}\\])`,
+  // A password with an @ of its own goes up to the last one.
+  String.raw`([^\s/@"<>\x60]{1,256}(?:@[^\s/@?#:"',;&<>\x60]{1,256}){0,3})`,
+  // An image's digest and a package's version are no host.
+  String.raw`(?=@(?!(?:md5|sha\d{1,3})(?![\w.-])|v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?(?:[-+][\w.+-]{0,64})?(?![\w.:/-])|[\^~*=>]))`,
+].join("");
 
 export const PEM_HEADER = "-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----";
 

@@ -51,6 +51,21 @@ export const ENVIRONMENT_TOTAL_MAX_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 /** environment/: shorter values are not searched for in output, they would hit ordinary words. */
 export const REDACT_VALUE_MIN_CHARS = 8;
 
+/** environment/: a single line of a value is searched for when it has a word of this length. */
+export const REDACT_LINE_MIN_CHARS = 16;
+
+/** environment/: more backslashes in a row are no escape. Each level of quoting doubles them: six levels. */
+export const REDACT_BACKSLASHES_MAX_COUNT = 64;
+
+/** environment/: the indentation that a program may add to the lines of a value. */
+export const REDACT_INDENT_MAX_CHARS = 16;
+
+/** environment/: no spelling of one character is longer, its backslashes and indentation included. */
+export const REDACT_SPELLING_MAX_CHARS = 128;
+
+/** environment/: how far a token shape may look back, to a header's name or an escape before it. */
+export const REDACT_LOOKBEHIND_MAX_CHARS = 64;
+
 /** environment/: the longest token or private key block that is recognised, and so the most that is held back. */
 export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 
