@@ -1,6 +1,6 @@
 // This machine as a host: slots from a keeper, facts from /proc, signals from this process.
 import { randomBytes } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { accessSync, constants, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { findBash } from "../keeper/find-bash.ts";
 import { Keeper } from "../keeper/keeper.ts";
@@ -253,6 +253,8 @@ export class LocalHost implements Host {
       meta = taken.prepare();
     } catch (cause) {
       this.#giveUp(taken);
+      // Its directory was removed while it waited: the next one may be a new one.
+      if (!isWritable(slot.files.dir)) return undefined;
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
@@ -304,5 +306,14 @@ export class LocalHost implements Host {
     taken.free();
     onExit(record);
     this.#pool.refillIn(1);
+  }
+}
+
+function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -3,6 +3,8 @@
 import {
   closeSync,
   constants,
+  copyFileSync,
+  existsSync,
   fstatSync,
   openSync,
   readlinkSync,
@@ -10,6 +12,8 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
+import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { pipePath } from "./process-pipe.ts";
 
@@ -49,6 +53,14 @@ export class Logger {
   /** Bytes on disk. */
   get size(): number {
     return fstatSync(this.#output).size;
+  }
+
+  /** Puts the file back where it was removed; whether it was. What the logger writes after that is not in it. */
+  restoreFile(): boolean {
+    if (existsSync(this.file)) return false;
+    makeDirs(dirname(this.file));
+    copyFileSync(`/proc/self/fd/${this.#output}`, this.file, constants.COPYFILE_EXCL);
+    return true;
   }
 
   get state(): LoggerState {

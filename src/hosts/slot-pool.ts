@@ -1,14 +1,19 @@
 // Slots: directories with a bash that waits for its job. A few of the usual kind are kept ready, so
 // that a command need not wait for a fork; any other kind is opened when it is asked for.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import type { Keeper } from "../keeper/keeper.ts";
 import { KeeperLost } from "../keeper/keeper-process.ts";
 import type { ReadySlot } from "../keeper/protocol.ts";
 import { preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { OPENING_SLOTS_MAX_COUNT, REFILL_AFTER_DEATH_MS } from "../support/limits.ts";
+import {
+  OPENING_SLOTS_MAX_COUNT,
+  REFILL_AFTER_DEATH_MS,
+  STATE_DIRECTORY_TRIES_MAX_COUNT,
+} from "../support/limits.ts";
 import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
 import { isSameProcess } from "./process-table.ts";
 import { TagNumbers } from "./tag-numbers.ts";
@@ -85,7 +90,7 @@ export class SlotPool {
 
   /** Frees a slot that never got a job. */
   discard(slot: Slot): void {
-    rmSync(slot.files.dir, { recursive: true, force: true });
+    removeDir(slot.files.dir);
     this.release(slot);
   }
 
@@ -135,18 +140,20 @@ export class SlotPool {
     }
   }
 
-  /** A request that went down with a keeper is made once more, to the next one. */
+  /** A request that went down with a keeper, or with the state directory, is made once more. */
   async #openTwice(kind: SlotKind): Promise<Slot> {
     try {
       return await this.#openOnce(kind);
     } catch (error) {
-      if (!(error instanceof KeeperLost)) throw error;
+      if (!(error instanceof KeeperLost || error instanceof DirectoryLost)) throw error;
       return await this.#openOnce(kind);
     }
   }
 
   async #openOnce(kind: SlotKind): Promise<Slot> {
     const { keeper, root } = this.#options;
+    // Removed under a running host. Where it cannot be made again, this says why.
+    if (!keeper.hasFiles) root.ensure();
     await keeper.start();
     const space = keeper.tagSpace;
     if (space) this.#numbers ??= new TagNumbers(space);
@@ -162,14 +169,26 @@ export class SlotPool {
       return { ...ready, id, files, tag, tagNumber };
     } catch (error) {
       // The number is not given out again: a shim may yet come up with it.
-      rmSync(files.dir, { recursive: true, force: true });
-      throw error;
+      const isLost = !keeper.hasFiles || !existsSync(files.record);
+      removeDir(files.dir);
+      throw isLost ? new DirectoryLost(root.path, error) : error;
     }
   }
 }
 
+/** The state directory was removed while a slot was opened in it. */
+class DirectoryLost extends NacreError {
+  constructor(path: string, cause: unknown) {
+    super(
+      "spawn_failed",
+      `No shell can be started: the state directory ${path} is removed again each time it is made. End what removes it, or set NACRE_HOME to a directory that stays.`,
+      { cause },
+    );
+  }
+}
+
 function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
-  for (;;) {
+  for (let tries = 0; ; tries++) {
     const id = `shell_${randomBytes(4).toString("hex")}`;
     const files = root.files(id);
     try {
@@ -177,17 +196,22 @@ function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
       preallocateEndRecord(files.record);
       return { id, files };
     } catch (cause) {
-      const code = systemCode(cause);
+      const code = systemCode(cause) ?? "";
       if (code === "EEXIST") continue;
-      if (code === "ENOENT") {
-        // Somebody removed the state directory under a running host.
-        root.ensure();
-        continue;
-      }
-      rmSync(files.dir, { recursive: true, force: true });
-      throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
+      removeDir(files.dir);
+      if (isFull(cause) || shortageOf(cause))
+        throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
+      // Removed, replaced or made unwritable under a running host: makes it again, or says why that cannot be done.
+      root.ensure();
+      if (code !== "ENOENT") throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
+      if (tries >= STATE_DIRECTORY_TRIES_MAX_COUNT) throw new DirectoryLost(root.path, cause);
     }
   }
+}
+
+/** Where it cannot be removed, a file is in the place of a directory above it: there is nothing to remove. */
+function removeDir(dir: string): void {
+  attempt(() => rmSync(dir, { recursive: true, force: true }));
 }
 
 /** What to say when the spool cannot be written. */

@@ -1,7 +1,7 @@
 // The keeper's programs, as this process runs them: read from the package once, then only from a private copy in the
 // keeper's directory. Slots, restarts and deputies read them again and again, outside of any sandbox. The package may
 // lie where a sandboxed command can write; the state root is hidden from every command.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -62,5 +62,10 @@ export class KeeperScripts {
         { cause },
       );
     }
+  }
+
+  /** False where the keeper's directory was removed under a running host. A slot reads the hook when it starts. */
+  get areInPlace(): boolean {
+    return existsSync(hookOf(this.#keeperDir));
   }
 }

@@ -27,7 +27,7 @@ hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
 env_path=$(type -P env)
 # Looked up now, for good: a program of the same name that turns up earlier in PATH later is not run. Forks inherit it.
-hash mkdir mkfifo ln mv rm readlink
+hash cat mkdir mkfifo ln mv rm readlink
 
 # shellcheck source=src/keeper/pipe.sh
 . "${BASH_SOURCE[0]%/*}/pipe.sh"
@@ -92,6 +92,7 @@ request_slot() {
   local generation dir tag cap streams env
   read_field generation && read_field dir && read_field tag &&
     read_field cap && read_field streams && read_field env || return
+  restore_keeper_dir
   has_deputy || start_deputy
   # Before anything runs in it: whoever comes after us must know which shells there are.
   cover "$dir"
@@ -107,6 +108,7 @@ request_slot() {
 request_log() {
   local name fifo file cap
   read_field name && read_field fifo && read_field file && read_field cap || return
+  restore_keeper_dir
   if [[ ! $fifo ]] || mkfifo -m 600 -- "$keeper_dir/$fifo"; then
     later_logger "$name" "$fifo" "$file" "$cap" &
     disown $!
@@ -132,8 +134,12 @@ forget_ended() {
   done
   covered=("${kept[@]}")
   ((covered_max = ${#covered[@]} * 2 + 64))
-  # At no time may it be a part of the list: durable shells that are not on it would be ended.
-  printf '%s\0' "${kept[@]}" 2>/dev/null >"$keeper_dir/covered.new" &&
+  write_covered "${kept[@]}"
+}
+
+# At no time may it be a part of the list: durable shells that are not on it would be ended.
+write_covered() {
+  printf '%s\0' "$@" 2>/dev/null >"$keeper_dir/covered.new" &&
     mv -f -- "$keeper_dir/covered.new" "$keeper_dir/covered" 2>/dev/null
 }
 
@@ -167,7 +173,7 @@ handshake() {
     answer fatal "it needs bash 4.4 or later, and $shell_path is $BASH_VERSION"
     return 1
   fi
-  if ! mkdir -p -- "$keeper_dir" || ! ln -sf -- "$(type -P cat)" "$keeper_dir/nacre-log"; then
+  if ! make_keeper_dir; then
     answer fatal "cannot write to $keeper_dir"
     return 1
   fi
@@ -192,6 +198,17 @@ handshake() {
   start_deputy
   write_keeper_identity
   answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
+}
+
+make_keeper_dir() {
+  mkdir -p -- "$keeper_dir" && ln -sf -- "$(type -P cat)" "$keeper_dir/nacre-log"
+}
+
+# The state directory can be removed while the host runs. The host puts the scripts back (keeper-scripts.ts); the rest
+# of the directory is ours: without the link no logger starts, without the list and the identity no deputy acts.
+restore_keeper_dir() {
+  [[ -e $keeper_dir/identity && -e $keeper_dir/covered && -L $keeper_dir/nacre-log ]] && return
+  make_keeper_dir && write_covered "${covered[@]}" && write_keeper_identity
 }
 
 # Who acts as the keeper. Leaves the start time in REPLY.

@@ -74,8 +74,19 @@ export class Keeper {
     return this.#tagSpace;
   }
 
+  /** False where its directory was removed. Every request puts it back first. */
+  get hasFiles(): boolean {
+    return this.#scripts.areInPlace;
+  }
+
+  /** The keeper itself restores the rest of its directory with the next request. */
+  #restoreFiles(): void {
+    if (!this.hasFiles) this.#scripts.place();
+  }
+
   async openSlot(request: SlotRequest): Promise<ReadySlot> {
     await this.start();
+    this.#restoreFiles();
     const keeper = this.#current;
     if (!keeper) throw new KeeperLost();
     const generation = String(++this.#lastGeneration);
@@ -115,6 +126,7 @@ export class Keeper {
   /** A directory of its own in the keeper's, for what one sandbox is to see; returns its name. */
   async openFolder(): Promise<string> {
     await this.start();
+    this.#restoreFiles();
     const name = `in${++this.#lastName}`;
     mkdirSync(this.pathOf(name), { mode: 0o700 });
     return name;
@@ -130,6 +142,7 @@ export class Keeper {
     folder?: string,
   ): Promise<{ readonly pid: number; readonly fifo: string | undefined }> {
     await this.start();
+    this.#restoreFiles();
     const keeper = this.#current;
     if (!keeper) throw new KeeperLost();
     const name = `log${++this.#lastName}`;

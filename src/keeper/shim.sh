@@ -53,6 +53,7 @@ shim() {
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
   [[ -e $dir/trailer ]] && write_trailer "$dir" "$code" >&5
+  restore_output "$dir"
   written 5 && out_bytes=$REPLY
   written 7 && err_bytes=$REPLY
   local uptime
@@ -61,8 +62,23 @@ shim() {
   # Overwritten in place, in one write: a full disk can refuse a new file, not this.
   local record="$code ${flags:--} ${out_bytes:-0} ${err_bytes:-0} ${uptime:-0.00}"
   printf 'X %-124s.\n' "$record" >&4
+  restore_file 4 "$dir/record"
   printf 'exit %s %s\n' "$generation" "$record" >&3
   exit 0
+}
+
+# The state directory can be removed while the command runs. The files are still open here, so their content is put
+# back before the host hears of the end: otherwise the output and the exit code would be lost.
+restore_output() {
+  [[ $1/out -ef /proc/$BASHPID/fd/5 ]] || (umask 077 && mkdir -p -- "$1")
+  restore_file 5 "$1/out"
+  [[ $streams == split ]] && restore_file 7 "$1/err"
+}
+
+# restore_file FD PATH: copies the file that is open as FD to PATH, unless it is there.
+restore_file() {
+  [[ $2 -ef /proc/$BASHPID/fd/$1 ]] && return
+  (umask 077 && cat <"/proc/$BASHPID/fd/$1" >"$2.restored" && mv -f -- "$2.restored" "$2")
 }
 
 # write_trailer DIR CODE: how the command ended, for readers of the output file alone. A fault file means that the

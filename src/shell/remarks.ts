@@ -1,5 +1,5 @@
 // What an exit record says besides the code, in words.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { StartedShell } from "../hosts/host.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
@@ -21,7 +21,12 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
   const isCounted = meta.output === undefined;
   const short =
     isCounted && (sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes);
-  if (record.unsure || short) remarks.push("output may be incomplete");
+  const isRemoved = isCounted && record.stdoutBytes > 0 && !existsSync(files.stdout);
+  if (isRemoved) {
+    remarks.push(
+      `output lost: its directory ${files.dir} was removed while it ran and cannot be made again; the exit code is right`,
+    );
+  } else if (record.unsure || short) remarks.push("output may be incomplete");
   if (meta.confinement) remarks.push(...saved(files.remarks));
   return remarks;
 }

@@ -55,6 +55,14 @@ export function goneDirectoryNote(gone: string, instead: string): string {
     : `The working directory ${gone} is gone; this command ran in ${instead}.`;
 }
 
+export function removedSpoolNote(dir: string): string {
+  return `The directory ${dir}, which keeps the session's output and saved state, had been removed. It was made again; files that earlier results named are gone.`;
+}
+
+export function lostSpoolNote(dir: string, why: string): string {
+  return `The directory ${dir}, which keeps the session's output and saved state, was removed and cannot be made again: ${why}. The exit code is right; the output of this command is lost.`;
+}
+
 export function outsideNote(outside: string, back: string): string {
   return `${outside} is outside the allowed directories; the next command runs in ${back}.`;
 }

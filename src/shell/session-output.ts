@@ -177,6 +177,16 @@ export class SessionOutput {
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
+  /**
+   * Puts the files back where they were removed, and has other loggers write from the next command on; whether it had
+   * to. Throws where the directory cannot be made again.
+   */
+  restoreFiles(): boolean {
+    const restored = STREAMS.filter((stream) => this.#loggers[stream].restoreFile());
+    if (restored.length > 0) this.exchange();
+    return restored.length > 0;
+  }
+
   /** A file that holds this part and nothing else, unless it is very long, or the disk is full. */
   fileOf(part: OutputPart): string {
     const isShared = Object.values(this.files).includes(part.path) && this.#next === undefined;

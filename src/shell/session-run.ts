@@ -1,8 +1,10 @@
 // One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
 // it left, and what became of the bash.
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isNoneSince, markPids, NO_PIDS } from "../hosts/pids-since.ts";
+import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
+import { messageOf } from "../support/errors.ts";
 import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
 import type { StreamName } from "./follow-output.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
@@ -65,6 +67,7 @@ export class Run {
   /** undefined where the bash has died before it took the command. */
   async result(): Promise<SessionResult | undefined> {
     const { house, succession, onRunning } = this.#place;
+    this.#restoreBefore();
     const plan = this.#plan(this.#directory(), await this.#outputs());
     this.#options.onStart?.(this.#bash.output.starting());
     this.#pidsBefore = markPids();
@@ -127,6 +130,27 @@ export class Run {
     return instead;
   }
 
+  /** Without its directory the output could not be read. A command that cannot have one is refused, not run. */
+  #restoreBefore(): void {
+    const { files } = this.#bash.started;
+    try {
+      if (this.#bash.output.restoreFiles()) this.#notes.push(say.removedSpoolNote(files.dir));
+    } catch (cause) {
+      new SpoolRoot(dirname(dirname(files.dir))).ensure();
+      throw cause;
+    }
+  }
+
+  /** The command may have removed it, or another process meanwhile. It ran all the same. */
+  #restoreAfter(): void {
+    const { dir } = this.#bash.started.files;
+    try {
+      if (this.#bash.output.restoreFiles()) this.#notes.push(say.removedSpoolNote(dir));
+    } catch (cause) {
+      this.#notes.push(say.lostSpoolNote(dir, messageOf(cause)));
+    }
+  }
+
   async #outputs(): Promise<NewOutputs | undefined> {
     try {
       return await this.#bash.output.begin(this.#bash.started.commandPid);
@@ -146,6 +170,7 @@ export class Run {
       this.#notes.push(...say.unrestoredNotes(await succession.unrestored(this.#bash)));
     const left = await this.#leftovers();
     this.#notes.push(...(await output.drain()));
+    this.#restoreAfter();
     const { files, from } = output;
     const parts = output.parts();
     if (left.holdsOutput) output.exchange();

@@ -1,6 +1,6 @@
 // How one shell lives and ends: derived from its record, its cause and whether its shim is alive, decided
 // once. Also when it began and ended, on clocks that do not jump.
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
 import type { Host, StartedShell } from "../hosts/host.ts";
 import {
@@ -12,6 +12,7 @@ import {
 } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
+import { EXIT_MESSAGE_MAX_MS } from "../support/limits.ts";
 import { decideOutcome, type Outcome } from "./outcome.ts";
 
 export class ShellLife {
@@ -26,6 +27,8 @@ export class ShellLife {
   #cause: Cause | undefined;
   #completedAt: number | null = null;
   #endedMs: number | undefined;
+  /** When the shim was first seen dead and its record gone. */
+  #recordGoneMs: number | undefined;
 
   /** `ageMs`: how long ago one began that we have started ourselves. */
   constructor(host: Pick<Host, "isAlive">, started: StartedShell, onEnd: () => void, ageMs = 0) {
@@ -92,6 +95,7 @@ export class ShellLife {
       if (shimAlive && !attached) return;
       // Read after it was seen dead: nobody can have written since.
       const { exit, cause } = readEndRecord(files.record);
+      if (exit === "corrupt" && !attached && this.#mayHearYet()) return;
       // Found before the shim's message has come: without this, what reads the result now would miss its remarks.
       if (typeof exit === "object") this.#started.free?.();
       this.#settle(exit, cause, shimAlive);
@@ -99,6 +103,13 @@ export class ShellLife {
       // Whoever cannot look knows nothing new; it is not lost for that.
       if (!(error instanceof NacreError)) throw error;
     }
+  }
+
+  /** The record was removed with its directory. The shim has sent the same in a message, which may be on its way. */
+  #mayHearYet(): boolean {
+    if (existsSync(this.#started.files.record)) return false;
+    this.#recordGoneMs ??= monotonicMs();
+    return monotonicMs() - this.#recordGoneMs < EXIT_MESSAGE_MAX_MS;
   }
 
   /** Says why it is about to be ended. The first reason wins, and none comes after the end. */

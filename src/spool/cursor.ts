@@ -39,7 +39,9 @@ export class Cursor {
    * using the position; returns it.
    */
   settle(): number {
-    if (sizeOf(this.#path) < this.#position) {
+    // A file that was removed may come back with all that was in it.
+    const size = withFile(this.#path, (fd) => fstatSync(fd).size);
+    if (size !== undefined && size < this.#position) {
       this.#position = 0;
       this.#wasTruncated = true;
     }
@@ -92,7 +94,8 @@ function withFile<T>(path: string, use: (fd: number) => T): T | undefined {
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
+    // Removed, replaced or locked together with the state directory.
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(systemCode(error) ?? "")) return undefined;
     throw error;
   }
   try {

@@ -96,9 +96,11 @@ export class SpoolRoot {
         throw new Error(`it belongs to another user (uid ${stat.uid})`);
       // Output may hold secrets: others get no look, also where the directory existed before.
       if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
-      makeDirs(this.shellsDir);
-      makeDirs(this.keepersDir);
-      accessSync(this.shellsDir, constants.W_OK | constants.X_OK);
+      for (const dir of [this.shellsDir, this.keepersDir]) {
+        makeDirs(dir);
+        if (!statSync(dir).isDirectory()) throw new Error(`${dir} is not a directory (remove that file)`);
+        accessSync(dir, constants.W_OK | constants.X_OK);
+      }
     } catch (cause) {
       throw new NacreError(
         "spawn_failed",

@@ -83,6 +83,10 @@ export const JOB_MAX_BYTES = 4_096;
 
 /** hosts/: shells that wait, ready, for the next command. */
 export const POOL_SLOTS_COUNT = 2;
+/** hosts/: how often the state directory is made again for one shell while something removes it. */
+export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
+/** shell/: how long a dead shim's message about the exit may take to arrive where its record was removed. */
+export const EXIT_MESSAGE_MAX_MS = 1_000;
 /** hosts/: slots being forked at a time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
 /** hosts/: how long after the death of a shell that waited another one is made ready. */
