@@ -134,9 +134,11 @@ class StreamRedactor implements Redactor {
 /** A secret that begins before the hold and ends behind it may overlap with what is still to come. */
 function beforeOverlaps(secrets: readonly Secret[], hold: number): number {
   let until = hold;
+  // From the last to the first: a chain of overlapping secrets takes one pass, not one for each of them.
+  const lastFirst = [...secrets].reverse();
   for (let before = -1; before !== until; ) {
     before = until;
-    for (const { at, end } of secrets) if (at < until && until < end) until = at;
+    for (const { at, end } of lastFirst) if (at < until && until < end) until = at;
   }
   return until;
 }
