@@ -37,15 +37,19 @@ const STEERING: Places = {
   Docker: ".docker/config.json, .docker/contexts/",
   Podman: ".config/containers/auth.json",
   "GitHub CLI": ".config/gh/",
-  "1Password CLI": ".config/op/",
+  "1Password CLI": ".config/op/, .op/",
   netrc: ".netrc",
   npm: ".npmrc",
+  Yarn: ".yarnrc.yml",
   PyPI: ".pypirc",
   git: ".git-credentials, .config/git/credentials",
   PostgreSQL: ".pgpass",
+  MongoDB: ".mongorc.js, .mongoshrc.js",
   MySQL: ".my.cnf",
   Cargo: ".cargo/credentials.toml, .cargo/credentials",
   Terraform: ".terraformrc",
+  Bundler: ".bundle/config",
+  NuGet: ".nuget/NuGet/NuGet.Config, .config/NuGet/NuGet.Config",
   Maven: ".m2/settings.xml, .m2/settings-security.xml",
   Gradle: ".gradle/gradle.properties",
   "Claude Code": ".claude.json",
@@ -53,9 +57,10 @@ const STEERING: Places = {
 };
 
 const KEPT: Places = {
-  keyrings: ".local/share/keyrings/, .local/share/kwalletd/, .gnome2/keyrings/, Library/Keychains/",
+  keyrings:
+    ".local/share/keyrings/, .local/share/kwalletd/, .gnome2/keyrings/, .local/share/python_keyring/, Library/Keychains/",
   "password managers":
-    ".config/1Password/, .config/Bitwarden/, .config/Bitwarden CLI/, .config/gopass/, .local/share/gopass/, .local/share/lpass/",
+    ".config/1Password/, .config/Bitwarden/, .config/Bitwarden CLI/, .config/gopass/, .local/share/gopass/, .local/share/lpass/, .config/keepassxc/, .cache/keepassxc/, .google_authenticator, .config/Yubico/, .authinfo, .authinfo.gpg",
   age: ".config/sops/age/, .config/age/",
 
   "Claude Code": ".claude/.credentials.json, .claude/.claude.json, .claude/history.jsonl, .config/Claude/",
@@ -68,32 +73,54 @@ const KEPT: Places = {
   Copilot: ".config/github-copilot/, .copilot/config.json, .copilot/mcp-config.json",
   "VS Code": ".config/Code/User/globalStorage/state.vscdb, .config/VSCodium/User/globalStorage/state.vscdb",
   "other agents":
-    ".qwen/oauth_creds.json, .config/goose/secrets.yaml, .local/share/amp/secrets.json, .factory/auth.json, .continue/.env, .aider/oauth-keys.env, .codeium/config.json, .local/share/amazon-q/data.sqlite3, .local/share/crush/crush.json, .config/io.datasette.llm/keys.json",
+    ".qwen/oauth_creds.json, .config/goose/secrets.yaml, .local/share/amp/secrets.json, .factory/auth.json, .continue/.env, .aider/oauth-keys.env, .codeium/config.json, .local/share/amazon-q/data.sqlite3, .local/share/crush/crush.json, .config/io.datasette.llm/keys.json, .continue/config.json, .continue/config.yaml, .openai/, .config/openai/, .anthropic/, .mcp-auth/, .augment/session.json, .cline/data/secrets.json, .grok/user-settings.json, .config/Windsurf/User/globalStorage/, .ollama/id_ed25519",
   "Hugging Face":
     ".cache/huggingface/token, .cache/huggingface/stored_tokens, .huggingface/token, .kaggle/kaggle.json",
+  "machine learning":
+    ".config/wandb/, .modal.toml, .lightning/credentials.json, .runpod/, .vast_api_key, .config/vastai/, .comet.config, .mlflow/credentials, .ngc/config, .config/earthengine/, .cdsapirc",
+  Jupyter:
+    ".jupyter/jupyter_server_config.json, .jupyter/jupyter_server_config.py, .jupyter/jupyter_notebook_config.json, .jupyter/jupyter_notebook_config.py, .local/share/jupyter/runtime/",
 
   hub: ".config/hub",
-  forges: ".config/glab-cli/, .config/tea/, .config/berg/",
+  forges: ".config/glab-cli/, .config/tea/, .config/berg/, .config/hut/",
+  "other version control":
+    ".subversion/auth/, .bazaar/authentication.conf, .config/breezy/authentication.conf, .cvspass",
+  "continuous integration": ".circleci/cli.yml, .travis/config.yml, .config/bk.yaml",
   Docker: ".docker/machine/, .docker/trust/, .docker/key.pem, .docker/.token_seed",
   Helm: ".config/helm/registry/, .config/argocd/, .argocd/, .talos/, .rancher/cli2.json",
+  minikube:
+    ".minikube/ca.key, .minikube/proxy-client-ca.key, .minikube/certs/, .minikube/profiles/, .minikube/machines/",
+  "virtual machines": ".vagrant.d/insecure_private_key, .vagrant.d/data/, .lima/_config/user",
   rclone: ".config/rclone/, .rclone.conf",
   Vault: ".vault-token",
+  "secret managers": ".doppler/, .infisical/, .akeyless/, .consul-token, .config/hcp/",
+  Ansible:
+    ".ansible/vault_pass, .ansible/vault_pass.txt, .ansible/galaxy_token, .vault_pass, .vault_pass.txt, .vault-pass",
+  Chef: ".chef/",
+  "single sign-on": ".awsvault/, .saml2aws, .okta/, .okta_aws_login_config, .granted/, .tsh/, .globus/",
+  certificates: ".step/secrets/, .local/share/mkcert/rootCA-key.pem, .pki/, .keystore",
   Terraform: ".terraform.d/credentials.tfrc.json",
-  Pulumi: ".pulumi/credentials.json",
+  Pulumi: ".pulumi/credentials.json, .config/pulumi/",
   "cloud CLIs":
     ".config/doctl/, .oci/, .bluemix/, .aliyun/, .tccli/, .hcloud/, .config/hcloud/, .config/scw/, .config/linode-cli, .config/openstack/, .config/exoscale/, .config/ovhcloud-cli/, .ovh.conf, .vultr-cli.yaml, .config/vultr-cli.yaml, .civo.json, .yc/, .config/yandex-cloud/",
   hosting:
-    ".fly/config.yml, .local/share/com.vercel.cli/auth.json, .config/netlify/config.json, .netlify/config.json, .config/.wrangler/, .wrangler/config/, .cloudflared/, .railway/config.json, .supabase/access-token, .config/configstore/firebase-tools.json, .config/stripe/, .config/ngrok/, .ngrok2/, .config/heroku/, .appwrite/, .render/",
-  storage: ".s3cfg, .boto, .gsutil/, .mc/config.json, .b2_account_info, .config/b2/, .dropbox_uploader",
+    ".fly/config.yml, .local/share/com.vercel.cli/auth.json, .config/com.vercel.cli/auth.json, .vercel/auth.json, .now/auth.json, .config/netlify/config.json, .netlify/config.json, .config/.wrangler/, .wrangler/config/, .cloudflared/, .railway/config.json, .supabase/access-token, .config/configstore/firebase-tools.json, .config/stripe/, .config/ngrok/, .ngrok2/, .config/heroku/, .appwrite/, .render/, .expo/state.json, .config/configstore/snyk.json, .clasprc.json, .convex/config.json, .deta/tokens, .config/turso/, .config/planetscale/, .config/neonctl/, .config/asciinema/",
+  storage:
+    ".s3cfg, .boto, .gsutil/, .mc/config.json, .b2_account_info, .config/b2/, .dropbox_uploader, .dropbox/, .config/onedrive/, .config/Nextcloud/, .config/borg/keys/, .config/borg/security/, .config/syncthing/, .local/state/syncthing/, .ipfs/config, .ipfs/keystore/",
   "data platforms": ".databrickscfg, .snowflake/, .snowsql/, .dbt/profiles.yml, .influxdbv2/configs",
-  databases: ".mylogin.cnf, .pg_service.conf, .odbc.ini, .cassandra/credentials",
+  databases:
+    ".mylogin.cnf, .pg_service.conf, .odbc.ini, .cassandra/credentials, .mongodb/, .local/share/DBeaverData/",
   gem: ".gem/credentials, .local/share/gem/credentials",
   packages:
-    ".composer/auth.json, .config/composer/auth.json, .config/pypoetry/auth.toml, .hex/hex.config, .sbt/.credentials, .ivy2/.credentials, .config/dart/pub-credentials.json, .pub-cache/credentials.json, .conan/.conan.db, .sentryclirc, .conda/.anaconda.com/",
-  mail: ".msmtprc, .fetchmailrc, .mailrc, .thunderbird/, .config/evolution/",
+    ".composer/auth.json, .config/composer/auth.json, .config/pypoetry/auth.toml, .hex/hex.config, .sbt/.credentials, .ivy2/.credentials, .config/dart/pub-credentials.json, .pub-cache/credentials.json, .conan/.conan.db, .conan2/.conan.db, .conan2/credentials.json, .sentryclirc, .conda/.anaconda.com/, .continuum/, .jfrog/, .local/share/uv/credentials/, .luarocks/upload_config.lua, .pause",
+  ".NET": ".microsoft/usersecrets/, .aspnet/DataProtection-Keys/, .local/share/.IdentityService/",
+  Android: ".android/adbkey",
+  "HTTP clients": ".config/httpie/, .httpie/, .config/Postman/, .config/Insomnia/",
+  mail: ".msmtprc, .fetchmailrc, .mailrc, .thunderbird/, .config/evolution/, .config/msmtp/, .mbsyncrc, .config/isyncrc, .offlineimaprc, .getmail/, .config/aerc/accounts.conf, .config/himalaya/",
   "file shares":
-    ".smbcredentials, .davfs2/secrets, .config/filezilla/, .filezilla/, .config/remmina/, .vnc/passwd",
-  chat: ".config/Slack/, .config/discord/, .config/Signal/, .local/share/TelegramDesktop/, .config/Element/",
+    ".smbcredentials, .davfs2/secrets, .config/filezilla/, .filezilla/, .config/remmina/, .vnc/passwd, .lftp/, .lftprc, .local/share/lftp/",
+  "remote logins": ".putty/, .config/putty/, .Xauthority, .ICEauthority, .rhosts, .shosts",
+  chat: ".config/Slack/, .config/discord/, .config/Signal/, .local/share/TelegramDesktop/, .config/Element/, .local/share/signal-cli/, .purple/, .config/weechat/sec.conf, .weechat/sec.conf, .irssi/config, .config/toot/",
 
   Chrome:
     ".config/google-chrome/, .config/google-chrome-beta/, .config/google-chrome-unstable/, .var/app/com.google.Chrome/, Library/Application Support/Google/Chrome/",
@@ -108,14 +135,14 @@ const KEPT: Places = {
     ".config/vivaldi/, .config/opera/, .local/share/qutebrowser/, Library/Safari/, Library/Cookies/, Library/Application Support/Arc/",
 
   wallets:
-    ".bitcoin/, .litecoin/, .dogecoin/, .dashcore/, .zcash/, .bitmonero/, Monero/wallets/, .electrum/, .ethereum/keystore/, .local/share/io.parity.ethereum/keys/, .foundry/keystores/, .brownie/accounts/, .config/solana/, .sui/, .aptos/, .near-credentials/, .cardano/, .config/Exodus/, .config/Ledger Live/, .config/atomic/, .config/MetaMask/, .local/share/Bisq/",
+    ".bitcoin/, .litecoin/, .dogecoin/, .dashcore/, .zcash/, .bitmonero/, Monero/wallets/, .electrum/, .ethereum/keystore/, .local/share/io.parity.ethereum/keys/, .foundry/keystores/, .brownie/accounts/, .config/solana/, .sui/, .aptos/, .near-credentials/, .cosmos/, .gaia/, .cardano/, .config/Exodus/, .config/Ledger Live/, .config/atomic/, .config/MetaMask/, .local/share/Bisq/",
 
   "shell histories":
     ".bash_history, .bash_sessions/, .zsh_history, .zsh_sessions/, .zhistory, .histfile, .sh_history, .ksh_history, .mksh_history, .history, .tcsh_history, .local/share/fish/fish_history, .config/nushell/history.txt, .config/nushell/history.sqlite3, .local/share/powershell/PSReadLine/, .local/share/xonsh/, .local/share/atuin/, .local/share/mcfly/",
   "REPL histories":
     ".python_history, .ipython/profile_default/history.sqlite, .node_repl_history, .irb_history, .local/share/irb/, .pry_history, .local/share/pry/, .php_history, .Rhistory, .julia/logs/repl_history.jl, .ghc/ghci_history, .local/share/ghc/ghci_history, .scala_history, .ammonite/history, .deno/deno_history.txt, .lua_history, .erlang-history/, .gdb_history, .lldb/lldb-widehistory, .octave_hist",
   "database histories":
-    ".psql_history, .mysql_history, .mariadb_history, .sqlite_history, .rediscli_history, .dbshell, .mongodb/mongosh/, .influx_history, .cassandra/cqlsh_history, .usql_history, .clickhouse-client-history, .duckdb_history, .mycli-history, .config/pgcli/history, .config/litecli/history, .sqlcmd_history, .snowsql_history, .cypher_shell_history, .neo4j/.cypher_shell_history",
+    ".psql_history, .mysql_history, .mariadb_history, .sqlite_history, .rediscli_history, .dbshell, .influx_history, .cassandra/cqlsh_history, .usql_history, .clickhouse-client-history, .duckdb_history, .mycli-history, .config/pgcli/history, .config/litecli/history, .sqlcmd_history, .snowsql_history, .cypher_shell_history, .neo4j/.cypher_shell_history",
   "other histories": ".lesshst, .calc_history, .units_history",
 };
 
@@ -146,8 +173,10 @@ export const RELOCATIONS: Readonly<Record<string, string>> = {
   XDG_CACHE_HOME: ".cache",
   AWS_SHARED_CREDENTIALS_FILE: ".aws",
   AWS_CONFIG_FILE: ".aws",
+  ANSIBLE_VAULT_PASSWORD_FILE: ".ansible/vault_pass",
   AZURE_CONFIG_DIR: ".azure",
   BOTO_CONFIG: ".boto",
+  BUNDLE_USER_CONFIG: ".bundle/config",
   CARGO_HOME: ".cargo",
   CLAUDE_CONFIG_DIR: ".claude",
   CLOUDSDK_CONFIG: ".config/gcloud",
@@ -161,6 +190,8 @@ export const RELOCATIONS: Readonly<Record<string, string>> = {
   GRADLE_USER_HOME: ".gradle",
   HF_HOME: ".cache/huggingface",
   HISTFILE: ".bash_history",
+  JUPYTER_CONFIG_DIR: ".jupyter",
+  JUPYTER_RUNTIME_DIR: ".local/share/jupyter/runtime",
   KAGGLE_CONFIG_DIR: ".kaggle",
   KUBECONFIG: ".kube",
   MYSQL_HISTFILE: ".mysql_history",
@@ -180,6 +211,7 @@ export const RELOCATIONS: Readonly<Record<string, string>> = {
   SOPS_AGE_KEY_FILE: ".config/sops/age",
   SQLITE_HISTORY: ".sqlite_history",
   TF_CLI_CONFIG_FILE: ".terraformrc",
+  WANDB_CONFIG_DIR: ".config/wandb",
   npm_config_userconfig: ".npmrc",
 };
 

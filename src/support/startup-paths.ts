@@ -16,8 +16,7 @@ const PLACES: Readonly<Record<string, string>> = {
   "terminals and prompts":
     ".tmux.conf, .config/tmux/, .screenrc, .config/starship.toml, .direnvrc, .config/direnv/",
   "debuggers and REPLs": ".gdbinit, .lldbinit, .irbrc, .psqlrc, .sqliterc, .Rprofile",
-  builds:
-    ".cargo/config, .cargo/config.toml, .cargo/env, .gradle/init.gradle, .gradle/init.d/, .mavenrc, .yarnrc.yml",
+  builds: ".cargo/config, .cargo/config.toml, .cargo/env, .gradle/init.gradle, .gradle/init.d/, .mavenrc",
   "Claude Code":
     ".claude/settings.json, .claude/settings.local.json, .claude/hooks/, .claude/plugins/, .claude/commands/, .claude/agents/, .claude/skills/",
   "other agents":

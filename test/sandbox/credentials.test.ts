@@ -27,6 +27,14 @@ const NEEDED = [
   ...[".config/pip/pip.conf", ".local/share/fish/generated_completions/a.fish", ".cache/huggingface/hub/a"],
   ...[".config/Code/User/settings.json", ".local/share/opencode/log/a.log", ".ipython/profile_default/a.py"],
   ...[".config/helm/repositories.yaml", ".foundry/bin/forge", ".julia/registries/a", ".deno/bin/deno"],
+  ...[".minikube/cache/a", ".subversion/config", ".nuget/packages/a", ".bundle/cache/a", ".jupyter/lab/a"],
+  ...[
+    ".local/share/jupyter/kernels/a/kernel.json",
+    ".ansible/roles/a",
+    ".continue/index/a",
+    ".ollama/models/a",
+  ],
+  ...[".pulumi/plugins/a", ".yarn/berry/cache/a", ".conan2/p/a", ".android/avd/a", ".cache/pip/a"],
 ];
 
 /** Public, and hidden only because the directory around them is. */
@@ -72,6 +80,25 @@ test("every listed path in a home is secret for the policy, in its own home and 
   expect(paths.filter((path) => classOf(join(home, path)) !== "secret")).toEqual([]);
   expect(paths.filter((path) => classOf(join("/home/other", path)) !== "secret")).toEqual([]);
   expect(paths.filter((path) => classOf(join("/root", path)) !== "secret")).toEqual([]);
+});
+
+test("credentials of tools of many kinds are listed", () => {
+  const secrets = [
+    ...[".op/config", ".minikube/profiles/minikube/client.key", ".minikube/ca.key", ".vercel/auth.json"],
+    ...[
+      ".local/share/com.vercel.cli/auth.json",
+      ".config/pulumi/credentials.json",
+      ".pulumi/credentials.json",
+    ],
+    ...[".subversion/auth/svn.simple/a", ".nuget/NuGet/NuGet.Config", ".config/NuGet/NuGet.Config"],
+    ...[".chef/user.pem", ".ansible/vault_pass", ".local/share/python_keyring/keyring_pass.cfg"],
+    ...[".putty/sessions/a", ".yarnrc.yml", ".bundle/config", ".mongorc.js", ".mongodb/credentials"],
+    ...[".config/keepassxc/keepassxc.ini", ".jupyter/jupyter_server_config.json"],
+    ...[".local/share/jupyter/runtime/kernel-1.json", ".config/wandb/settings", ".openai/auth.json"],
+    ...[".continue/config.json", ".ollama/id_ed25519", ".lftp/bookmarks", ".cosmos/keyring", ".mcp-auth/a"],
+    ...[".authinfo", ".Xauthority", ".google_authenticator", ".local/share/mkcert/rootCA-key.pem"],
+  ];
+  expect(secrets.filter((path) => classOf(join(home, path)) !== "secret")).toEqual([]);
 });
 
 test("what the same programs need for work is not secret for the policy", () => {
