@@ -32,12 +32,15 @@ export class Bubblewrap implements SandboxDriver {
     this.#dir = dir;
   }
 
-  async probe(spec: SandboxSpec): Promise<ProbeResult> {
+  async probe(
+    spec: SandboxSpec,
+    isPlaceholder: WrapPlan["isPlaceholder"] = () => false,
+  ): Promise<ProbeResult> {
     if (findBwrap(spec.writable) === undefined) return explainMissing();
     const guarded = guardTrusted(spec.trusted, spec.writable);
     if (!guarded.ok) return guarded;
     try {
-      return await this.#tryOut(spec);
+      return await this.#tryOut(spec, isPlaceholder);
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       throw new NacreError(
@@ -48,7 +51,7 @@ export class Bubblewrap implements SandboxDriver {
     }
   }
 
-  async #tryOut(spec: SandboxSpec): Promise<ProbeResult> {
+  async #tryOut(spec: SandboxSpec, isPlaceholder: WrapPlan["isPlaceholder"]): Promise<ProbeResult> {
     makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
@@ -59,7 +62,8 @@ export class Bubblewrap implements SandboxDriver {
         workingDir: spec.workspace,
         shown,
         repositories: [],
-        isPlaceholder: () => false,
+        // Those of other shells may be gone in a moment.
+        isPlaceholder,
       };
       // Another shell's may be there now and gone in a moment.
       const { argv, descriptors } = this.#wrap({ ...spec, policyFolders: [] }, plan, {
@@ -117,6 +121,7 @@ export class Bubblewrap implements SandboxDriver {
       argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
       descriptors,
       placeholders: view.placeholders,
+      links: view.links,
       confinement: {
         driver: this.name,
         profile: spec.profile,

@@ -2,6 +2,7 @@
 // not, and turn a start into another one, as words and never as a line for a shell.
 import type { Confinement } from "../spool/confinement.ts";
 import type { FoundRepository } from "./find-repositories.ts";
+import type { GuardedLink } from "./guarded-links.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 
@@ -44,12 +45,14 @@ export interface WrappedStart {
   readonly argv: readonly string[];
   readonly descriptors: readonly Descriptor[];
   readonly placeholders: readonly Placeholder[];
+  /** Links that a command can replace, to be compared after it. */
+  readonly links: readonly GuardedLink[];
   readonly confinement: Confinement;
 }
 
 export interface SandboxDriver {
   readonly name: Confinement["driver"];
   /** Whether it works, tried with the arguments a command would get. */
-  probe(spec: SandboxSpec): Promise<ProbeResult>;
+  probe(spec: SandboxSpec, isPlaceholder: WrapPlan["isPlaceholder"]): Promise<ProbeResult>;
   wrap(spec: SandboxSpec, plan: WrapPlan): WrappedStart;
 }

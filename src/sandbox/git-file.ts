@@ -13,7 +13,7 @@ export function gitDirNamedBy(file: string): string | undefined {
 
 /** The git directory of the working tree with this top. */
 export function gitDirOf(top: string): string | undefined {
-  const git = join(top, ".git");
+  const git = realPath(join(top, ".git"));
   switch (kindOf(git)) {
     case "directory":
       return git;

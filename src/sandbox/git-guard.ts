@@ -11,6 +11,7 @@ import { GIT_MODULES_MAX_COUNT, NESTED_REPOSITORIES_MAX_COUNT } from "../support
 import type { FoundRepository } from "./find-repositories.ts";
 import { type ConfigTarget, configTargets, globalConfigs } from "./git-config.ts";
 import { gitDirNamedBy } from "./git-file.ts";
+import { type GuardedLink, linksAlong } from "./guarded-links.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath } from "./real-path.ts";
 
@@ -21,6 +22,8 @@ export interface GitGuard {
   readonly readOnly: readonly string[];
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
+  /** Links that a command can replace. */
+  readonly links: readonly GuardedLink[];
 }
 
 export interface GuardOptions {
@@ -57,6 +60,7 @@ class Guard {
   readonly #readOnly = new Set<string>();
   readonly #placeholders = new Map<string, Placeholder>();
   readonly #notEnforced = new Set<string>();
+  readonly #links: GuardedLink[] = [];
   /** Where relative hook directories of the user's own configuration may start. */
   readonly #tops = new Set<string>();
   readonly #done = new Set<string>();
@@ -73,6 +77,7 @@ class Guard {
       readOnly: [...this.#readOnly],
       placeholders: [...this.#placeholders.values()],
       notEnforced: [...this.#notEnforced],
+      links: this.#links,
     };
   }
 
@@ -81,7 +86,7 @@ class Guard {
     const git = join(root, ".git");
     const kind = kindOf(git);
     if (kind === undefined) return;
-    if (realPath(git) !== git) this.#notEnforced.add(isLink(`hooks and config of ${git}`));
+    if (realPath(git) !== git) this.#addLinkedGit(git, root);
     else if (kind === "directory") this.#addGitDir(git, root);
     else this.#addLinked(git, root);
   }
@@ -89,23 +94,43 @@ class Guard {
   addNested({ git, kind }: FoundRepository): void {
     const top = kind === "bare" ? git : dirname(git);
     if (this.#done.has(git) || (kind !== "bare" && this.#roots.includes(top))) return;
-    if (realPath(git) !== git) {
-      this.#notEnforced.add(isLink(`hooks and config of ${git}`));
-      return;
-    }
+    const isLinked = realPath(git) !== git;
     if (++this.#nestedCount > NESTED_REPOSITORIES_MAX_COUNT) {
-      this.#readOnly.add(git);
+      this.#readOnly.add(realPath(git));
       return;
     }
     this.#tops.add(top);
+    if (isLinked) {
+      this.#addLinkedGit(git, top);
+      return;
+    }
     if (kind !== "file") {
       this.#addGitDir(git, top);
       return;
     }
+    this.#addGitFile(git, top);
+  }
+
+  /** A `.git` that is a link: a command can replace it, but not change what it leads to. */
+  #addLinkedGit(git: string, top: string): void {
+    this.#notEnforced.add(isLink(`hooks and config of ${git}`));
+    this.#addLinks(git, "where git finds its repository");
+    const path = realPath(git);
+    if (!this.#isWritable(path)) return;
+    const kind = kindOf(path);
+    if (kind === "directory") this.#addGitDir(path, top);
+    else if (kind === "file") this.#addGitFile(path, top);
+  }
+
+  #addGitFile(git: string, top: string): void {
     this.#readOnly.add(git);
     const named = gitDirNamedBy(git);
     if (named !== undefined && this.#isWritable(named) && kindOf(named) === "directory")
       this.#addGitDir(named, top);
+  }
+
+  #addLinks(path: string, role: string): void {
+    this.#links.push(...linksAlong(path, role).filter((link) => this.#isWritable(link.path)));
   }
 
   /** The user's own configuration may lead into writable directories, too. */
@@ -164,6 +189,7 @@ class Guard {
 
   #addTarget({ path: named, kind, key }: ConfigTarget): void {
     const path = realPath(named);
+    if (path !== named) this.#addLinks(named, `which git obeys (${key})`);
     if (!this.#isWritable(path) && !this.#isWritable(dirname(named))) return;
     if (path !== named && this.#isWritable(dirname(named))) {
       this.#notEnforced.add(isLink(`${named}, which git obeys (${key})`));

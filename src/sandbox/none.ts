@@ -20,6 +20,7 @@ export class NoSandbox implements SandboxDriver {
       argv,
       descriptors: [],
       placeholders: [],
+      links: [],
       confinement: { driver: this.name, profile: "off", network: "full", notEnforced: this.#notEnforced },
     };
   }

@@ -2,15 +2,17 @@
 // could otherwise be made by the command that must not have it. They are on the real disk for as long as a shell
 // needs them, and gone after the last one.
 //
-// Who needs one is a file of its own, named after the shim of the shell: it is true across hosts, and whoever
-// comes after a crash can tell.
-import { createHash } from "node:crypto";
+// What a shell needs is in a note of its own, named after the shell's shim: every nacre process can read it, and the
+// next one can tidy up after a crash. A lock covers each look at the disk together with the note that follows from
+// it, and each removal: otherwise one process removes what another has just found in place. Removing a file that is
+// a mount point in another namespace takes that mount away, too.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
+import { type LockOwner, type ProcessIdentity, withLock } from "./placeholder-lock.ts";
 import { kindOf } from "./real-path.ts";
 
 export interface Placeholder {
@@ -20,68 +22,94 @@ export interface Placeholder {
 }
 
 /** The process that outlives the sandbox: its shim. */
-export interface Holder {
-  readonly pid: number;
-  readonly startTime: string;
-}
+export type Holder = ProcessIdentity;
 
 export class Placeholders {
   readonly #dir: string;
-  readonly #isAlive: (holder: Holder) => boolean;
+  readonly #owner: LockOwner;
+  /** By name. A note is written once. */
+  readonly #notes = new Map<string, readonly Placeholder[]>();
 
   /** In a directory of ours that no sandbox sees. */
-  constructor(dir: string, isAlive: (holder: Holder) => boolean) {
+  constructor(dir: string, owner: LockOwner) {
     this.#dir = dir;
-    this.#isAlive = isAlive;
+    this.#owner = owner;
   }
 
-  /** Puts them there, until the holder is gone or release is called for it. */
-  hold(placeholders: readonly Placeholder[], holder: Holder): void {
-    for (const placeholder of placeholders) {
-      const key = keyOf(placeholder.path);
-      // First the note, then the thing: whatever happens in between, somebody knows about it.
-      makeDirs(this.#dir);
-      writeFileSync(join(this.#dir, noteOf(key, holder)), JSON.stringify(placeholder), { mode: 0o600 });
-      create(placeholder);
-    }
+  /**
+   * Puts those there that `plan` asks for, until the holder is gone or release is called for it. `plan` is told which
+   * paths hold a place only: for a further shell, too, there is nothing there.
+   */
+  hold<P extends { readonly placeholders: readonly Placeholder[] }>(
+    holder: Holder,
+    plan: (isPlaceholder: (path: string) => boolean) => P,
+  ): P {
+    makeDirs(this.#dir);
+    return this.#locked(() => {
+      const planned = plan(this.held());
+      if (planned.placeholders.length === 0) return planned;
+      // First the note, then the things: a crash in between leaves nothing that no note names.
+      const name = `${holder.pid}-${holder.startTime}`;
+      const content = JSON.stringify(planned.placeholders);
+      writeFileSync(join(this.#dir, name), content, { mode: 0o600 });
+      this.#notes.set(name, planned.placeholders);
+      for (const placeholder of planned.placeholders) create(placeholder);
+      return planned;
+    });
   }
 
-  /** Tells of a path whether what is there is one of these: for whoever needs it, too, there is nothing there. */
+  /** Tells of a path whether what is there is one of these. */
   held(): (path: string) => boolean {
-    const keys = new Set(namesIn(this.#dir).map((note) => note.slice(0, note.indexOf("."))));
-    return (path) => keys.size > 0 && keys.has(keyOf(path));
+    const paths = new Set(namesIn(this.#dir).flatMap((name) => this.#read(name).map(({ path }) => path)));
+    return (path) => paths.has(path);
   }
 
   release(holder: Holder): void {
     this.#sweep((other) => other.pid !== holder.pid || other.startTime !== holder.startTime);
   }
 
-  /** Removes those of shells that have ended without anybody there to do it. */
+  /** Removes those of shells that have ended while no nacre process watched. */
   tidy(): void {
-    this.#sweep(() => true);
+    if (namesIn(this.#dir).length > 0) this.#sweep(() => true);
   }
 
   #sweep(mayStay: (holder: Holder) => boolean): void {
-    const stays = new Set<string>();
-    const over: { readonly note: string; readonly key: string }[] = [];
-    for (const note of namesIn(this.#dir)) {
-      const [, key = "", pid, startTime = ""] = /^([0-9a-f]+)\.(\d+)-(\d+)$/.exec(note) ?? [];
-      if (key === "") continue;
+    // Where the lock cannot be had, the notes stay, and the next sweep finds their holders dead.
+    quietly(() => this.#locked(() => this.#removeEnded(mayStay)));
+  }
+
+  #removeEnded(mayStay: (holder: Holder) => boolean): void {
+    const notes = namesIn(this.#dir).flatMap((name) => {
+      const [, pid, startTime = ""] = /^(\d+)-(\d+)$/.exec(name) ?? [];
+      if (pid === undefined) return [];
       const holder = { pid: Number(pid), startTime };
-      if (mayStay(holder) && this.#isAlive(holder)) stays.add(key);
-      else over.push({ note, key });
-    }
-    const ended = over.flatMap(({ note, key }) => {
-      const path = join(this.#dir, note);
-      const placeholder = attempt(() => JSON.parse(readFileSync(path, "utf8")) as Placeholder);
-      return placeholder ? [{ path, key, placeholder }] : [];
+      // Asked once for each holder: one that dies meanwhile would keep a file and lose the directory around it.
+      return [{ name, isOver: !mayStay(holder) || !this.#owner.isAlive(holder) }];
     });
+    const ended = notes.filter(({ isOver }) => isOver);
+    const staying = notes.filter(({ isOver }) => !isOver).flatMap(({ name }) => this.#read(name));
+    const stays = new Set(staying.map(({ path }) => path));
+    const over = ended.flatMap(({ name }) => this.#read(name)).filter(({ path }) => !stays.has(path));
     // Innermost first: a directory goes when it is empty.
-    ended.sort((a, b) => b.placeholder.path.length - a.placeholder.path.length);
-    for (const { path, key, placeholder } of ended) {
-      if (!stays.has(key)) remove(placeholder);
-      quietly(() => unlinkSync(path));
+    for (const placeholder of over.sort((a, b) => b.path.length - a.path.length)) remove(placeholder);
+    for (const { name } of ended) {
+      quietly(() => unlinkSync(join(this.#dir, name)));
+      this.#notes.delete(name);
     }
+  }
+
+  /** Empty where a crash left half a note: nothing was made yet. */
+  #read(name: string): readonly Placeholder[] {
+    const known = this.#notes.get(name);
+    if (known) return known;
+    const path = join(this.#dir, name);
+    const note = attempt(() => JSON.parse(readFileSync(path, "utf8")) as Placeholder[]);
+    if (note) this.#notes.set(name, note);
+    return note ?? [];
+  }
+
+  #locked<T>(work: () => T): T {
+    return withLock(`${this.#dir}.lock`, this.#owner, work);
   }
 }
 
@@ -108,20 +136,8 @@ function remove({ path, kind, content = "" }: Placeholder): void {
   });
 }
 
-function keyOf(path: string): string {
-  return createHash("sha256").update(path).digest("hex").slice(0, 32);
-}
-
-function noteOf(key: string, { pid, startTime }: Holder): string {
-  return `${key}.${pid}-${startTime}`;
-}
-
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory)) ?? [];
 }
 
 function quietly(act: () => void): void {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import type { Descriptor, SandboxDriver, WrappedStart } from "./driver.ts";
+import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts";
+import { LinkWatch } from "./guarded-links.ts";
 import { type LimitOptions, Limits } from "./limits.ts";
 import { NewRepositories } from "./new-repositories.ts";
 import { NoSandbox } from "./none.ts";
@@ -58,6 +59,8 @@ export interface SandboxPlace {
   readonly livingRoots: () => readonly string[];
   /** What runs outside of the sandbox, or is read there. */
   readonly trusted: () => readonly TrustedPath[];
+  /** This process. */
+  readonly self: Holder;
   readonly isAlive: (holder: Holder) => boolean;
 }
 
@@ -99,7 +102,7 @@ export class Sandbox {
     this.#place = place;
     const dir = join(place.stateRoots[0], "sandbox");
     this.#limits = new Limits(options);
-    this.#placeholders = new Placeholders(join(dir, "placeholders"), place.isAlive);
+    this.#placeholders = new Placeholders(join(dir, "placeholders"), place);
     this.#bubblewrap = new Bubblewrap(dir);
   }
 
@@ -143,6 +146,7 @@ export class Sandbox {
       : undefined;
     const { confinement, descriptors, placeholders } = wrapped;
     const made = new NewRepositories(this.#repositories, roots, found);
+    const links = new LinkWatch(wrapped.links);
     const { hasForked = () => true } = request;
     const start: ConfinedStart = {
       script: startScript({
@@ -152,10 +156,13 @@ export class Sandbox {
         pipes: request.pipes ?? [],
       }),
       files: descriptors.flatMap(fileOf),
-      look: () => [...(limits?.look() ?? []), ...(hasForked() ? made.remarks() : [])],
+      look: () => [
+        ...(limits?.look() ?? []),
+        ...(hasForked() ? [...made.remarks(), ...links.remarks()] : []),
+      ],
       end: () => {
         if (placeholders.length > 0) this.#placeholders.release(place.holder);
-        return [...(limits?.end() ?? []), ...made.remarks()];
+        return [...(limits?.end() ?? []), ...made.remarks(), ...links.remarks()];
       },
     };
     const notEnforced = [...confinement.notEnforced, ...(limits?.notEnforced ?? [])];
@@ -170,7 +177,7 @@ export class Sandbox {
     const { stateRoots } = this.#place;
     const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#place.trusted() });
     if (!spec) return { driver: new NoSandbox([]) };
-    const probed = await this.#bubblewrap.probe(spec);
+    const probed = await this.#bubblewrap.probe(spec, this.#placeholders.held());
     if (probed.ok) return { driver: this.#bubblewrap, spec };
     if (this.#options.allowUnsandboxed) {
       const missing = `the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`;
@@ -190,23 +197,26 @@ export class Sandbox {
       found,
     }: { readonly request: StartRequest; readonly place: ShellPlace; readonly found: FoundRepositories },
   ): WrappedStart {
-    const plan = {
+    const plan = (isPlaceholder: WrapPlan["isPlaceholder"]) => ({
       repositories: found.repositories,
       argv: request.argv,
       workingDir: request.workingDir,
-      isPlaceholder: this.#placeholders.held(),
+      isPlaceholder,
       shown: {
         stateRoot: this.#place.stateRoots[0],
         readable: request.readable,
         writable: request.writable ?? [],
       },
       ...(request.isInit ? { isInit: true } : {}),
-    };
-    const wrapped = tried.spec
-      ? tried.driver.wrap(hidingRoots(tried.spec, this.#place.livingRoots()), plan)
-      : tried.driver.wrap(undefined, plan);
-    this.#placeholders.hold(wrapped.placeholders, place.holder);
-    return wrapped;
+    });
+    if (!tried.spec)
+      return tried.driver.wrap(
+        undefined,
+        plan(() => false),
+      );
+    const { driver } = tried;
+    const spec = hidingRoots(tried.spec, this.#place.livingRoots());
+    return this.#placeholders.hold(place.holder, (isPlaceholder) => driver.wrap(spec, plan(isPlaceholder)));
   }
 }
 

@@ -3,6 +3,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { HOME_PROGRAMS, HOME_STARTUP, type StartupPath } from "../support/startup-paths.ts";
 import type { GitGuard } from "./git-guard.ts";
+import { type GuardedLink, linksAlong } from "./guarded-links.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, type kindOf, missingParts } from "./real-path.ts";
 
@@ -22,13 +23,17 @@ export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): S
   const readOnly: string[] = [];
   const placeholders = new Map<string, Placeholder>();
   const notEnforced: string[] = [];
+  const links: GuardedLink[] = [];
   for (const { path: named, kind } of startupPaths(homes)) {
     const path = real(named);
     if (
       path !== join(real(dirname(named)), named.slice(dirname(named).length + 1)) &&
       isWritable(dirname(named))
-    )
-      notEnforced.push(`${named}, which runs or is read at a start: it is a link, which cannot be protected`);
+    ) {
+      const role = "which runs or is read at a start";
+      notEnforced.push(`${named}, ${role}: it is a link, which cannot be protected`);
+      links.push(...linksAlong(named, role).filter((link) => isWritable(link.path)));
+    }
     // What its owner has named as writable stays so.
     if (!isWritable(path) || writable.some((root) => isWithin(root, path))) continue;
     const missing = missingParts(path, kindAt);
@@ -36,7 +41,7 @@ export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): S
     for (const at of missing) placeholders.set(at, { path: at, kind: at === path ? kind : "directory" });
     readOnly.push(path);
   }
-  return { readOnly, placeholders: [...placeholders.values()], notEnforced };
+  return { readOnly, placeholders: [...placeholders.values()], notEnforced, links };
 }
 
 /** With those that variables move. */

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import type { Shown, WrapPlan } from "./driver.ts";
 import { guardRepositories } from "./git-guard.ts";
+import type { GuardedLink } from "./guarded-links.ts";
 import { secretsOf } from "./masks.ts";
 import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
@@ -19,6 +20,8 @@ export interface View {
   readonly args: readonly string[];
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
+  /** Links that a command can replace. */
+  readonly links: readonly GuardedLink[];
 }
 
 export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }: ViewPlan): View {
@@ -64,6 +67,7 @@ export function viewOf(spec: SandboxSpec, { shown, isPlaceholder, repositories }
     ],
     placeholders,
     notEnforced: [...guard.notEnforced, ...startup.notEnforced, ...trusted.notEnforced],
+    links: [...guard.links, ...startup.links],
   };
 }
 

@@ -6,7 +6,7 @@ import type { Beginning, StartPlace } from "../hosts/host.ts";
 import { KeeperRoots } from "../hosts/keeper-roots.ts";
 import { isNoneSince, markPids } from "../hosts/pids-since.ts";
 import { pipePath, REPORT_FD } from "../hosts/process-pipe.ts";
-import { isSameProcess } from "../hosts/process-table.ts";
+import { isSameProcess, readStat } from "../hosts/process-table.ts";
 import type { Room } from "../hosts/room.ts";
 import { findBash } from "../keeper/find-bash.ts";
 import { realPath } from "../sandbox/real-path.ts";
@@ -51,6 +51,7 @@ export class Confiner {
       stateRoots: [root.path, ...usualStateRoots()],
       livingRoots: () => keepers.current(),
       trusted: () => this.#trusted(),
+      self: { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "" },
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
     });
   }

@@ -340,6 +340,8 @@ export const REPOSITORY_SEARCH_MAX_DIRECTORIES = 128;
 export const NESTED_REPOSITORIES_MAX_COUNT = 32;
 /** sandbox/: a directory that changed less than this before it was listed is listed again: time stamps are coarse. */
 export const LISTING_SETTLED_MS = 50;
+/** sandbox/: how long a start waits for the lock on placeholders, which a live process holds for milliseconds. */
+export const PLACEHOLDER_LOCK_MAX_MS = 5_000;
 /** sandbox/: paths that one remark names. */
 export const MESSAGE_PATHS_MAX_COUNT = 5;
 /** cli/: caches of compiled code in the state root: how many files, how large together, how old one that is half written. */

@@ -1,0 +1,70 @@
+// Symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
+// link, so a command can replace one. The result of the command then names the link, with its old and new target.
+import { readlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { attempt } from "../support/attempt.ts";
+
+export interface GuardedLink {
+  /** Of the link itself; everything above it is resolved. */
+  readonly path: string;
+  /** The text of the link. */
+  readonly target: string;
+  /** What the link decides, as a relative clause: "which git obeys (core.hooksPath)". */
+  readonly role: string;
+}
+
+/** Every link that the kernel follows on its way to this path, in order. */
+export function linksAlong(path: string, role: string): GuardedLink[] {
+  const links = new Map<string, GuardedLink>();
+  let rest = partsOf(path);
+  let at = "/";
+  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+    const next = join(at, part);
+    const target = linkText(next);
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    // A loop leads nowhere.
+    if (links.has(next)) break;
+    links.set(next, { path: next, target, role });
+    rest = [...partsOf(resolve(at, target)), ...rest];
+    at = "/";
+  }
+  return [...links.values()];
+}
+
+/** Reports each change of a link once. */
+export class LinkWatch {
+  readonly #links: readonly GuardedLink[];
+  readonly #reported = new Map<string, string | undefined>();
+
+  constructor(links: readonly GuardedLink[]) {
+    this.#links = [...new Map(links.map((link) => [link.path, link])).values()];
+    for (const { path, target } of this.#links) this.#reported.set(path, target);
+  }
+
+  /** Remarks on the links that changed since the last call. */
+  remarks(): string[] {
+    return this.#links.flatMap((link) => {
+      const now = linkText(link.path);
+      if (now === this.#reported.get(link.path)) return [];
+      this.#reported.set(link.path, now);
+      return now === link.target ? [] : [changeRemark(link, now)];
+    });
+  }
+}
+
+function changeRemark({ path, target, role }: GuardedLink, now: string | undefined): string {
+  const change =
+    now === undefined ? "was removed or is no longer a link" : `now leads to ${JSON.stringify(now)}`;
+  return `changed link: ${path}, ${role}, led to ${JSON.stringify(target)} and ${change}. The sandbox cannot keep a link from being replaced, and programs outside it run what is there: inspect ${path}, or restore the link, before you use it outside the sandbox.`;
+}
+
+function partsOf(path: string): string[] {
+  return path.split("/").filter((part) => part !== "");
+}
+
+function linkText(path: string): string | undefined {
+  return attempt(() => readlinkSync(path));
+}

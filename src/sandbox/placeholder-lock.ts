@@ -1,0 +1,69 @@
+// A lock between nacre processes, as a symbolic link whose text names the process that has it: the link and its text
+// come to be in one system call. The lock of a process that died is taken over.
+import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import { PLACEHOLDER_LOCK_MAX_MS } from "../support/limits.ts";
+import { systemCode } from "../support/system-error.ts";
+
+/** A process, told from a later one with the same PID. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+export interface LockOwner {
+  readonly self: ProcessIdentity;
+  readonly isAlive: (process: ProcessIdentity) => boolean;
+}
+
+/** Blocks the thread while another process has the lock: the work it protects takes milliseconds. */
+export function withLock<T>(path: string, owner: LockOwner, work: () => T): T {
+  take(path, owner);
+  try {
+    return work();
+  } finally {
+    attempt(() => unlinkSync(path));
+  }
+}
+
+function take(path: string, { self, isAlive }: LockOwner): void {
+  const deadline = monotonicMs() + PLACEHOLDER_LOCK_MAX_MS;
+  for (;;) {
+    try {
+      symlinkSync(`${self.pid}-${self.startTime}`, path);
+      return;
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+    const text = attempt(() => readlinkSync(path));
+    if (text !== undefined && !isHeld(text, isAlive)) {
+      removeStale(path, text, self);
+      continue;
+    }
+    if (monotonicMs() > deadline) {
+      throw new NacreError(
+        "spawn_failed",
+        `The sandbox cannot start: process ${text ?? "unknown"} has held ${path} for ${PLACEHOLDER_LOCK_MAX_MS / 1000} s. Try again, or end that process if it hangs.`,
+      );
+    }
+    Atomics.wait(NOTHING, 0, 0, PAUSE_MS);
+  }
+}
+
+function isHeld(text: string, isAlive: LockOwner["isAlive"]): boolean {
+  const [, pid, startTime = ""] = /^(\d+)-(\d*)$/.exec(text) ?? [];
+  return pid !== undefined && isAlive({ pid: Number(pid), startTime });
+}
+
+/** Moves it away first: another process may have done the same, and taken the lock since. Then it is put back. */
+function removeStale(path: string, text: string, { pid }: ProcessIdentity): void {
+  const aside = `${path}.${pid}`;
+  attempt(() => renameSync(path, aside));
+  if (attempt(() => readlinkSync(aside)) !== text) attempt(() => linkSync(aside, path));
+  attempt(() => unlinkSync(aside));
+}
+
+const PAUSE_MS = 1;
+const NOTHING = new Int32Array(new SharedArrayBuffer(4));
