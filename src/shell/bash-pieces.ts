@@ -39,6 +39,11 @@ function closing(text: string, from: number, quote: string, escapes: boolean): n
   return at;
 }
 
+/** The names of those that `enable -n` has printed. */
+export function disabledBuiltins(pieces: readonly string[]): string[] {
+  return pieces.flatMap((piece) => /^enable -n (\S+)\n$/.exec(piece)?.[1] ?? []);
+}
+
 /** The text of one word in single quotes, as `alias -p` and `trap -p` print it; undefined if it is anything else. */
 export function unquoted(word: string): string | undefined {
   if (!/^'(?:[^']|'\\'')*'$/.test(word)) return undefined;

@@ -1,6 +1,7 @@
 // One bash of a session: takes commands through its script channel and tells how each ended, or that the
 // bash itself has. Which bash comes after it, and with what state, is the session's business.
 import { readFileSync, readlinkSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import type { Host, StartedShell } from "../hosts/host.ts";
 import { Logger } from "../hosts/logger.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
@@ -19,8 +20,10 @@ import {
   type CommandPlan,
   commandMessage,
   exitMessage,
+  HARNESS_BUILTINS,
   type HarnessPlace,
   HIGH_FDS_MIN_LIMIT,
+  type PutAside,
   saveMessage,
 } from "./session-harness.ts";
 import type { MeaningReport } from "./session-meaning.ts";
@@ -58,6 +61,7 @@ export interface SessionBashOptions {
   readonly inheritedPrefix: string;
   /** The state it was born with, of the bash before, and the command that was the last before it. */
   readonly inherited: { readonly state: string; readonly number: number } | undefined;
+  readonly putAside: PutAside;
   /** What it was to source at its birth. */
   readonly profile: string | undefined;
   readonly onEnd: (bash: SessionBash) => void;
@@ -78,6 +82,10 @@ export class SessionBash {
   /** Its profile took too long, which has ended it. */
   isOverdue = false;
   readonly inheritedPrefix: string;
+  /** As the last command left it. */
+  putAside: PutAside;
+  /** It has lost builtins that the harness needs. */
+  isBroken = false;
   /** Until it is known what of it was not taken over. */
   inherited: SessionBashOptions["inherited"];
   readonly profile: string | undefined;
@@ -91,6 +99,7 @@ export class SessionBash {
   #lines = 0;
   /** What saves the state after the command that runs, and after the one that has ended. */
   #save = "";
+  #plan: CommandPlan | undefined;
   #unsaved: string | undefined;
   #lastNumber = 0;
   #wedged = false;
@@ -110,6 +119,7 @@ export class SessionBash {
     this.#kill = options.kill;
     this.inheritedPrefix = options.inheritedPrefix;
     this.inherited = options.inherited;
+    this.putAside = options.putAside;
     this.profile = options.profile;
     this.started = started;
     this.place = options.place;
@@ -191,7 +201,8 @@ export class SessionBash {
       }
       this.save(commandMessage(this.place, plan));
       // Made while the command runs, sent when its result is out.
-      this.#save = saveMessage(this.place, plan);
+      this.#save = saveMessage(this.place, plan, plan.putAside);
+      this.#plan = plan;
       if (plan.meaningChange === "everything" || plan.command.includes("limit"))
         this.#reachesHighFds = undefined;
       this.#watchSoon();
@@ -248,6 +259,7 @@ export class SessionBash {
     switch (report.kind) {
       case "born":
         this.isBorn = true;
+        if (this.profile !== undefined) this.#leave(report.expandsAliases, undefined);
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
       case "ended":
@@ -260,8 +272,10 @@ export class SessionBash {
       case "ran": {
         this.flags = report.flags;
         this.traps = report.traps;
+        this.isBroken = report.isBroken;
+        this.#leave(report.expandsAliases, report.disabled);
         if (report.number !== this.#waiting?.number) break;
-        this.#unsaved = this.#save;
+        this.#unsaved = this.isBroken ? undefined : this.#saveNow();
         const { code, cwd, meaning } = report;
         // The harness itself may have failed for want of descriptors.
         if (code !== 0) this.#reachesHighFds = undefined;
@@ -282,6 +296,20 @@ export class SessionBash {
   async #concludeInside(exitCode: number): Promise<void> {
     if (this.#heir) await this.output.drainLast();
     this.conclude(recordOf({ exitCode }));
+  }
+
+  #leave(expandsAliases: boolean, disabled = this.putAside.disabled): void {
+    this.putAside = {
+      expandsAliases,
+      disabled: disabled.filter((name) => HARNESS_BUILTINS.includes(name)),
+    };
+  }
+
+  /** Made before the command reported: what that has put aside is usually what it was. */
+  #saveNow(): string {
+    const plan = this.#plan;
+    if (!plan || isDeepStrictEqual(plan.putAside, this.putAside)) return this.#save;
+    return saveMessage(this.place, plan, this.putAside);
   }
 
   #settle(): ((ending: Ending) => void) | undefined {

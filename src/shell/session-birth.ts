@@ -14,7 +14,7 @@ import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import type { SessionHouse } from "./session-options.ts";
-import { restoreScript } from "./session-restore.ts";
+import { putAsideOf, restoreScript } from "./session-restore.ts";
 import { readEnvironmentList, stateFile } from "./session-state.ts";
 import { openReports, type SessionWorld } from "./session-world.ts";
 
@@ -61,6 +61,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
     world,
     look,
     inheritedPrefix: options.inheritedPrefix,
+    putAside: putAsideOf(options.state, nonce),
     inherited: options.state === undefined ? undefined : { state: options.state, number },
     profile: options.profile,
     onEnd: options.onEnd,
@@ -86,6 +87,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
       profileEnvPath,
       number,
       statePath: stateFile(born.scratch, number),
+      disabled: born.putAside.disabled,
     }),
   );
   if (options.profile === undefined) {
@@ -116,7 +118,10 @@ function sanitiseAfter(
   const { env, dropped } = house.sanitise(found);
   const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
   const unset = dropped.map(({ name }) => name).filter((name) => name in found);
-  bash.send(adjustMessage(place, { set, unset, number, statePath: stateFile(bash.scratch, number) }));
+  const { putAside } = bash;
+  bash.send(
+    adjustMessage(place, { set, unset, number, statePath: stateFile(bash.scratch, number), putAside }),
+  );
 }
 
 /** An ordinary slot. */

@@ -5,7 +5,26 @@
 // The command runs at top level, in no loop and no function: `break` would end the loop, `declare` would be
 // local. One variable, with a nonce in its name, is all the session has of ours. `\builtin` and not
 // `builtin`: no alias has a backslash. What the harness itself does is silent, also under `set -x`.
+//
+// An alias can take the place of a reserved word, and a command can disable any builtin. Between commands aliases are
+// therefore not expanded and the builtins of the harness are enabled; each command finds both as the last one left them.
 import { MEANING_EXPANSIONS, MEANING_FIELDS_COUNT, type MeaningChange } from "./session-meaning.ts";
+
+/** The builtins that the harness uses. bash has no way back without `builtin` and `enable`. */
+export const HARNESS_BUILTINS: readonly string[] = (
+  "builtin enable eval read printf . : alias cd compgen declare exec exit export hash return set shopt trap ulimit " +
+  "umask unset"
+).split(" ");
+
+/** What is put aside between commands, as the last command left it. */
+export interface PutAside {
+  readonly expandsAliases: boolean;
+  /** Of HARNESS_BUILTINS. */
+  readonly disabled: readonly string[];
+}
+
+/** `A`, or nothing like it. */
+const EXPANDS_ALIASES = `"\${BASHOPTS/*expand_aliases*/A}"`;
 
 /** What the harness knows of one bash. */
 export interface HarnessPlace {
@@ -32,6 +51,7 @@ export interface CommandPlan {
   readonly lastCode: number;
   /** Set before the command's own text: the options and traps that are off between commands. */
   readonly prefix: string;
+  readonly putAside: PutAside;
   /** A directory to change to first. */
   readonly changeTo: string | undefined;
   /** Variables of this command alone, and the file that what they hide is kept in. */
@@ -57,22 +77,29 @@ export interface NewOutputs {
  * Neither `set -e` nor a trap on ERR minds a failure before `&&`, and what `set -x` prints goes nowhere. With a trap on
  * DEBUG or RETURN, only a subshell does not run it.
  */
-function codeScript({ lastCode, prefix }: CommandPlan): string {
+function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): string {
   if (lastCode === 0) return "";
-  const isTrapped = prefix.includes("trap ");
-  if (prefix === "") return `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
-  const leave = isTrapped
-    ? `( \\builtin exit ${lastCode} )`
+  const needsSubshell = prefix.includes("trap ") || disabled.length > 0;
+  if (prefix === "" && !needsSubshell) return `\\builtin . /dev/fd/0 <<<'return ${lastCode}' &&:;`;
+  const leave = needsSubshell
+    ? `( \\builtin enable exit;\\builtin exit ${lastCode} )`
     : `{ \\builtin . /dev/fd/0 <<<'return ${lastCode}';}`;
   return `${leave} >/dev/null 2>&1 &&:;`;
+}
+
+/** What the harness has put aside. bash reads a whole line before it runs it, so this line is read without aliases. */
+function bringBack({ expandsAliases, disabled }: PutAside): string {
+  const aliases = expandsAliases ? "\\builtin shopt -s expand_aliases;" : "";
+  const builtins = disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : "";
+  return `${aliases}${builtins}`;
 }
 
 export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const { variable } = place;
   const { outputs, number } = plan;
   // With a line end: bash takes a backslash at the end of an eval for itself.
-  const code = codeScript(plan);
-  const text = `${plan.prefix}${plan.prefix === "" ? "" : code}${plan.command}\n`;
+  const [before, head] = ownLines(plan);
+  const text = `${head}${plan.command}\n`;
   // Not through `builtin`: that would undo the redirection again.
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
@@ -81,10 +108,10 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const harness =
     // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
-    redirected(plan.hasHighFds, `${plan.prefix === "" ? code : ""}\\builtin eval "$${variable}";`) +
+    redirected(plan.hasHighFds, `${before}\\builtin eval "$${variable}";`) +
     // Options that would lead the harness astray, and traps that would run for it, are off from here to the
     // next command.
-    `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;} >/dev/null 2>&1\n`;
+    `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;\\builtin shopt -u expand_aliases;} >/dev/null 2>&1\n`;
   return `${framed(variable, harness)}${text}`;
 }
 
@@ -110,28 +137,44 @@ const HIGH_FD = 900;
 /** A limit on open files that leaves room for them, and for some that a command has taken. */
 export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
 
+/** What precedes the `eval` of the command, and the lines that precede the command in its text. */
+function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
+  const code = codeScript(plan);
+  const back = bringBack(plan.putAside);
+  if (plan.prefix === "" && plan.putAside.disabled.length === 0) return [`${back}${code}`, ""];
+  const quietly = back === "" ? "" : `{ ${back}} >/dev/null 2>&1;`;
+  return ["", `${plan.prefix}${quietly}${code}\n`];
+}
+
+/** How many lines of the harness precede the command in the text that bash reads. */
+export function linesBefore(plan: CommandPlan): number {
+  return ownLines(plan)[1].split("\n").length - 1;
+}
+
 /** Kinds of reports as in session-reports.ts. */
 function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): string {
   const { variable, token, toReport } = place;
   const kind = { nothing: "r", variables: "v", everything: "R" }[meaningChange];
   const also = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
-  const fields = "%s\\000".repeat(3 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
-  const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}" "$-" "\${PWD-}" ${also}`;
+  const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
+  const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${also}`;
   // Each of these has its own redirection: a trap on DEBUG must not print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
   if (meaningChange !== "everything") return `${traps}${print} ${toReport};\\builtin trap - RETURN DEBUG;`;
   const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
     (words) => `\\builtin ${words};`,
   );
+  // Its own builtins first. Where that fails, the code gets a mark: this bash can take no other command.
+  const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
   // Now that it is off, one will do.
-  return `${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
+  return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 
 /** For when the command has reported: its state is saved while whoever asked reads the result. */
-export function saveMessage(place: HarnessPlace, plan: CommandPlan): string {
+export function saveMessage(place: HarnessPlace, plan: CommandPlan, putAside: PutAside): string {
   const names = Object.keys(plan.env).join(" ");
   const restore = `\\builtin unset -v ${names};\\builtin . ${quoted(plan.hiddenPath)};`;
-  const save = saveState(place, plan.number, plan.statePath);
+  const save = saveState(place, plan.number, plan.statePath, putAside);
   return framed(place.variable, `{ ${names === "" ? "" : restore}${save}} >/dev/null 2>&1\n`);
 }
 
@@ -144,6 +187,8 @@ export interface BirthPlan {
   /** Of the command before. */
   readonly number: number;
   readonly statePath: string;
+  /** Put aside for the first command. */
+  readonly disabled: readonly string[];
 }
 
 export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
@@ -156,9 +201,9 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
       : `{ ${sourceOf(profile)}} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
   const harness = [
     `{ ${restore}${source}`,
-    `\\builtin printf 'b\\000${place.token}\\000\\n' ${place.toReport};`,
-    saveState(place, plan.number, plan.statePath),
-    "} >/dev/null 2>&1 </dev/null\n",
+    `\\builtin printf 'b\\000${place.token}\\000%s\\000\\n' ${EXPANDS_ALIASES} ${place.toReport};`,
+    saveState(place, plan.number, plan.statePath, { expandsAliases: false, disabled: plan.disabled }),
+    "\\builtin shopt -u expand_aliases;} >/dev/null 2>&1 </dev/null\n",
   ];
   return framed(place.variable, harness.join(""));
 }
@@ -182,13 +227,14 @@ export function adjustMessage(
     readonly unset: readonly string[];
     readonly number: number;
     readonly statePath: string;
+    readonly putAside: PutAside;
   },
 ): string {
   const harness = [
     "{ ",
     plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
     ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
-    saveState(place, plan.number, plan.statePath),
+    saveState(place, plan.number, plan.statePath, plan.putAside),
     "} >/dev/null 2>&1 </dev/null\n",
   ];
   return framed(place.variable, harness.join(""));
@@ -224,16 +270,23 @@ function surroundings({ changeTo, env, hiddenPath }: CommandPlan): string {
   ].join("");
 }
 
-function saveState(place: HarnessPlace, number: number, statePath: string): string {
+function saveState(
+  place: HarnessPlace,
+  number: number,
+  statePath: string,
+  { expandsAliases, disabled }: PutAside,
+): string {
+  const also = disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`;
   const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
   return [
     // Under `set -a` our own variable was exported, too; a command of 1 MiB in the environment ends all programs.
     `\\builtin export -n ${place.variable};`,
     // bash writes line by line: both lists of options are a line each, and not eighty.
-    `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
+    `{ \\builtin printf '${mark("options")}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
     `\\builtin declare -F;\\builtin printf '${mark("bodies")}';\\builtin declare -f;`,
     `\\builtin printf '${mark("variables")}';\\builtin declare -p;\\builtin printf '${mark("rest")}';`,
-    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;",
+    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
+    also,
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
     `\\builtin printf '${mark(`end ${number}`)}';} 1<>${quoted(statePath)};`,

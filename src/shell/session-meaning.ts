@@ -70,6 +70,7 @@ export function meaningAfter(
 export function silencedTraps(printed: string): string {
   return piecesOf(printed)
     .filter((piece) => /^trap .* (?:RETURN|DEBUG)\n$/s.test(piece))
+    .map((piece) => `\\builtin ${piece}`)
     .join("");
 }
 

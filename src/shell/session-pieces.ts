@@ -1,6 +1,6 @@
 // The saved state of a session in its pieces: each function, variable, alias, trap and option on its own, so that one
 // that bash cannot read back takes no other with it. Bytes as latin1. Pure.
-import { piecesOf } from "./bash-pieces.ts";
+import { disabledBuiltins, piecesOf } from "./bash-pieces.ts";
 import { markOf, type StatePart } from "./session-harness.ts";
 
 export interface VariablePiece {
@@ -27,6 +27,8 @@ export interface StatePieces {
   readonly traps: ReadonlyMap<string, string>;
   readonly hashed: ReadonlyMap<string, string>;
   readonly umask: string;
+  /** Builtins that are disabled. */
+  readonly disabled: readonly string[];
 }
 
 // Set by bash itself, each time anew or as it likes: neither restored nor compared.
@@ -55,6 +57,7 @@ export function statePieces(state: string, nonce: string): StatePieces {
     traps: named(rest, /^trap .* (\S+)\n$/s),
     hashed: named(rest, /^builtin hash -p .* (\S+)\n$/),
     umask: rest.find((piece) => /^umask \d+\n$/.test(piece)) ?? "",
+    disabled: [...new Set(disabledBuiltins(rest))],
   };
 }
 

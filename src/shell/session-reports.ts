@@ -1,10 +1,11 @@
 // What a session's bash says through its report fifo: that it is there, how a command ended, and that its
 // state is saved. Fields end with NUL, a report with a line end behind the last field. Bytes in, reports out.
+import { disabledBuiltins, piecesOf } from "./bash-pieces.ts";
 import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./session-meaning.ts";
 
 export type Report =
   /** It has restored its state and takes commands. */
-  | { readonly kind: "born"; readonly token: string }
+  | { readonly kind: "born"; readonly token: string; readonly expandsAliases: boolean }
   | {
       readonly kind: "ran";
       readonly token: string;
@@ -13,6 +14,11 @@ export type Report =
       /** `$-` */
       readonly flags: string;
       readonly cwd: string;
+      readonly expandsAliases: boolean;
+      /** It has lost builtins that the harness needs, for good. */
+      readonly isBroken: boolean;
+      /** The builtins that the command leaves disabled, if it can have changed that. */
+      readonly disabled?: readonly string[];
       /** Those that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
       /** What the command may have changed of the meaning of the next one. */
@@ -24,9 +30,9 @@ export type Report =
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
 const FIELDS: Readonly<Record<string, number>> = {
-  ...{ b: 2, s: 3, P: 3, E: 3 },
+  ...{ b: 3, s: 3, P: 3, E: 3 },
   // How a command ended; with variables; with everything that changes the meaning of the next one.
-  ...{ r: 6, v: 6 + MEANING_FIELDS_COUNT, R: 6 + MEANING_FIELDS_COUNT },
+  ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
 export class ReportReader {
@@ -73,13 +79,23 @@ function reportOf(
   printed: string,
   [token = "", number = "", ...rest]: readonly string[],
 ): Report {
-  const [code = "", flags = "", cwd = "", ...fields] = rest;
-  if (kind === "b") return { kind: "born", token };
+  const [code = "", flags = "", cwd = "", aliases = "", ...fields] = rest;
+  if (kind === "b") return { kind: "born", token, expandsAliases: number === "A" };
   if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
   if (kind === "E") return { kind: "ended", token, code: Number(number) };
   if (kind === "s") return { kind: "saved", token, number: Number(number) };
-  const ran = { kind: "ran", token, number: Number(number), code: Number(code), flags, cwd } as const;
-  if (kind === "r") return { ...ran, traps: printed };
-  if (kind === "v") return { ...ran, traps: printed, meaning: { fields } };
-  return { ...ran, traps: silencedTraps(printed), meaning: { printed, fields } };
+  const ran = {
+    kind: "ran",
+    token,
+    number: Number(number),
+    code: Number.parseInt(code, 10),
+    flags,
+    cwd,
+    expandsAliases: aliases === "A",
+    isBroken: code.endsWith("!"),
+  } as const;
+  if (kind === "r") return { ...ran, traps: silencedTraps(printed) };
+  if (kind === "v") return { ...ran, traps: silencedTraps(printed), meaning: { fields } };
+  const disabled = disabledBuiltins(piecesOf(printed));
+  return { ...ran, disabled, traps: silencedTraps(printed), meaning: { printed, fields } };
 }

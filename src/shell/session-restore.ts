@@ -1,6 +1,6 @@
 // Scripts that make a fresh bash what another one was, piece by piece: each piece is read on its own, so that one that
 // bash cannot read back takes no other with it. What was not taken over is found by comparing (differences). Pure.
-import { quoted } from "./session-harness.ts";
+import { HARNESS_BUILTINS, type PutAside, quoted } from "./session-harness.ts";
 import { type FunctionPiece, type StatePieces, statePieces, type VariablePiece } from "./session-pieces.ts";
 
 /** Of a bash that was just started, apart from its environment. */
@@ -27,7 +27,20 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
     shoptScript(pieces.shopts),
     // In this mode a mistake ends bash.
     pieces.options.includes("posix") ? "\\builtin set -o posix\n" : "",
+    ...pieces.disabled
+      .filter((name) => !HARNESS_BUILTINS.includes(name))
+      .map((name) => `\\builtin enable -n ${quoted(name)}\n`),
   ].join("");
+}
+
+/** What of a state is brought back with the first command only. */
+export function putAsideOf(state: string | undefined, nonce: string): PutAside {
+  if (state === undefined) return { expandsAliases: true, disabled: [] };
+  const { shopts, disabled } = statePieces(state, nonce);
+  return {
+    expandsAliases: shopts.includes("expand_aliases"),
+    disabled: disabled.filter((name) => HARNESS_BUILTINS.includes(name)),
+  };
 }
 
 /** What a background shell takes over: shell options, functions and exports, then variables of its own. */
@@ -76,6 +89,7 @@ export function differences(before: string, after: string, nonce: string): strin
     ...exclusive(old.options, now.options)
       .filter((name) => !dropped(name))
       .map((name) => `set -o ${name}`),
+    ...exclusive(old.disabled, now.disabled).map((name) => `enable -n ${name}`),
     ...(old.umask === now.umask ? [] : ["umask"]),
   ];
 }

@@ -11,7 +11,7 @@ import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
-import type { CommandPlan, NewOutputs } from "./session-harness.ts";
+import { type CommandPlan, linesBefore, type NewOutputs } from "./session-harness.ts";
 import { meaningAfter, meaningChange } from "./session-meaning.ts";
 import * as say from "./session-notes.ts";
 import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./session-options.ts";
@@ -99,20 +99,25 @@ export class Run {
   #plan(changeTo: string | undefined, outputs: NewOutputs | undefined): CommandPlan {
     const { succession } = this.#place;
     const prefix = succession.prefixFor(this.#bash);
-    this.#firstLine = this.#bash.nextLine + prefix.split("\n").length - 1;
-    return {
+    const { putAside } = this.#bash;
+    const plan: CommandPlan = {
       number: this.#number,
       command: this.#command,
       statePath: stateFile(this.#bash.scratch, this.#number),
       lastCode: succession.lastCode,
       prefix,
+      putAside,
       changeTo,
       env: this.#options.env ?? {},
       hiddenPath: join(this.#bash.scratch, "hidden"),
       outputs,
       hasHighFds: this.#bash.reachesHighFds && !succession.meaning?.facts.functions.includes("exec"),
-      meaningChange: meaningChange(this.#command, succession.meaning),
+      // The harness has to enable its builtins again afterwards.
+      meaningChange:
+        putAside.disabled.length > 0 ? "everything" : meaningChange(this.#command, succession.meaning),
     };
+    this.#firstLine = this.#bash.nextLine + linesBefore(plan);
+    return plan;
   }
 
   /** Where bash is to go first: where it was told, or out of a directory that is gone. */
@@ -178,8 +183,8 @@ export class Run {
     setImmediate(() => this.#bash.save());
     succession.lastCode = code;
     this.#moved(cwd);
-    // It does not follow the harness: `exec` is a function of the user's, say.
-    if (!isSwitched) {
+    // It does not follow the harness: `exec` is a function of the user's, say, or a builtin is gone.
+    if (!isSwitched || this.#bash.isBroken) {
       succession.meaning = meaningBefore;
       await this.#replace(this.#number - 1);
     } else if (code === 2 && (await isUnterminated(this.#command, house, succession.workspace)))

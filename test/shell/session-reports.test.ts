@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { type Report, ReportReader } from "../../src/shell/session-reports.ts";
 
 const BYTES = Buffer.from(
-  "b\0t.1\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0\n",
+  "b\0t.1\0A\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0A\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0checkwinsize\0\n",
 );
 const REPORTS: readonly Report[] = [
-  { kind: "born", token: "t.1" },
+  { kind: "born", token: "t.1", expandsAliases: true },
   {
     kind: "ran",
     token: "t.1",
@@ -14,10 +14,22 @@ const REPORTS: readonly Report[] = [
     code: 127,
     flags: "ehuB",
     cwd: "/a b\nc",
-    traps: "trap -- 'x' DEBUG\n",
+    expandsAliases: true,
+    isBroken: false,
+    traps: "\\builtin trap -- 'x' DEBUG\n",
   },
   { kind: "saved", token: "t.1", number: 3 },
-  { kind: "ran", token: "t.1", number: 4, code: 0, flags: "hB", cwd: "/ä", traps: "" },
+  {
+    kind: "ran",
+    token: "t.1",
+    number: 4,
+    code: 0,
+    flags: "hB",
+    cwd: "/ä",
+    expandsAliases: false,
+    isBroken: false,
+    traps: "",
+  },
 ];
 
 function read(pieces: readonly Buffer[]): Report[] {
