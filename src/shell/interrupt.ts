@@ -89,7 +89,10 @@ class Interruption {
       this.#told.set(keyOf(process), { program: process.command, signal });
       this.#send(target, signal);
     }
-    this.#waiting = this.#bashesThatWait(stopped);
+    // A bash that waits already stays stopped: its child may have ended since, and #release decides what it gets.
+    const waiting = new Set(this.#waiting.map(({ target }) => keyOf(target.process)));
+    const fresh = this.#bashesThatWait(stopped).filter(({ target }) => !waiting.has(keyOf(target.process)));
+    this.#waiting.push(...fresh);
     const held = new Set(this.#waiting.map(({ target }) => target.process.pid));
     // Children first: by the time a parent runs, no child of it is stopped any more.
     for (const target of stopped.toReversed()) {
@@ -118,7 +121,8 @@ class Interruption {
 
   #hasForgotten(process: StoppedProcess["process"]): boolean {
     const told = this.#told.get(keyOf(process));
-    if (told === undefined) return false;
+    // A process that is about to end has no command line any more.
+    if (told === undefined || isEnding(process)) return false;
     if (told.program !== process.command) return true;
     return told.signal === "SIGINT" && ignoresSignal(process.pid, SIGINT);
   }
@@ -168,6 +172,10 @@ function isBash(pid: number): boolean {
 
 function hasUnreaped(pid: number): boolean {
   return childrenOf(pid).some((child) => readStat(child)?.hasEnded);
+}
+
+function isEnding({ command }: StoppedProcess["process"]): boolean {
+  return command === "" || /^\[.*\]$/.test(command);
 }
 
 function isRunning({ process: { pid, startTime } }: StoppedProcess): boolean {
