@@ -22,9 +22,10 @@ export function endStrays(root: SpoolRoot): void {
       // A shim needs its keeper's directory until it ends.
       if (isSameProcess(identity.shimPid, identity.shimStart)) needed.add(meta.host.pid);
     } else if (waitsIn(identity, abandoned)) {
-      // Whether its shim lives or not: the shim may have been killed together with host, keeper and deputy.
+      // The shim first, if it was not killed together with host, keeper and deputy: it has no end to record, and a
+      // living shim would put the directory back when its bash ends.
+      signalProcess({ pid: identity.shimPid, startTime: identity.shimStart }, "SIGKILL");
       killQuietly(identity.commandPid);
-      signalProcess({ pid: identity.shimPid, startTime: identity.shimStart }, "SIGCONT");
       rmSync(files.dir, { recursive: true, force: true });
     }
   }

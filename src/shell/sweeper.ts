@@ -28,7 +28,12 @@ export class Sweeper {
   nowAndThen(): void {
     if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = monotonicMs();
-    setTimeout(() => void this.#sweep(), SWEEP_DELAY_MS).unref();
+    // A sweep has no caller to report to. If it fails, for want of file descriptors for example, the next start tries again.
+    const sweep = () =>
+      this.#sweep().catch(() => {
+        this.#sweptMs = Number.NEGATIVE_INFINITY;
+      });
+    setTimeout(sweep, SWEEP_DELAY_MS).unref();
   }
 
   async #sweep(): Promise<void> {

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ShellManager } from "../../src/shell/shell-manager.ts";
@@ -51,14 +59,14 @@ test("a bash that leads to itself is refused as an error of ours", () => {
 });
 
 test("a bash that is removed after the manager was made is named by the start", async () => {
-  const link = join(directory(), "bash");
-  symlinkSync("/bin/bash", link);
-  const shells = manager({ shellPath: link });
-  unlinkSync(link);
+  const path = join(directory(), "bash");
+  copyFileSync("/bin/bash", path);
+  const shells = manager({ shellPath: path });
+  unlinkSync(path);
   const start = shells.createShell({ command: "true", workingDir: "/" });
-  await expect(start).rejects.toThrow(`No process could be started: ${link} does not exist.`);
+  await expect(start).rejects.toThrow(`No process could be started: ${path} does not exist.`);
   // It is there again: the failure was of that moment only.
-  symlinkSync("/bin/bash", link);
+  copyFileSync("/bin/bash", path);
   expect((await run(shells, "exit 8")).exitCode).toBe(8);
 });
 
