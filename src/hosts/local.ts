@@ -252,9 +252,11 @@ export class LocalHost implements Host {
     try {
       meta = taken.prepare();
     } catch (cause) {
+      // Asked before the slot is given up, which removes its directory.
+      const isLost = !isWritable(slot.files.dir);
       this.#giveUp(taken);
       // Its directory was removed while it waited: the next one may be a new one.
-      if (!isWritable(slot.files.dir)) return undefined;
+      if (isLost) return undefined;
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }

@@ -178,6 +178,9 @@ test("what cannot be kept for the next command does not change how this one ende
   // A directory in the place of the file that is written anew.
   const { code, stdout, stderr } = await inSession(
     `kept=no; echo out; mkdir -p ${join(dir(), "state/sessions")}/work.json.${process.pid}; (exit 7)`,
+    // It writes to the state directory, which needs approval otherwise.
+    "--policy",
+    "off",
   );
   expect({ code, stdout }).toEqual({ code: 7, stdout: "out\n" });
   expect(stderr).toMatch(/The session cannot be kept in .+work.json: .+ finds it as it was before this one/);
