@@ -327,7 +327,8 @@ export class SessionBash {
     const { outcome } = this.shell;
     // Its shim is gone, so nobody watches it any more.
     if (outcome?.kind === "lost") this.#kill(this.#lastNumber);
-    const taken = this.isBorn && this.#isSent && this.started.channel?.unreadBytes === 0;
+    // Its report that it is ready may still be on its way: what bash has read decides. A command must not run twice.
+    const taken = this.#isSent && this.started.channel?.unreadBytes === 0;
     if (outcome) this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#wedged });
   }
 
