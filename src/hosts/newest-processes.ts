@@ -5,7 +5,7 @@
 import { monotonicMs } from "../support/clock.ts";
 import { HUNT_BURST_MS, HUNT_QUIET_MS, NEWEST_LOOKS_COUNT, NEWEST_PIDS_COUNT } from "../support/limits.ts";
 import type { HuntPlan, ProcessRef, SignalResult, StartedShell } from "./host.ts";
-import { commandLine, lastPid, readStat } from "./process-table.ts";
+import { commandLine, isThread, lastPid, readStat } from "./process-table.ts";
 import { sendSignal } from "./signals.ts";
 
 type OwnerOf = (pid: number) => StartedShell | undefined;
@@ -22,7 +22,7 @@ export function sampleNewest(
     for (const pid of newestPids(last, before)) {
       const shell = ownerOf(pid);
       const stat = shell && readStat(pid);
-      if (stat && !stat.hasEnded)
+      if (stat && !stat.hasEnded && !isThread(pid))
         onFound(shell, { pid, startTime: stat.startTime, group: stat.group, command: commandLine(pid) });
     }
     before = last;

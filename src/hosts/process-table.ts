@@ -97,6 +97,12 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
+/** Threads have numbers of the same kind as processes, and /proc shows them to whoever asks for one by its number. */
+export function isThread(pid: number): boolean {
+  const leader = /^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+  return leader !== undefined && Number(leader) !== pid;
+}
+
 export function allPids(): number[] {
   const pids: number[] = [];
   for (const name of readdirSync("/proc")) {
