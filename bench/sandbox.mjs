@@ -1,7 +1,7 @@
 // What the sandbox costs: a fresh command in workspace-write beside plain bwrap with the same mounts and bash without
 // either, and a command in a sandboxed session beside one without. Interleaved, so that noise hits all alike.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ShellManager } from "nacre";
 import { median, sleep, spawnBash, spread, timed } from "./measure.mjs";
@@ -99,12 +99,15 @@ function forget(manager, shell) {
   setImmediate(() => manager.forget(shell));
 }
 
-/** The arguments of a real start, without what only we use. */
+/** The arguments of a real start, without what only we use: descriptors, and placeholders, which are gone by now. */
 function sameMounts(file) {
   const args = readFileSync(file, "utf8").split("\0").slice(0, -1);
   for (const option of ["--seccomp", "--json-status-fd"]) {
     const at = args.indexOf(option);
     if (at >= 0) args.splice(at, 2);
+  }
+  for (let at = args.length - 3; at >= 0; at--) {
+    if (args[at] === "--ro-bind" && !existsSync(args[at + 1])) args.splice(at, 3);
   }
   return args;
 }

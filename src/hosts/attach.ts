@@ -70,9 +70,10 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // Asleep in a read of the job pipe: a job that was sent would have woken it. Not everybody may look at this.
+  // Asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job that was sent would have woken it. Not
+  // everybody may look at this.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
-  return call === undefined || /^(?:0|63) 0x6 /.test(call) ? "waiting" : "unclear";
+  return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
 }
 
 /**

@@ -14,9 +14,9 @@ export interface Job {
   readonly variables: readonly string[];
 }
 
-/** The bytes of a job. */
+/** The bytes of a job. The empty field wakes the bash, which waits for nothing else with a timeout. */
 export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
-  return Buffer.from(encodeFields([workingDir, bashEnv, stdin, String(variables.length), ...variables]));
+  return Buffer.from(encodeFields(["", workingDir, bashEnv, stdin, String(variables.length), ...variables]));
 }
 
 export interface PlannedJob {
@@ -39,7 +39,8 @@ export function jobOf(
   const simple = Object.keys(early).every(canBeExported);
   if (
     simple &&
-    Buffer.byteLength(encodeFields([workingDir, bashEnv, stdin, "0000", ...job.variables])) <= JOB_MAX_BYTES
+    Buffer.byteLength(encodeFields(["", workingDir, bashEnv, stdin, "0000", ...job.variables])) <=
+      JOB_MAX_BYTES
   ) {
     return { job, environment: undefined };
   }

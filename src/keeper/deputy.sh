@@ -3,8 +3,9 @@
 # moment it does what the keeper would have done (host-gone.sh): no shell waits for a job that nobody will send, and
 # no command runs on that nobody would end.
 #
-# It waits for two ends of file, and sleeps until then: that of a pipe which the keeper alone has open for writing
-# (its fd 4), and then that of the lifeline, which the host has (fd 3). Shims and loggers close both.
+# It waits for two ends of file: that of a pipe which the keeper alone has open for writing (its fd 4), and then that
+# of the lifeline, which the host has (fd 3). Shims and loggers close both. A keeper that is stopped closes nothing and
+# does not see that its host is dead, so the deputy looks at the lifeline now and then and continues the keeper.
 # It leads a group of its own, so that a signal to the keeper's group leaves it.
 # shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
 
@@ -36,12 +37,24 @@ dismiss_deputy() {
   has_deputy && continue_stopped "$deputy_pid"
 }
 
+# Leaves in REPLY what the keeper wrote, or nothing if it is dead. Fails while it lives and has written nothing.
+wait_for_keeper() {
+  local status
+  IFS= read -r -d '' -t 5 REPLY
+  status=$?
+  ((status <= 128))
+}
+
 # deputy KEEPER
 deputy() {
   local acting=''
   printf nacre-deputy >"/proc/$BASHPID/comm"
-  # What is read is a reason to go; nothing is, at the death of the one who would have written it.
-  read_field REPLY && exit
+  # A field says that this deputy may go. End-of-file says that the keeper is dead.
+  until wait_for_keeper; do
+    # Readable without a field: the host is dead. The keeper does the rest once it runs.
+    read -r -t 0 -u 3 && continue_stopped "$1"
+  done
+  [[ $REPLY ]] && exit
   read_field REPLY <&3 && exit
   # The host was about to be served by another keeper, which has a deputy of its own.
   read -r acting _ <"$keeper_dir/identity" && [[ $acting == "$1" ]] || exit

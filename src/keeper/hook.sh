@@ -5,10 +5,17 @@
 # The job comes through fd 6, a pipe without a name: only the host can write to it, through /proc. A fifo
 # could be opened by every process that sees its path, and whatever it wrote would be run here.
 __nacre_job() {
-  # The job: working directory, the BASH_ENV the command is to have (or nothing), "rest" where stdin is what
-  # follows the job in this pipe (or nothing), number of variables, NAME=VALUE each, all NUL-terminated.
+  # The job: an empty field, working directory, the BASH_ENV the command is to have (or nothing), "rest" where stdin
+  # is what follows the job in this pipe (or nothing), number of variables, NAME=VALUE each, all NUL-terminated.
   # Names with this prefix only: a variable of the job must not hit a local one.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
+  # This bash has the pipe open for writing, too, and so never reads end-of-file. It exits when its shim is dead:
+  # without one, no host would ever use it. Only this read has a timeout, which costs a system call for every byte.
+  until IFS='' builtin read -r -d '' -t 10 -u 6 __nacre_pair; do
+    (($? > 128)) || builtin exit 126
+    builtin read -r _ _ _ __nacre_pair _ <"/proc/$BASHPID/stat"
+    [[ $__nacre_pair == "$PPID" ]] || builtin exit 126
+  done
   IFS='' builtin read -r -d '' -u 6 __nacre_dir
   builtin unset BASH_ENV
   IFS='' builtin read -r -d '' -u 6 __nacre_pair

@@ -34,14 +34,14 @@ is_pending() {
 
 # A command that still waits for its job has not begun: nothing of it is worth keeping alive, and nobody
 # will ever send it its job. One that was sent its job and has not read it yet, or all of it, has begun: its
-# host may have told somebody so. That one is awake, so only who sleeps in a read of the job pipe waits.
+# host may have told somebody so. That one is awake, so only who sleeps in pselect6 until fd 6 is readable waits.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
   while waits_for_job "$pid" && ((++tries < 1000)); do
     if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
       IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
-      [[ $call == '0 0x6 '* || $call == '63 0x6 '* ]] && return 1
+      [[ $call == '270 0x7 '* || $call == '72 0x7 '* ]] && return 1
     fi
     pause
   done

@@ -84,6 +84,16 @@ describe("a stopped shim", () => {
 });
 
 describe("a stopped keeper", () => {
+  test("ends with its host, and so does everything it has started", async () => {
+    const dir = directory();
+    const stateRoot = join(dir, "state");
+    const host = await startHost({ options: { stateRoot }, commands: ["echo ready; sleep 300"] }, dir);
+    process.kill(keeperPid(stateRoot, host.child.pid), "SIGSTOP");
+    host.child.kill("SIGKILL");
+    await host.exited;
+    await eventually(() => expect(processesWith(`${stateRoot}/`)).toEqual([]), 20_000);
+  });
+
   test("is continued, and the next command runs", async () => {
     const shells = manager({ poolSize: 0 });
     await run(shells, "true");
@@ -126,4 +136,20 @@ test("what host, keeper, deputy and shims leave when all are killed at once ends
   expect(waiting.filter(({ pid }) => readStat(pid) !== undefined)).toHaveLength(3);
   await manager({ stateRoot: root }).adopt();
   await eventually(() => expect(waiting.filter(({ pid }) => isAlive(pid))).toEqual([]));
+});
+
+test("a slot whose shim, keeper, deputy and host are all killed ends by itself", async () => {
+  const root = durables.root();
+  const host = await durables.host(root, { manager: { poolSize: 1 } });
+  const { id } = await host.start({ command: "true" });
+  await host.wait(id);
+  const slots = await eventually(() => {
+    const found = processesWith(`${root}/`).filter(({ command }) => command.includes("/cmd"));
+    expect(found).toHaveLength(1);
+    return found;
+  });
+  const own = processesWith(`${root}/`).filter(({ command }) => !command.includes("/cmd"));
+  for (const { pid } of own) killQuietly(pid);
+  await host.kill();
+  await eventually(() => expect(slots.filter(({ pid }) => isAlive(pid))).toEqual([]), 20_000);
 });

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deputyPids, isServing, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
+import { deputyPids, isWaiting, keeperPid, Mark, processesWith } from "../fixtures/marked.ts";
 import { isAlive, stateOf } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
@@ -13,7 +13,7 @@ async function onlyDeputy(root: string): Promise<number> {
   return await eventually(() => {
     const [deputy = -1, ...others] = deputyPids(root);
     expect(others).toEqual([]);
-    expect(isServing(deputy)).toBe(true);
+    expect(isWaiting(deputy)).toBe(true);
     return deputy;
   });
 }
