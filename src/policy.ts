@@ -1,6 +1,7 @@
 // The entry nacre/policy: judge a command without running anything, and read the rules of people.
 
 export { explain, judge } from "./policy/judge.ts";
+export type { LinkReader } from "./policy/link-reader.ts";
 export { type RuleProblem, type RuleReading, readRules } from "./policy/read-rules.ts";
 export { RULES_SCHEMA, type WrittenRule } from "./policy/rules-schema.ts";
 export type { SessionFacts } from "./policy/session-facts.ts";

@@ -15,6 +15,7 @@ import { MEANING_VARIABLES } from "../shell/session-meaning.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
+import type { DiskLinks } from "./disk-links.ts";
 import type { Judging, Moment } from "./judging.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
 import { Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
@@ -45,6 +46,8 @@ interface Admission {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly moment: Moment;
+  /** The links that the verdict depends on. */
+  readonly links: DiskLinks;
   /** Of the session at that moment; null: none yet, or no session. */
   readonly meaning: SessionFacts | null;
   readonly verdict: Verdict;
@@ -116,11 +119,11 @@ export async function admit(
   return await decide({ wanted, context, options });
 }
 
-/** Whether the command would still run as it was judged: in the same directory, with the same session state. */
+/** Whether the command would still run as it was judged: in the same directory, with the same session state and links. */
 export function isCurrent(admitted: Admitted): boolean {
-  const { wanted, context, moment, meaning } = admissionOf(admitted);
+  const { wanted, context, moment, meaning, links } = admissionOf(admitted);
   // A session reports its state as a new object, and only when something in it can have changed.
-  return meaningOf(wanted) === meaning && directoryOf(wanted, context) === moment.cwd;
+  return meaningOf(wanted) === meaning && directoryOf(wanted, context) === moment.cwd && links.isCurrent();
 }
 
 /** Judges again, for the session as it is now. What a person said yes to counts if nothing of it has changed. */
@@ -179,7 +182,8 @@ async function decide(
     ...whoseCall(context),
   });
   const meaning = meaningOf(wanted);
-  const admission = { wanted, context, options, moment, meaning, verdict, approved: before.approved };
+  const { links } = facts;
+  const admission = { wanted, context, options, moment, links, meaning, verdict, approved: before.approved };
   const earlier = before.approved ?? context.asked;
   if (verdict.verdict === "allow" && !earlier) return create(admission);
   const { cwd } = moment;

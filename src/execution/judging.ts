@@ -6,15 +6,21 @@ import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import type { SandboxProfile } from "../spool/confinement.ts";
 import { usualStateRoots } from "../spool/layout.ts";
 import { homeDirectory } from "../support/home-directory.ts";
+import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
 import type { Door } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
   /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
-  readonly facts: (workspace: string, moment?: Moment) => PolicyFacts;
+  readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
   readonly door: Door;
+}
+
+/** The facts of one judgement: they remember which links were looked up for it. */
+export interface JudgedFacts extends PolicyFacts {
+  readonly links: DiskLinks;
 }
 
 /** What a verdict depends on that may be different at the next command. */
@@ -49,6 +55,7 @@ export function createJudging(options: JudgingOptions): Judging {
       sandboxed,
       rules: policyFiles.rulesFor(workspace),
       policyFiles: [policyFiles.own, ...stateRootsBeside(workspace)],
+      links: new DiskLinks(),
     }),
   };
 }

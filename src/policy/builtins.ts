@@ -169,8 +169,10 @@ function changesDirectory(
   { scope }: Surroundings,
   { where }: BuiltinRunner,
 ): Flow {
-  const [target] = readOptions(command.args).operands;
-  const targets = directoriesNamed(target?.text ?? null, command, scope, where);
+  const { operands, flags } = readOptions(command.args);
+  const [target] = operands;
+  const named = directoriesNamed(target?.text ?? null, command, scope, where);
+  const targets = flags.has("P") && target ? withoutLinks(target.text, named, scope) : named;
   const from = scope.cwds;
   if (from.every((cwd) => targets(cwd).every((path) => isThere(path, cwd, scope, where))))
     scope.move((cwd) => targets(cwd)[0] ?? UNKNOWN);
@@ -178,6 +180,11 @@ function changesDirectory(
   scope.assign("OLDPWD", from);
   scope.unassign("PWD");
   return SILENT;
+}
+
+/** `cd -P` goes where links lead, and `..` goes up from there. */
+function withoutLinks(text: string, named: (cwd: string) => readonly string[], { made }: Scope) {
+  return (cwd: string) => [...made.links.followed(text, cwd, true), ...named(cwd)];
 }
 
 function declares(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {

@@ -80,14 +80,16 @@ function withLists(code: string): string {
 
 /** What is deleted or ended without a literal in the call itself. */
 function withoutCalls(source: string): readonly (readonly string[])[] {
-  const everybody: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
-  everybody.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
-  if (GIVEN_TREES.test(source)) everybody.push(["rm", "-rf", "--", UNKNOWN]);
-  if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return everybody;
+  const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
+  found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
+  for (const [, path = "", kind = "", target = ""] of source.matchAll(PATH_LINKS))
+    found.push(["ln", ...(kind === "sym" ? ["-s"] : []), "--", target, path]);
+  if (GIVEN_TREES.test(source)) found.push(["rm", "-rf", "--", UNKNOWN]);
+  if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return found;
   const listed = [...source.matchAll(LISTS)].map(([, path, searched]) =>
     (path ?? searched ?? "").replaceAll("*", STAR),
   );
-  return [...everybody, ...listed.map((path) => ["rm", "-rf", "--", path])];
+  return [...found, ...listed.map((path) => ["rm", "-rf", "--", path])];
 }
 
 /** Shell texts between marks of their own: backticks, %x, qx, Groovy's execute. */
@@ -105,6 +107,9 @@ const LISTS =
 /** pathlib's way to write a file. */
 const PATH_WRITES =
   /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(?:write_(?:text|bytes)|open\s*\(\s*["'][wa])/g;
+/** And to make a link. */
+const PATH_LINKS =
+  /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(sym|hard)?link_to\s*\(\s*(?:[\w.]*Path\s*\(\s*)?["']([^"'\n]{1,400})["']/g;
 /** A tree that is named from outside. */
 const GIVEN_TREES =
   /\b(?:rmtree|rmSync|rm_rf|rm_r|RemoveAll|remove_tree|rimraf)\s*\(\s*(?:process\.(?:env|argv)|os\.environ|os\.getenv|sys\.argv|ENV\b|ARGV\b|\$ENV|\$ARGV)/;
@@ -114,7 +119,7 @@ const FETCHES =
   /urlopen|urllib|URI\.open|\bget\s*\(?\s*["']https?:|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
 
 const CALLS =
-  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|symlink(?:Sync)?|ln_sf?|linkSync|os\.link|File\.link|link(?=\s*\()|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
 
 const EXECUTES =
   /^(system|System\.cmd|os:cmd|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
@@ -123,6 +128,7 @@ const REMOVES_TREES =
 const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
 const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
 const MOVES = /^(shutil\.move|rename)/;
+const LINKS = /^(symlink|ln_s|linkSync|os\.link|File\.link|link$)/;
 const READS = /^(readFile|File\.read|file_get_contents)/;
 
 function sameAs(name: string, strings: readonly string[]): readonly (readonly string[])[] {
@@ -134,6 +140,8 @@ function sameAs(name: string, strings: readonly string[]): readonly (readonly st
   if (name === "appendFileSync") return [["tee", "-a", "--", first]];
   if (MOVES.test(name) && second !== "") return [["mv", "--", first, second]];
   if (/^(copy|shutil\.copy)/.test(name) && second !== "") return [["cp", "-r", "--", first, second]];
+  if (LINKS.test(name) && second !== "")
+    return [["ln", ...(/^(symlink|ln_s)/.test(name) ? ["-s"] : []), "--", first, second]];
   if (name.startsWith("chmod")) return [["chmod", "777", first]];
   if (READS.test(name)) return [["cat", "--", first]];
   return name === "open" ? opened(first, second) : [];

@@ -1,6 +1,7 @@
 // An effective command: what really runs after words are evaluated and wrappers are peeled; and the one interface through which wrappers, shells and interpreters hand back what they would run.
 
 import type { Flow, Origin } from "./flow.ts";
+import type { Links } from "./links.ts";
 import type { Scope } from "./scope.ts";
 import type { Span } from "./span.ts";
 
@@ -36,8 +37,8 @@ export interface EffectiveCommand {
   readonly cwds: readonly string[];
   readonly via: readonly string[];
   readonly stdin: Flow;
-  /** The symbolic links that were made before, and where they lead. */
-  readonly links: ReadonlyMap<string, string>;
+  /** The symbolic links that paths may lead through. */
+  readonly links: Links;
   /** Origins of what was substituted into its words. */
   readonly substituted: readonly Origin[];
   readonly span: Span;

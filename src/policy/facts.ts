@@ -3,12 +3,12 @@
 import type { EffectiveCommand, Field } from "./command.ts";
 import { changes, changesOf } from "./effects/changes.ts";
 import { deletes, deletionsOf } from "./effects/deletions.ts";
-import type { EffectKind, RawEffect } from "./effects/effect.ts";
+import type { RawEffect } from "./effects/effect.ts";
+import type { EffectKind } from "./effects/effect-kind.ts";
 import { permissionsOf, setsPermissions } from "./effects/permissions.ts";
 import { reads, readsOf } from "./effects/reads.ts";
 import { writes, writesOf } from "./effects/writes.ts";
-import { followed } from "./followed-links.ts";
-import { locate, type Place, type Where } from "./paths.ts";
+import type { Place, Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 
 export interface Effect {
@@ -33,7 +33,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
   const effects = meant.flatMap((effect) =>
-    command.cwds.map((cwd) => resolved(effect, cwd, where, command.links)),
+    command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),
   );
   return withEffects(command, effects);
 }
@@ -72,30 +72,20 @@ const sourcesOf = remembered((program) => {
   return sources.filter(({ has }) => has(program)).map(({ of }) => of);
 });
 
+/** The effect on what the word names, and on what its links lead to. */
 function resolved(
   { kind, target, recursive = false, how = "" }: RawEffect,
   cwd: string,
   where: Where,
-  links: ReadonlyMap<string, string>,
-): Effect {
+  { links }: EffectiveCommand,
+): readonly Effect[] {
   // Some programs expand a tilde the shell has left alone.
   const text = target.text.startsWith("~/") ? where.home + target.text.slice(1) : target.text;
-  const named = locate(text, cwd, where);
-  const place = links.size === 0 ? named : throughLinks(named, kind, text, where, links);
-  return { kind, target, place, recursive: recursive || place.spread, how };
-}
-
-/** Deleting and moving a link leaves alone what it leads to, unless a slash follows its name. */
-function throughLinks(
-  place: Place,
-  kind: EffectKind,
-  text: string,
-  where: Where,
-  links: ReadonlyMap<string, string>,
-): Place {
-  const isLinkItself = (kind === "delete" || kind === "move") && !/\/\.?$/.test(text);
-  const path = place.class === "unknown" ? null : followed(place.path, links, !isLinkItself);
-  return path === null ? place : locate(path, "/", where);
+  // Deleting, moving or replacing a link leaves alone what it leads to, unless a slash follows its name.
+  const follows = kind !== "delete" && kind !== "move" && how !== "replace";
+  return links
+    .places(text, cwd, follows)
+    .map((place) => ({ kind, target, place, recursive: recursive || place.spread, how }));
 }
 
 function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {

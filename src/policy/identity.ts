@@ -4,18 +4,17 @@
 
 import type { EffectiveCommand, Field, Surroundings } from "./command.ts";
 import { asksForHelp } from "./facts.ts";
-import { followed } from "./followed-links.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { shown } from "./marks.ts";
 import type { PathClass } from "./path-class.ts";
-import { changeDirectory, locate, type Where } from "./paths.ts";
+import { changeDirectory, locate, type Place, type Where } from "./paths.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Why nobody can say what runs, and the place it is handed; null where all is well. */
 export function disguised(command: EffectiveCommand, around: Surroundings, where: Where): string | null {
   const why = unknownBecause(command, around, where);
   if (why === null || asksForHelp(command)) return null;
-  const place = command.args.find((arg) => isProtected(arg, command, where));
+  const place = command.args.find((arg) => isProtected(arg, command));
   return place ? `${why}, and it is handed ${shown(place.text)}` : null;
 }
 
@@ -98,26 +97,35 @@ const PROTECTED: ReadonlySet<PathClass> = new Set<PathClass>([
   "outside",
 ]);
 
-function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand, where: Where): boolean {
+const ELSEWHERE: ReadonlySet<PathClass> = new Set<PathClass>(["inside-home", "outside"]);
+
+const isOf = (classes: ReadonlySet<PathClass>, place: Place | undefined): boolean =>
+  place !== undefined && classes.has(place.class);
+
+function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): boolean {
   if (flow || text.startsWith("-") || !(text.includes("/") || text === "..") || /^\w[\w+.-]*:/.test(text))
     return false;
   return cwds.some((cwd) => {
-    const place = locate(text, cwd, where);
-    const path = place.class === "unknown" || links.size === 0 ? null : followed(place.path, links, true);
-    return PROTECTED.has(path === null ? place.class : locate(path, "/", where).class);
+    const [named, ...linked] = links.places(text, cwd, true);
+    // Data that lies elsewhere is often linked into a workspace.
+    return (
+      isOf(PROTECTED, named) || linked.some((place) => isOf(PROTECTED, place) && !isOf(ELSEWHERE, place))
+    );
   });
 }
 
 /** The program a path was copied, moved or linked from; null where the command did nothing of the kind. */
 export function originOf(
-  { called, cwds }: EffectiveCommand,
+  { program, called, cwds }: EffectiveCommand,
   { scope: { made } }: Surroundings,
 ): string | null {
-  if (!called.includes("/") || made.links.size + made.copies.size === 0) return null;
+  if (!called.includes("/")) return null;
   for (const cwd of cwds) {
-    const path = changeDirectory(called, cwd);
-    const origin = made.copies.get(path) ?? followed(path, made.links, true);
-    if (origin !== null && origin !== path) return origin;
+    const copied = made.copies.get(changeDirectory(called, cwd));
+    if (copied !== undefined) return copied;
+    // By the same name it is judged already.
+    const linked = made.links.followed(called, cwd, true).find((path) => !path.endsWith(`/${program}`));
+    if (linked !== undefined) return linked;
   }
   return null;
 }

@@ -8,7 +8,7 @@ import { type CodeScan, scanCode } from "./code.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
-import { changeDirectory, holdsCredentials, locate, type Where } from "./paths.ts";
+import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Span } from "./span.ts";
 
@@ -106,7 +106,7 @@ function runCode(
       )
     : [];
   for (const text of [...scan.texts, ...bare]) runner.runText(text, around);
-  for (const argv of [...scan.argvs, ...sentSecrets(scan, around, runner.where)])
+  for (const argv of [...scan.argvs, ...sentSecrets(scan, around)])
     runner.runArgv(
       argv.map((text) => ({ text, span: around.span })),
       around,
@@ -115,15 +115,14 @@ function runCode(
 }
 
 /** Keys that the code reads and sends, as the command that does the same. */
-function sentSecrets(
-  { sends, argvs }: CodeScan,
-  { scope }: Surroundings,
-  where: Where,
-): readonly (readonly string[])[] {
+function sentSecrets({ sends, argvs }: CodeScan, { scope }: Surroundings): readonly (readonly string[])[] {
   if (!sends) return [];
   const [cwd = UNKNOWN] = scope.cwds;
   return argvs
-    .filter(([program, , path = ""]) => program === "cat" && holdsCredentials(locate(path, cwd, where)))
+    .filter(
+      ([program, , path = ""]) =>
+        program === "cat" && scope.made.links.places(path, cwd, true).some(holdsCredentials),
+    )
     .map(([, , path = ""]) => ["curl", "-T", path]);
 }
 

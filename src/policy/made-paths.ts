@@ -1,9 +1,15 @@
 // What the command itself made so far: directories, links and copies.
 
+import type { Links } from "./links.ts";
+
 export class MadePaths {
   readonly directories = new Set<string>();
-  /** Where each symbolic link leads. */
-  readonly links = new Map<string, string>();
+  /** Those on disk among them. */
+  readonly links: Links;
   /** What each copy, hard link or moved file was before. */
   readonly copies = new Map<string, string>();
+
+  constructor(links: Links) {
+    this.links = links;
+  }
 }

@@ -5,7 +5,7 @@ import { type Options, readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "./marks.ts";
-import { changeDirectory, locate, type Where } from "./paths.ts";
+import { changeDirectory, type Where } from "./paths.ts";
 import type { Profile } from "./verdict.ts";
 
 /** The rules this command is judged by. */
@@ -169,9 +169,9 @@ const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"
 /** What makes the rules of `nacre run` and `nacre mcp` looser than those this command is judged by. */
 function looserOptions(
   options: Options,
-  { cwds, assignments }: EffectiveCommand,
+  { cwds, assignments, links }: EffectiveCommand,
   { scope }: Surroundings,
-  { profile, isSandboxed, where }: NacreRunner,
+  { profile, isSandboxed }: NacreRunner,
 ): readonly string[] {
   const found: string[] = [];
   for (const { text } of valuesOf(options, "policy")) {
@@ -186,7 +186,9 @@ function looserOptions(
       found.push(`nacre would run commands with --sandbox ${shown(text)}`);
   }
   for (const { text } of valuesOf(options, "writable")) {
-    const inside = cwds.every((cwd) => /^(inside-)?workspace$|^temp$/.test(locate(text, cwd, where).class));
+    const inside = cwds.every((cwd) =>
+      links.places(text, cwd, true).every((place) => /^(inside-)?workspace$|^temp$/.test(place.class)),
+    );
     if (!inside) found.push(`nacre would let commands write to ${shown(text)}`);
   }
   if (options.flags.has("allow-unsandboxed")) found.push("nacre would run commands without a sandbox");

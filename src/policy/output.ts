@@ -8,7 +8,7 @@ import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
-import { changeDirectory, holdsCredentials, locate, type Where } from "./paths.ts";
+import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
 
@@ -19,7 +19,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   rememberFetched(command, scope);
   if (command.program === "tee") rememberCopies(command, scope);
   if (command.program === "mkfifo" || command.program === "mknod") rememberPipes(command, scope);
-  const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, where));
+  const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command));
   const gone: Origin | null = picksSome(command) ? "processes" : null;
   // What a program makes of a file is no longer that file.
   const flow = flowOf(
@@ -164,7 +164,7 @@ const FETCHERS = /^(curl|wget|http|https|xh|aria2c|fetch|lynx|w3m|ssh|ftp)$/;
 const SOCKETS = /^(nc(?:\.\w+)?|ncat|netcat|socat|telnet)$/;
 const DECODERS = /^(base64|base32|xxd|openssl|gunzip|zcat|gpg|uudecode)$/;
 
-function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] {
+function ownOrigins(command: EffectiveCommand): readonly Origin[] {
   if (FETCHERS.test(command.program)) return ["network"];
   if (
     SOCKETS.test(command.program) ||
@@ -175,15 +175,15 @@ function ownOrigins(command: EffectiveCommand, where: Where): readonly Origin[] 
   if (listsProcesses(command)) return ["processes"];
   if (printsSettings(command)) return ["settings"];
   const origins: Origin[] = DECODERS.test(command.program) ? ["decoded"] : [];
-  if (readsSecret(command, where)) origins.push("secret");
+  if (readsSecret(command)) origins.push("secret");
   return origins;
 }
 
-function readsSecret({ program, args, redirects, cwds }: EffectiveCommand, where: Where): boolean {
+function readsSecret({ program, args, redirects, cwds, links }: EffectiveCommand): boolean {
   const isSecret = ({ text }: Field): boolean =>
     /[./]/.test(text) &&
     !text.startsWith("-") &&
-    cwds.some((cwd) => holdsCredentials(locate(text, cwd, where)));
+    cwds.some((cwd) => links.places(text, cwd, true).some(holdsCredentials));
   if (args.some(isSecret)) return true;
   if (redirects.some(({ operator, target }) => operator === "<" && isSecret(target))) return true;
   return program === "gpg" && args.some(({ text }) => text.includes("secret"));

@@ -64,6 +64,7 @@ export function classOf(parts: readonly string[], places: Places): PathClass {
   return (
     homeClass(parts, places) ??
     workspaceClass(parts, places.workspaceParts) ??
+    (startsWith(parts, places.homeParts) && places.homeParts.length > 1 ? "inside-home" : null) ??
     tempClass(parts) ??
     systemClass(parts, second) ??
     (startsWith(parts, places.homeParts) ? "inside-home" : "outside")

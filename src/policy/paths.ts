@@ -1,5 +1,5 @@
-// From an evaluated word to a place: resolved against the directory by the text alone, then classed.
-// No file system is asked, so a symbolic link is taken for what its name says.
+// From an evaluated word to a place: resolved against the directory by the text alone, then classed. A symbolic link is
+// taken for what its name says; links.ts adds where it leads.
 
 import { isMachineCredential } from "./credentials.ts";
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
@@ -27,15 +27,15 @@ export interface Place {
 }
 
 export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...facts }: PolicyFacts): Where {
-  const partsOf = (path: string) => normalise(path.split("/")) ?? [];
-  const homeParts = partsOf(home);
-  const workspaceParts = partsOf(workspace);
+  const known = (path: string) => normalise(path.split("/")) ?? [];
+  const homeParts = known(home);
+  const workspaceParts = known(workspace);
   const { policyFiles = [], rules = [] } = facts;
   const policyParts = [
     [...homeParts, ".config", "nacre"],
     [...workspaceParts, ".nacre"],
-    ...policyFiles.map(partsOf),
-    ...rules.flatMap(({ file }) => (file === undefined ? [] : [partsOf(file)])),
+    ...policyFiles.map(known),
+    ...rules.flatMap(({ file }) => (file === undefined ? [] : [known(file)])),
   ];
   return {
     home: asPath(homeParts),
@@ -87,10 +87,16 @@ const BROAD = new RegExp(`^\\.?[${STAR}${QUESTION}${BRACKET}]+$`);
 /** The parts of the absolute path, or null where it cannot be known. */
 function resolve(text: string, cwd: string): readonly string[] | null {
   if (text.startsWith(UNKNOWN)) return null;
-  if (text.startsWith("/")) return normalise(text.split("/"));
+  if (text.startsWith("/")) {
+    const own = OWN_DIRECTORY.exec(text);
+    return own ? resolve(`.${text.slice(own[0].length)}`, cwd) : normalise(text.split("/"));
+  }
   if (cwd.startsWith(UNKNOWN)) return null;
   return normalise([...cwd.split("/"), ...text.split("/")]);
 }
+
+/** The kernel's name for the directory of a process. */
+const OWN_DIRECTORY = new RegExp(`^/+proc/+(self|thread-self|${SOMETHING})/+cwd(?=/|$)`);
 
 function normalise(raw: readonly string[]): readonly string[] | null {
   const parts: string[] = [];
@@ -117,6 +123,11 @@ function unwrapped(parts: readonly string[]): readonly string[] {
   return parts;
 }
 
-function asPath(parts: readonly string[]): string {
+export function asPath(parts: readonly string[]): string {
   return `/${parts.join("/")}`;
+}
+
+/** The parts of a path, `..` among them. */
+export function partsOf(path: string): readonly string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
 }

@@ -2,7 +2,7 @@
 // one test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
 import type { SignKind } from "./command.ts";
-import type { EffectKind } from "./effects/effect.ts";
+import type { EffectKind } from "./effects/effect-kind.ts";
 import type { Effect, JudgedCommand } from "./facts.ts";
 import { shown } from "./marks.ts";
 import type { PathClass } from "./path-class.ts";

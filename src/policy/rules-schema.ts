@@ -2,7 +2,7 @@
 // (`npm run policy:schema` writes policy-rules.schema.json).
 
 import { z } from "zod";
-import { EFFECT_KINDS } from "./effects/effect.ts";
+import { EFFECT_KINDS } from "./effects/effect-kind.ts";
 import { PATH_CLASSES } from "./path-class.ts";
 import { RULES } from "./rules.ts";
 

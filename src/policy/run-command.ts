@@ -9,7 +9,6 @@ import { runExecOptions } from "./exec-options.ts";
 import { runFinder } from "./finders.ts";
 import type { Flow } from "./flow.ts";
 import { flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
-import { rememberMade } from "./followed-links.ts";
 import { couldMatch } from "./glob.ts";
 import { disguised, isBuiltinName, isInReach, isRedefined, originOf } from "./identity.ts";
 import { runInterpreter } from "./interpreters.ts";
@@ -19,6 +18,8 @@ import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
 import { type NacreRunner, runNacre } from "./nacre-call.ts";
 import { foldOutput } from "./output.ts";
 import { changeDirectory, type Where } from "./paths.ts";
+import { rememberMade } from "./remember-made.ts";
+import { remembered } from "./remembered.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
 import { runTerminal } from "./terminals.ts";
@@ -142,10 +143,16 @@ function runUnknown(
 
 const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
 
+/** GNU's programs where the system has others of the same name: `gln` is `ln`. */
+const GNU =
+  /^g(cat|chgrp|chmod|chown|cp|dd|head|install|link|ln|mkdir|mkfifo|mv|rmdir|shred|tail|tar|tee|touch|truncate|unlink|xargs|env|nice|nohup|stdbuf)$/;
+
+const plainName = remembered((name) => GNU.exec(name)?.[1] ?? name);
+
 function describe(argv: readonly Field[], around: Surroundings, where: Where): EffectiveCommand {
   const called = argv[0]?.text ?? "";
   return {
-    program: called.slice(called.lastIndexOf("/") + 1),
+    program: plainName(called.slice(called.lastIndexOf("/") + 1)),
     called,
     args: argv.slice(1),
     assignments: visibleAssignments(called, around, where),

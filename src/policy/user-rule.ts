@@ -1,6 +1,6 @@
 // Rules that people write: what they look like. Reading and checking them is in read-rules.ts.
 
-import type { EffectKind } from "./effects/effect.ts";
+import type { EffectKind } from "./effects/effect-kind.ts";
 import type { PathClass } from "./path-class.ts";
 
 export interface UserRule {

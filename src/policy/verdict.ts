@@ -1,5 +1,6 @@
 // What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
 
+import type { LinkReader } from "./link-reader.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type { Span } from "./span.ts";
 import type { UserRuleSet } from "./user-rule.ts";
@@ -8,7 +9,7 @@ export type Decision = "allow" | "ask" | "deny";
 export type Severity = "none" | "low" | "medium" | "high" | "critical";
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
-/** Where a command would run. Nothing is looked up: what is not said here is not known. */
+/** Where a command would run. The policy looks nothing up by itself: what is not said here is not known. */
 export interface PolicyFacts {
   readonly home: string;
   readonly cwd: string;
@@ -24,6 +25,8 @@ export interface PolicyFacts {
   readonly policyFiles?: readonly string[];
   /** What earlier commands changed in the bash that runs this one. @default a bash without such changes */
   readonly session?: SessionFacts;
+  /** Answers where symbolic links lead. @default a path leads where its text says */
+  readonly links?: LinkReader;
 }
 
 /** One rule that has something to say about one place of the command. */

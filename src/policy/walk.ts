@@ -21,6 +21,8 @@ import { type Frame, spanOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { forkingFunctions, startsItself } from "./forks.ts";
 import { inputSteps } from "./input-steps.ts";
+import type { LinkReader } from "./link-reader.ts";
+import { Links } from "./links.ts";
 import { ListOutput } from "./list-output.ts";
 import { MadePaths } from "./made-paths.ts";
 import { parseText } from "./parse.ts";
@@ -46,6 +48,7 @@ export class Walk implements Runner {
   readonly #active = new Set<string>();
 
   readonly #session: SessionFacts | undefined;
+  readonly #links: LinkReader | undefined;
   readonly #found: (command: EffectiveCommand) => void;
   /** The last one that was made: the commands of a list share it. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
@@ -56,6 +59,7 @@ export class Walk implements Runner {
     this.profile = facts.profile ?? "standard";
     this.isSandboxed = facts.sandboxed === true;
     this.#session = facts.session;
+    this.#links = facts.links;
     this.budget = budget;
     this.#found = found;
   }
@@ -63,7 +67,8 @@ export class Walk implements Runner {
   /** Walks the whole text. */
   start(text: string, cwd: string): void {
     const script = this.#parse(text, { start: 0, end: text.length });
-    const scope = new Scope(new Directories([cwd]), new Map(), new MadePaths(), this.budget);
+    const made = new MadePaths(new Links(this.where, cwd, this.budget, this.#links));
+    const scope = new Scope(new Directories([cwd]), new Map(), made, this.budget);
     if (this.#session) applySession(scope, this.#session, this.where);
     const frame: Frame = { scope, stdin: NO_FLOW, via: [], fixed: null };
     this.#script(script, frame);

@@ -126,6 +126,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   "systemd-inhibit": { longValues: ["what", "who", "why", "mode"] },
   busybox: { asks: ["list", "help", "install"] },
   toybox: PLAIN,
+  coreutils: PLAIN,
   dbus: PLAIN,
   "dbus-run-session": PLAIN,
   "dbus-launch": PLAIN,

@@ -220,6 +220,10 @@ export const POLICY_STEPS_PER_CHAR_COUNT = 4;
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** policy/: possible values of one variable, directory or word that are followed. */
 export const POLICY_ALTERNATIVES_MAX_COUNT = 32;
+/** policy/: symbolic links that are followed one after the other; the kernel gives up at as many. */
+export const POLICY_LINKS_MAX_COUNT = 40;
+/** policy/: places that one word may lead to through links. */
+export const POLICY_PLACES_MAX_COUNT = 16;
 /** policy/: variables that are followed; later ones count as unknown. */
 export const POLICY_VARIABLES_MAX_COUNT = 256;
 /** policy/: words one brace expansion may yield before the rest counts as unknown. */
@@ -235,6 +239,8 @@ export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
 /** policy/: findings of one judgement that are kept. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
 
+/** execution/: entries of a directory that are looked at for symbolic links that a pattern may stand for. */
+export const LISTED_ENTRIES_MAX_COUNT = 2_000;
 /** execution/: the timeout of a foreground command, and the longest one that may be asked for. */
 export const DEFAULT_TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;

@@ -2,6 +2,7 @@
 // object in its place, so that the lines of both sides keep matching.
 import { StringDecoder } from "node:string_decoder";
 import { checkIsCommand } from "../../execution/admission.ts";
+import { DiskLinks } from "../../execution/disk-links.ts";
 import { judge } from "../../policy/judge.ts";
 import type { PolicyFacts } from "../../policy/verdict.ts";
 import { messageOf } from "../../support/errors.ts";
@@ -47,7 +48,8 @@ function answerTo(
   } catch (error) {
     return { error: messageOf(error) };
   }
-  return verdictWire(judge(command, facts));
+  // Links may change between two lines.
+  return verdictWire(judge(command, { ...facts, links: new DiskLinks() }));
 }
 
 function commandOf(line: string): string | undefined {

@@ -10,7 +10,16 @@ type Change = (command: EffectiveCommand) => readonly RawEffect[];
 const COPY: OptionTable = {
   values: "tS",
   longValues: ["target-directory", "suffix"],
-  long: ["recursive", "archive", "force", "no-target-directory"],
+  long: [
+    "recursive",
+    "archive",
+    "force",
+    "no-target-directory",
+    "no-dereference",
+    "symbolic",
+    "symbolic-link",
+    "link",
+  ],
 };
 const INSTALL: OptionTable = { values: "tSmog", longValues: ["target-directory", "mode", "owner", "group"] };
 
@@ -19,26 +28,36 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const { sources, target } = transfer(command, COPY);
     return [
       ...sources.map((source): RawEffect => ({ kind: "move", target: source, recursive: true })),
-      ...placed(sources, target, false),
+      ...placed(sources, target, false, "replace"),
     ];
   },
   cp: (command) => {
     const { sources, target, options } = transfer(command, COPY);
     const recursive = hasFlag(options, "r", "R", "a", "recursive", "archive");
+    const isLink = hasFlag(options, "l", "link");
     return [
       ...sources.map((source): RawEffect => ({ kind: "read", target: source })),
+      ...(isLink ? hardLinked(sources) : []),
       ...placed(sources, target, recursive),
     ];
   },
   ln: (command) => {
     const { sources, target, options } = transfer(command, COPY);
-    return sources.length === 0 && !hasFlag(options, "t") ? [] : placed(sources, target, false);
+    const isHard = !hasFlag(options, "s", "symbolic");
+    const named = sources.length === 0 ? options.operands : sources;
+    const isName = hasFlag(options, "n", "T", "no-dereference", "no-target-directory");
+    const made = isName ? written(target, false, "replace") : placed(sources, target, false, "replace");
+    return [...(isHard ? hardLinked(named) : []), ...made];
+  },
+  link: ({ args }) => {
+    const { operands } = readOptions(args);
+    return [...hardLinked(operands.slice(0, 1)), ...written(operands[1], false, "replace")];
   },
   install: (command) => {
     const { sources, target, options } = transfer(command, INSTALL);
     if (hasFlag(options, "d", "directory"))
       return sources.map((source): RawEffect => ({ kind: "append", target: source }));
-    return placed(sources, target, false);
+    return placed(sources, target, false, "replace");
   },
   rsync: ({ args }) => {
     const { operands } = readOptions(args, {
@@ -90,19 +109,32 @@ function placed(
   sources: readonly Field[],
   target: Field | undefined,
   recursive: boolean,
+  how: "copy" | "replace" = "copy",
 ): readonly RawEffect[] {
   if (!target) return [];
   const inside = sources.flatMap(({ text }): readonly RawEffect[] => {
     const name = text.slice(text.lastIndexOf("/") + 1);
     if (!isCertain(name) || /^\.{0,2}$/.test(name)) return [];
     const field = { ...target, text: `${target.text}/${name}` };
-    return [{ kind: "write", target: field, recursive: false, how: "copy" }];
+    return [{ kind: "write", target: field, recursive: false, how }];
   });
-  return [...written(target, recursive), ...inside];
+  return [...written(target, recursive, how), ...inside];
 }
 
-function written(target: Field | undefined, recursive: boolean): readonly RawEffect[] {
-  return target ? [{ kind: "write", target, recursive, how: "copy" }] : [];
+function written(
+  target: Field | undefined,
+  recursive: boolean,
+  how: "copy" | "replace" = "copy",
+): readonly RawEffect[] {
+  return target ? [{ kind: "write", target, recursive, how }] : [];
+}
+
+/** A hard link is a second name by which the file can be read and written. */
+function hardLinked(sources: readonly Field[]): readonly RawEffect[] {
+  return sources.flatMap((target): readonly RawEffect[] => [
+    { kind: "read", target },
+    { kind: "append", target, how: "link" },
+  ]);
 }
 
 function unpackedTar({ args }: EffectiveCommand): readonly RawEffect[] {

@@ -1,15 +1,13 @@
-// The kinds of things a command can do to a place.
+// What a command does to what one of its words names.
 
 import type { Field } from "../command.ts";
-
-export const EFFECT_KINDS = ["delete", "move", "write", "append", "mode", "owner", "read"] as const;
-export type EffectKind = (typeof EFFECT_KINDS)[number];
+import type { EffectKind } from "./effect-kind.ts";
 
 /** An effect before its word is resolved. */
 export interface RawEffect {
   readonly kind: EffectKind;
   readonly target: Field;
   readonly recursive?: boolean;
-  /** What exactly, where a rule cares: "truncate", "setuid", "extract". */
+  /** What exactly, where a rule cares: "truncate", "setuid", "extract". "replace": a link itself, not what it leads to. */
   readonly how?: string;
 }

@@ -2,7 +2,8 @@
 
 import { hasFlag, type OptionTable, readOptions } from "../argv.ts";
 import type { EffectiveCommand } from "../command.ts";
-import type { EffectKind, RawEffect } from "./effect.ts";
+import type { RawEffect } from "./effect.ts";
+import type { EffectKind } from "./effect-kind.ts";
 
 const LONG = [
   "recursive",
