@@ -1,9 +1,9 @@
 // What a shell that has ended left running.
-import { KILL_VERIFY_MAX_MS } from "../support/limits.ts";
+import { KILL_VERIFY_MAX_MS, PROOF_SCANS_COUNT } from "../support/limits.ts";
 import { findProcesses } from "./find-processes.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
 import { pidsSince } from "./pids-since.ts";
-import { isEnding, isSameProcess } from "./process-table.ts";
+import { isEnding, isSameProcess, lastPid } from "./process-table.ts";
 
 export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> {
   let left = await look(shell);
@@ -14,12 +14,20 @@ export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> 
   return left;
 }
 
-/** Cheap where it forked nothing. What was killed is not left running, though the kernel may not have got to it. */
+/**
+ * Cheap where it forked nothing. Looks again where a process may have forked and exited before the look came to it, in
+ * which case the look has missed the child. What was killed is not left running, though the kernel may not have got
+ * to it.
+ */
 async function look(shell: StartedShell): Promise<ProcessRef[]> {
-  const candidates = pidsSince(shell.pidsBefore);
-  if (candidates.length === 0) return [];
-  const found = (await findProcesses([shell], candidates)).get(shell) ?? [];
-  return found.filter(({ pid }) => !isEnding(pid));
+  for (let looks = 1; ; looks++) {
+    const before = lastPid();
+    const candidates = pidsSince(shell.pidsBefore);
+    if (candidates.length === 0) return [];
+    const found = (await findProcesses([shell], candidates)).get(shell) ?? [];
+    const left = found.filter(({ pid }) => !isEnding(pid));
+    if (left.length > 0 || lastPid() === before || looks === PROOF_SCANS_COUNT) return left;
+  }
 }
 
 /** The end of bwrap is the end of all that is inside; the kernel takes a moment to get to each. */

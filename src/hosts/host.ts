@@ -161,3 +161,9 @@ export interface Host {
   /** Ends every shell of this host. */
   dispose(): Promise<void>;
 }
+
+/** What ending needs of a host. */
+export type KillHost = Pick<
+  Host,
+  "processesOf" | "hunt" | "signal" | "mayNotSignal" | "signalGroup" | "isAlive"
+>;

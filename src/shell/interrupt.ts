@@ -9,11 +9,11 @@
 // running with everything below it until the grace period is over.
 import { constants } from "node:os";
 import { basename } from "node:path";
-import type { StartedShell } from "../hosts/host.ts";
+import type { KillHost, StartedShell } from "../hosts/host.ts";
 import { childrenOf, endingSignal, ignoresSignal, programOf, readStat } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
-import type { KillHost } from "./kill.ts";
+import { isNothingLeft } from "./nothing-left.ts";
 import {
   keyOf,
   type Send,
@@ -68,7 +68,8 @@ class Interruption {
       this.#release();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       const left = (await host.processesOf([shell])).get(shell) ?? [];
-      if (left.length === 0 && hasEnded()) return "ended";
+      if (left.length === 0 && hasEnded())
+        return (await isNothingLeft(host, [shell])) ? "ended" : "must be killed";
       // A session's bash may take the command only now.
       if (this.#told.size === 0 && left.length > 0 && !(await this.#round("everything"))) break;
       if (left.some((process) => this.#hasForgotten(process)) && !(await this.#round("what has forgotten")))

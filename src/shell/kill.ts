@@ -8,8 +8,8 @@
 //                    (hosts/newest-processes.ts). Has a deadline: past it, the same goes on in the background
 //                    until nothing is left.
 //     waitForRecords until the shims have recorded the ends; a stopped shim is continued
-import type { Host, HuntPlan, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
-import { readStat } from "../hosts/process-table.ts";
+import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
+import { lastPid, readStat } from "../hosts/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
@@ -22,6 +22,7 @@ import {
   KILL_MAX_MS,
   KILL_VERIFY_MAX_MS,
 } from "../support/limits.ts";
+import { isNothingLeft } from "./nothing-left.ts";
 
 export interface Survivor {
   readonly pid: number;
@@ -43,12 +44,6 @@ export interface KillTarget {
   /** Resolves when the shell has ended. */
   readonly ended: Promise<unknown>;
 }
-
-/** What ending needs of a host. */
-export type KillHost = Pick<
-  Host,
-  "processesOf" | "hunt" | "signal" | "mayNotSignal" | "signalGroup" | "isAlive"
->;
 
 /** One look at the processes serves all shells: killing a thousand costs little more than killing one. */
 export async function endShells(
@@ -162,8 +157,12 @@ class KillRound {
       wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? 50 : KILL_AGAIN_MAX_MS)
     ) {
       const isForking = await this.#stopAsItAppears();
+      const before = lastPid();
       const found = await this.#freeze();
-      if (found.length === 0 && !isForking) return;
+      if (found.length === 0 && !isForking) {
+        if (lastPid() === before || (await isNothingLeft(this.#host, this.#shells))) return;
+        continue;
+      }
       for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");
       if (found.length > 0 && found.every(([, process]) => this.#denied.has(keyOf(process)))) return;
       await pause(wait);

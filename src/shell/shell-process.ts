@@ -1,6 +1,6 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
-import type { Host, ProcessRef, StartedShell } from "../hosts/host.ts";
+import type { Host, KillHost, ProcessRef, StartedShell } from "../hosts/host.ts";
 import { readStat } from "../hosts/process-table.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import { Cursor, sizeOf } from "../spool/cursor.ts";
@@ -17,7 +17,7 @@ import {
   type StreamName,
 } from "./follow-output.ts";
 import { interruptCommand } from "./interrupt.ts";
-import { endShells, type KillHost, type KillReport, type KillTarget, signalShells } from "./kill.ts";
+import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";

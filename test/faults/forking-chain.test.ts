@@ -88,3 +88,16 @@ test("a session whose command is a forking chain answers at its timeout, and tak
   await chain.ended;
   expect(await say("echo next")).toBe("next");
 });
+
+test("a forking chain is dead when the cancel of its command has returned", async () => {
+  const { run, dir } = openSession(shells);
+  for (let time = 0; time < 4; time++) {
+    const chain = new Chain(dir, "python3", { setsid: time % 2 === 0 });
+    const cancel = new AbortController();
+    const result = run(`${chain.command}; sleep 300`, { signal: cancel.signal });
+    await atFullSpeed(lastPid);
+    cancel.abort();
+    expect((await result).outcome).toMatchObject({ kind: "aborted" });
+    await chain.ended;
+  }
+}, 120_000);
