@@ -26,17 +26,18 @@ export function reportProgress(
   const timer = setInterval(() => {
     const grown = parts.find(({ path, from }) => sizeOf(path) > (seen.get(path) ?? from));
     for (const { path } of parts) seen.set(path, sizeOf(path));
-    if (grown) onProgress({ message: polish(lastLines(grown)) });
+    if (grown) onProgress({ message: lastLines(grown, polish) });
   }, PROGRESS_INTERVAL_MS);
   return () => clearInterval(timer);
 }
 
-function lastLines({ path, from: start }: SpoolStart): string {
+/** Polished before they are cut: a part of a secret is not recognized, and some secrets have many lines. */
+function lastLines({ path, from: start }: SpoolStart, polish: Polish): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);
   const bytes = readRange(path, from, size);
   const whole = decodeUtf8(bytes.subarray(from === start ? 0 : orphanedHeadBytes(bytes)));
-  // Half a line may be half a secret, which nobody would recognise; an endless line is shown all the same.
-  const text = from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, "");
+  // The first line may be cut; one without end is shown all the same.
+  const text = polish(from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, ""));
   return text.replace(/\n$/, "").split("\n").slice(-PROGRESS_LINES_COUNT).join("\n");
 }

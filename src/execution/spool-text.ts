@@ -4,6 +4,7 @@ import { readRange } from "../spool/cursor.ts";
 import {
   END_READ_BYTES,
   FILTER_LINE_MAX_CHARS,
+  REDACT_HOLD_MAX_CHARS,
   SCAN_PIECE_BYTES,
   WHOLE_READ_MAX_BYTES,
 } from "../support/limits.ts";
@@ -79,7 +80,7 @@ export async function filteredTextOf(
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
     // A line without end must not be held in memory whole, nor looked through again for every piece.
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
-    const end = complete ? text.length : text.lastIndexOf("\n") + 1;
+    const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);
     const filtered = filterLines(polish(text.slice(0, end)), pattern);
     kept.add(filtered.text);
@@ -87,6 +88,13 @@ export async function filteredTextOf(
     if (!last) await new Promise((resolve) => setImmediate(resolve));
   }
   return { ends: kept.ends(), skipped };
+}
+
+/** A private key has many lines, and is recognized only as a whole: one that begins and does not end waits for the rest. */
+function beforeOpenKey(text: string, end: number): number {
+  const begin = text.lastIndexOf("-----BEGIN ", end);
+  const isOpen = begin > text.lastIndexOf("-----END ", end) && end - begin < REDACT_HOLD_MAX_CHARS;
+  return isOpen ? text.lastIndexOf("\n", begin) + 1 : end;
 }
 
 // No character (as String.length counts) has more than three bytes: what is larger cannot fit into the limit.

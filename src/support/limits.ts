@@ -254,7 +254,7 @@ export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;
 export const PROGRESS_INTERVAL_MS = 250;
 /** execution/: how many of the last lines progress shows, and how many bytes are read for them. */
 export const PROGRESS_LINES_COUNT = 5;
-export const PROGRESS_READ_BYTES = 4_096;
+export const PROGRESS_READ_BYTES = 2 * REDACT_HOLD_MAX_CHARS;
 /** execution/: output up to this size is read whole; of a larger one, only as much from each end. */
 export const WHOLE_READ_MAX_BYTES = 256 * 1024;
 export const END_READ_BYTES = 128 * 1024;

@@ -42,10 +42,21 @@ describe("progress", () => {
     const { told } = await follow(
       tools(),
       // Written in one go: no look finds half of it.
-      `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..4080}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
+      `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..40950}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
       "ready",
     );
     expect(told.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);
+  });
+
+  test("shows no part of a private key that is longer than what it shows", async () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(200)}`;
+    const { told } = await follow(
+      tools(),
+      // Written in one go: no look finds half of it.
+      `printf %s '${key}' >key; { cat key; echo -----END PRIVATE KEY-----; echo ready; } >text; cat text; sleep 60`,
+      "ready",
+    );
+    expect(told.map(({ message }) => message)).toEqual(["[redacted:private-key]\nready"]);
   });
 
   test("that its listener cannot take is noted, and the command goes on", async () => {

@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { redact } from "../../src/environment/redact.ts";
 import { filteredTextOf, textOf } from "../../src/execution/spool-text.ts";
-import { WHOLE_READ_MAX_BYTES } from "../../src/support/limits.ts";
+import { SCAN_PIECE_BYTES, WHOLE_READ_MAX_BYTES } from "../../src/support/limits.ts";
 import { measureText } from "../../src/text/decode.ts";
 import { compilePattern } from "../../src/text/pattern.ts";
 import { useDirectories } from "../fixtures/directories.ts";
@@ -75,6 +76,13 @@ describe("filtering a part", () => {
     expect(whole.startsWith(head) && whole.endsWith(tail)).toBe(true);
     expect(middle).toEqual(measureText(whole.slice(head.length, whole.length - tail.length)));
     expect(middle.characters).toBeGreaterThan(0);
+  });
+
+  test("shows no part of a private key that lies in two pieces", async () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(100)}-----END PRIVATE KEY-----\n`;
+    const before = "a line\n".repeat(Math.ceil((SCAN_PIECE_BYTES - key.length / 2) / 7));
+    const { ends } = await filteredTextOf(spooled(`${before}${key}after\n`), redact, compilePattern("^[^a]"));
+    expect(ends.head + ends.tail).toBe("[redacted:private-key]\n");
   });
 
   test("keeps a last line without its newline, for any lines", async () => {
