@@ -200,7 +200,7 @@ async function decide(
     await checkSyntax(wanted.command, { workingDir: context.workingDir, scope: scopeOf(context) }, options);
   if (!context.approve) {
     const how = waysToAllow(wanted.command, verdict, facts, judging);
-    const words = `Command needs approval, and nobody is there to ask: ${why} ${how} Nothing was run.`;
+    const words = `Command needs approval, and no person can be asked here: ${why} ${how} Nothing was run.`;
     throw new Refusal("approval_refused", words, request, cwd);
   }
   const approved = await ask(request, context.approve, context.signal);

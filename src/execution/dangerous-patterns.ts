@@ -61,7 +61,7 @@ export const DENY_RULES = [
   },
   {
     id: "send-secret",
-    reason: "curl would send keys or credentials to somebody else.",
+    reason: "curl would send keys or credentials to another host.",
   },
   {
     id: "send-secret-away",
@@ -69,7 +69,7 @@ export const DENY_RULES = [
   },
   {
     id: "give-shell",
-    reason: "A shell would be given to somebody else over the network.",
+    reason: "A shell would be given to another host over the network.",
   },
   {
     id: "replace-keys",
@@ -81,6 +81,6 @@ export const DENY_RULES = [
   },
   {
     id: "reverse-shell",
-    reason: "A shell would be given to somebody else: python3 connects a shell to a socket.",
+    reason: "A shell would be given to another host: python3 connects a shell to a socket.",
   },
 ] as const;

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { pipePath } from "./process-pipe.ts";
@@ -26,9 +27,9 @@ export class Logger {
   readonly file: string;
   /** Where a session's bash opens what it reads from, if it was started for a session that ran already. */
   readonly input: string | undefined;
-  /** What a descriptor of that looks like in /proc. */
-  readonly inputLink: string | undefined;
-  readonly #fifo: string | undefined;
+  /** See inputLink. */
+  #link: string | undefined;
+  #fifo: string | undefined;
   readonly #output: number;
   readonly #wchan: number | undefined;
   readonly #stat: number | undefined;
@@ -42,12 +43,17 @@ export class Logger {
     this.file = file;
     this.#fifo = later?.fifo;
     this.input = later && (later.fifo ?? pipePath(pid, 0));
-    this.inputLink = later && readlinkSync(pipePath(pid, 0));
+    if (later) this.#link = readlinkSync(pipePath(pid, 0));
     this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
     this.#wchan = openQuietly(`/proc/${pid}/wchan`);
     this.#stat = openQuietly(`/proc/${pid}/stat`);
     this.#syscall = openQuietly(`/proc/${pid}/syscall`);
     if (this.input !== undefined) this.#begin(this.input);
+  }
+
+  /** What a descriptor of the pipe it reads from looks like in /proc; also after its end, once it has been idle. */
+  get inputLink(): string | undefined {
+    return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
   }
 
   /** Bytes on disk. */
@@ -65,7 +71,11 @@ export class Logger {
 
   get state(): LoggerState {
     // Asleep where the kernel waits for a pipe to fill: nearly always that says all, in one look. Its output is a file.
-    if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) return "idle";
+    if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) {
+      // Not before: a logger that has just been forked may not have its pipe yet.
+      this.#link ??= this.inputLink;
+      return "idle";
+    }
     const stat = readQuietly(this.#stat);
     if (stat === undefined) return "gone";
     const state = stat[stat.lastIndexOf(")") + 2] ?? "X";
@@ -79,27 +89,24 @@ export class Logger {
     return call.startsWith("0 0x0 ") || call.startsWith("63 0x0 ") ? "idle" : "busy";
   }
 
-  /** bash holds it open now; until then it would have ended. */
-  letGo(): void {
-    if (this.#hold === undefined) return;
-    closeSync(this.#hold);
-    this.#hold = undefined;
-    try {
-      if (this.#fifo !== undefined) unlinkSync(this.#fifo);
-    } catch {
-      // The keeper is gone, and everything of it.
-    }
+  /** bash has it open now: its fifo needs no name any more. */
+  isTaken(): void {
+    const fifo = this.#fifo;
+    this.#fifo = undefined;
+    // Where the keeper is gone, everything of it is.
+    if (fifo !== undefined) attempt(() => unlinkSync(fifo));
   }
 
+  /** Held until now: it does not end with the bash that prints to it, so that one that has ended was ended. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.letGo();
-    for (const fd of [this.#output, this.#wchan, this.#stat, this.#syscall])
+    this.isTaken();
+    for (const fd of [this.#hold, this.#output, this.#wchan, this.#stat, this.#syscall])
       if (fd !== undefined) closeSync(fd);
   }
 
-  /** It waits for an empty line: from then on somebody has its stdin open for writing. */
+  /** It waits for an empty line: from then on its stdin is open for writing here. */
   #begin(input: string): void {
     this.#hold = openSync(input, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(this.#hold, "\n");

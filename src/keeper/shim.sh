@@ -194,7 +194,7 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Somebody stopped it: wake it, once. If it is stopped again, that is meant.
+        # Another process stopped it: wake it, once. If it is stopped again, that is meant.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;
@@ -216,7 +216,7 @@ end_of_logger() {
     0 | 127) ;;
     153) flags+=c ;; # SIGXFSZ: the cap
     1) flags+=f ;;   # cat could not write: no space
-    *) flags+=l ;;   # somebody ended it
+    *) flags+=l ;;   # another process, or the kernel, killed it
   esac
 }
 

@@ -13,7 +13,7 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
     const { state } = logger;
     if (state === "idle" || state === "gone") return state;
     if (state === "stopped" && !woken) {
-      // Somebody stopped it: wake it, once. If it is stopped again, that is meant.
+      // Another process stopped it: wake it, once. If it is stopped again, that is meant.
       woken = true;
       wake(logger.pid);
     }

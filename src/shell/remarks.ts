@@ -3,20 +3,21 @@ import { existsSync, readFileSync } from "node:fs";
 import type { StartedShell } from "../hosts/host.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
+import { STDOUT_NAME } from "../spool/layout.ts";
+import { LOGGER_KILLED, spoolFullRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
+  // Loggers that a session's bash got later are not the shim's, which knows nothing of their end.
+  if (meta.output !== undefined && meta.output.stdout.file !== STDOUT_NAME)
+    return confinementRemarks({ files, meta });
   const remarks: string[] = [];
   if (record.capReached) {
     remarks.push(
       `output cap reached: only the first ${meta.capBytes} bytes of a stream are kept, and the command was ended by SIGPIPE when it printed more`,
     );
   }
-  if (record.spoolFull)
-    remarks.push(
-      "spool full: the disk had no space left for the output; the exit code is right, output is missing",
-    );
-  if (record.loggerLost)
-    remarks.push("logger lost: somebody ended the process that stores the output; output is missing");
+  if (record.spoolFull) remarks.push(spoolFullRemark(files.dir));
+  if (record.loggerLost) remarks.push(LOGGER_KILLED);
   // The shim counts the files it has opened itself.
   const isCounted = meta.output === undefined;
   const short =
@@ -27,8 +28,12 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
       `output lost: its directory ${files.dir} was removed while it ran and cannot be made again; the exit code is right`,
     );
   } else if (record.unsure || short) remarks.push("output may be incomplete");
-  if (meta.confinement) remarks.push(...saved(files.remarks));
-  return remarks;
+  return [...remarks, ...confinementRemarks({ files, meta })];
+}
+
+/** What its sandbox and its limits have to say. */
+export function confinementRemarks({ files, meta }: Pick<StartedShell, "files" | "meta">): string[] {
+  return meta.confinement ? saved(files.remarks) : [];
 }
 
 function saved(path: string): string[] {

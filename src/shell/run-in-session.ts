@@ -13,7 +13,7 @@ export async function runInSession(
   let restarted = false;
   for (let tries = 0; tries < 3; tries++) {
     const { bash, died } = await place.succession.current(notes);
-    if (died) notes.push(say.foundDeadNote(died.shell.outcome));
+    if (died) notes.push(say.foundDeadNote(died.shell.outcome), ...say.staleNotes(place.succession.missing));
     restarted ||= died !== undefined;
     const result = await new Run(place, command, options, bash, { notes, restarted }).result();
     if (result) return result;

@@ -16,6 +16,8 @@ import {
 } from "../support/limits.ts";
 import type { Outcome } from "./outcome.ts";
 import { recordOf } from "./published.ts";
+import { confinementRemarks } from "./remarks.ts";
+import { SavedStates } from "./saved-states.ts";
 import {
   type CommandPlan,
   commandMessage,
@@ -108,8 +110,7 @@ export class SessionBash {
   readonly #kill: (number: number) => void;
   #heir: ShellProcess | undefined;
   readonly #onBirth: (() => void)[] = [];
-  readonly #onSaved: (() => void)[] = [];
-  #savedNumber = -1;
+  readonly states: SavedStates;
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
   #firstLook: NodeJS.Timeout | undefined;
   #watchdog: NodeJS.Timeout | undefined;
@@ -135,12 +136,14 @@ export class SessionBash {
         options.onEnd(this);
       },
     });
+    this.states = new SavedStates(this.scratch, options.place.nonce, options.inherited);
     const { files, loggers } = started;
     this.output = new SessionOutput({
       host: this.world?.room ?? host,
       dir: files.dir,
       capBytes,
       earlier: this.world?.earlierOutput,
+      endWithBash: this.world === undefined,
       loggers: {
         stdout: new Logger(loggers?.stdout ?? 0, files.stdout),
         stderr: new Logger(loggers?.stderr ?? 0, files.stderr),
@@ -169,8 +172,22 @@ export class SessionBash {
 
   /** The shim has told how it ended. */
   conclude(record: ExitRecord): void {
+    if (!this.#heir) this.shell.conclude(record);
+    else if (!this.#over) void this.#concludeHeir(this.#heir, record);
+  }
+
+  /** What the command that ended it should know of the end, besides the code. */
+  get remarks(): readonly string[] {
+    return this.output.isInExitRecord ? this.shell.remarks : confinementRemarks(this.started);
+  }
+
+  /** No shim waits for loggers that it has not started: first everything is on disk, then it has ended. */
+  async #concludeHeir(heir: ShellProcess, record: ExitRecord): Promise<void> {
+    this.#over = true;
+    if (!this.output.isInExitRecord) heir.remark(...(await this.output.drainLast()));
     this.shell.conclude(record);
-    this.#heir?.conclude(record);
+    heir.conclude(record);
+    await this.close();
   }
 
   /** The line of its script that the next command will be in. */
@@ -240,12 +257,10 @@ export class SessionBash {
     this.#settle()?.({ kind: "ended", outcome, taken: true, wedged: this.#wedged });
   }
 
-  /** Resolves when the state after this command is on disk, or never will be. */
-  async saved(number: number): Promise<void> {
+  /** Resolves with true when the state after this command was saved, or could not be; with false if it never will be. */
+  async saved(number: number): Promise<boolean> {
     this.save();
-    while (this.isAlive && this.#savedNumber < number) {
-      await new Promise<void>((resolve) => this.#onSaved.push(resolve));
-    }
+    return await this.states.reported(number, () => this.isAlive);
   }
 
   /** Resolves when it takes commands, or never will. */
@@ -263,11 +278,10 @@ export class SessionBash {
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
       case "ended":
-        void this.#concludeInside(report.code);
+        this.conclude(recordOf({ exitCode: report.code }));
         break;
       case "saved":
-        this.#savedNumber = report.number;
-        for (const tell of this.#onSaved.splice(0)) tell();
+        this.states.take(report.number, report.problem);
         break;
       case "ran": {
         this.flags = report.flags;
@@ -290,12 +304,6 @@ export class SessionBash {
     clearTimeout(this.#firstLook);
     this.started.channel?.close();
     await this.output.close();
-  }
-
-  /** In a sandbox no shim has waited for what it printed to be on disk. Who waits for a command does that, else we. */
-  async #concludeInside(exitCode: number): Promise<void> {
-    if (this.#heir) await this.output.drainLast();
-    this.conclude(recordOf({ exitCode }));
   }
 
   #leave(expandsAliases: boolean, disabled = this.putAside.disabled): void {
@@ -321,12 +329,16 @@ export class SessionBash {
 
   #ended(): void {
     this.#over = true;
-    for (const tell of [...this.#onBirth.splice(0), ...this.#onSaved.splice(0)]) tell();
-    // A shim that was killed has told nobody.
+    for (const tell of this.#onBirth.splice(0)) tell();
+    this.states.wake();
+    // A shim that was killed has reported nothing.
     this.started.channel?.close();
     const { outcome } = this.shell;
-    // Its shim is gone, so nobody watches it any more.
-    if (outcome?.kind === "lost") this.#kill(this.#lastNumber);
+    // Its shim is gone, so no process watches it any more.
+    if (outcome?.kind === "lost") {
+      this.#kill(this.#lastNumber);
+      if (this.#heir) void this.close();
+    }
     // Its report that it is ready may still be on its way: what bash has read decides. A command must not run twice.
     const taken = this.#isSent && this.started.channel?.unreadBytes === 0;
     if (outcome) this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#wedged });
@@ -361,7 +373,7 @@ export class SessionBash {
     const { commandPid, channel } = this.started;
     if (!channel?.isFlushed) return false;
     const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1")) ?? "";
-    // Its logger was killed: opening the fifo anew waits for somebody who reads it.
+    // Its logger is gone: opening the pipe anew waits for a reader.
     if (/^(?:257|56) /.test(call)) return this.output.isAnyLoggerGone;
     if (!/^(?:0|63) 0x0 /.test(call)) return false;
     return attempt(() => readlinkSync(`/proc/${commandPid}/fd/0`)) === channel.link;

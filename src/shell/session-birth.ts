@@ -1,6 +1,5 @@
 // Starts a bash for a session: an ordinary slot whose command is a bash that reads its script from us. What
 // it is to restore is sent at once; commands may follow without waiting for it.
-import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { StartedShell } from "../hosts/host.ts";
@@ -13,6 +12,7 @@ import { REPORTS_INSIDE } from "./confiner.ts";
 import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
+import { writeScript } from "./session-inheritance.ts";
 import type { SessionHouse } from "./session-options.ts";
 import { putAsideOf, restoreScript } from "./session-restore.ts";
 import { readEnvironmentList, stateFile } from "./session-state.ts";
@@ -77,7 +77,14 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   // In the new directory: the one it was saved in may be swept some day.
   if (options.state !== undefined) {
     const script = restoreScript(options.state, nonce, Object.keys(house.environment.env));
-    writeFileSync(restoreFrom, script, { flag: "wx", mode: 0o600, encoding: "latin1" });
+    try {
+      writeScript(restoreFrom, script, started.files.dir);
+    } catch (error) {
+      // The state is still here, for a bash that comes when there is space.
+      await born.shell.end({ kind: "killed", detail: "the session" }, 0);
+      await born.close();
+      throw error;
+    }
   }
   const profileEnvPath = join(born.scratch, "profile-env");
   born.send(

@@ -33,13 +33,21 @@ export interface HarnessPlace {
   readonly token: string;
   /** The one variable. */
   readonly variable: string;
-  /** A redirection of stdout to where it reports. */
+  /** A redirection of stdout to where it reports, and one of stderr. */
   readonly toReport: string;
+  readonly errorsToReport: string;
 }
 
 export function harnessPlace(nonce: string, token: string, reportPath: string): HarnessPlace {
   // Opened for reading, too: that never blocks, whoever is or is not at the other end.
-  return { nonce, token, variable: `__nacre_${nonce}`, toReport: `1<>${quoted(reportPath)}` };
+  const path = quoted(reportPath);
+  return {
+    nonce,
+    token,
+    variable: `__nacre_${nonce}`,
+    toReport: `1<>${path}`,
+    errorsToReport: `2<>${path}`,
+  };
 }
 
 export interface CommandPlan {
@@ -289,7 +297,8 @@ function saveState(
     also,
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
-    `\\builtin printf '${mark(`end ${number}`)}';} 1<>${quoted(statePath)};`,
+    // What goes wrong stands before the report, and says that the state is not whole: `declare` has no exit code for it.
+    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${quoted(statePath)};`,
     `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${place.toReport};`,
   ].join("");
 }

@@ -1,6 +1,9 @@
 // Files through which shells that are started from a session get what they inherit: read once, at their start.
 import { unlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { diskProblem } from "../hosts/slot-pool.ts";
+import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
 export class Inheritances {
@@ -10,11 +13,11 @@ export class Inheritances {
   write(dir: string, script: string): string {
     // Those of shells that have ended were read long ago.
     this.#given = this.#given.filter(({ file, shell }) => {
-      if (!shell.isRunning) unlinkQuietly(file);
+      if (!shell.isRunning) attempt(() => unlinkSync(file));
       return shell.isRunning;
     });
     const file = join(dir, `inherit.${++this.#count}`);
-    writeFileSync(file, script, { mode: 0o600, encoding: "latin1" });
+    writeScript(file, script, dir);
     return file;
   }
 
@@ -24,7 +27,7 @@ export class Inheritances {
 
   /** But for those that outlive the session and may be about to read theirs: they go with their directory. */
   removeAll(): void {
-    for (const { file, shell } of this.#given) if (!shell.durable) unlinkQuietly(file);
+    for (const { file, shell } of this.#given) if (!shell.durable) attempt(() => unlinkSync(file));
   }
 }
 
@@ -33,10 +36,12 @@ export function asBashEnv(path: string): string {
   return path.replace(/[\\$`]/g, "\\$&");
 }
 
-function unlinkQuietly(path: string): void {
+/** A script that a bash is to read, whole or not at all. `dir`: of the shell that it is for, or of its session's bash. */
+export function writeScript(path: string, script: string, dir: string): void {
   try {
-    unlinkSync(path);
-  } catch {
-    // It is gone already.
+    writeFileSync(path, script, { flag: "wx", mode: 0o600, encoding: "latin1" });
+  } catch (cause) {
+    attempt(() => unlinkSync(path));
+    throw new NacreError("spawn_failed", diskProblem(dirname(dirname(dir)), cause), { cause });
   }
 }

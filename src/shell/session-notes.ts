@@ -1,5 +1,6 @@
 // What a session says about itself, a line each. Words only.
 
+import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
 import type { Survivor } from "./kill.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
@@ -27,8 +28,28 @@ export function restartedNotes(how: { readonly wedged: boolean; readonly next: N
   }
 }
 
+/** What bash could not write to disk after a command. The bash that runs still has it. */
+export function unsavedNote(dir: string, why: string, isFull: boolean): string {
+  const help = isFull
+    ? "Free space on that disk, or set NACRE_HOME to a directory on another disk"
+    : "Make that directory writable";
+  return `The session's state could not be saved in ${dir}: ${why}. It is lost if the session's bash ends. ${help}; the next command saves it again.`;
+}
+
+/** The next bash gets an older state than it should. */
+export function staleNotes(
+  missing: { readonly commands: number; readonly why: string } | undefined,
+): string[] {
+  if (missing === undefined || missing.commands === 0) return [];
+  const { commands, why } = missing;
+  const which = commands === 1 ? "the command" : `the ${commands} commands`;
+  return [`Not in that state is what ${which} before this one changed: it could not be saved (${why}).`];
+}
+
 /** What the new bash has not taken over. */
-export function unrestoredNotes(names: readonly string[] | "unknown"): string[] {
+export function unrestoredNotes(names: readonly string[] | "unknown" | NacreError): string[] {
+  if (names instanceof NacreError)
+    return [`The new bash could not be started yet: ${names.message} The next command tries again.`];
   if (names === "unknown")
     return ["The new bash is not ready yet; what it cannot take over is named with the next command."];
   if (names.length === 0) return [];
@@ -69,6 +90,11 @@ export function outsideNote(outside: string, back: string): string {
 
 export function wentOnNote(id: string): string {
   return `The command goes on as background shell ${id}; the session has a new bash with the state from before the command.`;
+}
+
+/** No logger could be started in place of one that is gone. */
+export function discardedNote(why: string): string {
+  return `Output lost: the process that stores it ended, and no other one could be started: ${why} The exit code is right; the next command tries again.`;
 }
 
 export function mixedNote(): string {

@@ -1,24 +1,25 @@
 // Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
-import { readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { Logger } from "../hosts/logger.ts";
-import { isSameProcess, readStat } from "../hosts/process-table.ts";
+import { readStat } from "../hosts/process-table.ts";
+import { isDiskFull } from "../spool/disk-space.ts";
 import { attempt } from "../support/attempt.ts";
-import { monotonicMs } from "../support/clock.ts";
 import {
-  FINISHED_MAX_AGE_SECONDS,
   SESSION_COPY_MAX_BYTES,
   SESSION_LOG_MAX_BYTES,
   SESSION_OWN_FILE_MIN_BYTES,
-  SESSION_RETIRED_MAX_COUNT,
 } from "../support/limits.ts";
 import { copyPart } from "./copy-part.ts";
 import { drain } from "./drain.ts";
 import type { StreamName } from "./follow-output.ts";
+import { capRemark, loggerGoneRemark, spoolFullRemark, unsureRemark } from "./lost-output.ts";
 import type { OutputPart } from "./output-part.ts";
+import { closesOnExec, descriptorsOf, linkOf } from "./process-descriptors.ts";
+import { RetiredFiles } from "./retired-files.ts";
 import type { NewOutputs } from "./session-harness.ts";
 
 export type BothStreams<T> = Readonly<Record<StreamName, T>>;
@@ -32,6 +33,8 @@ export interface SessionOutputOptions {
   readonly dir: string;
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
+  /** These end with the bash, and how they ended is in its exit record. In a sandbox others write to them later. */
+  readonly endWithBash: boolean;
   /** The loggers have written for others before: where that ends, and the number of files there are. */
   readonly earlier?: { readonly to: BothStreams<number>; readonly files: number } | undefined;
 }
@@ -45,9 +48,9 @@ export class SessionOutput {
   /** Where the output of the command before ended. */
   #to: BothStreams<number> = { stdout: 0, stderr: 0 };
   #count = 0;
-  #retired: RetiredFile[] = [];
-  /** Files that a result has named. */
-  readonly #named = new Set<string>();
+  readonly #retired = new RetiredFiles();
+  /** No logger could be had for the command that runs: its output goes nowhere. */
+  #isDiscarding = false;
 
   constructor(options: SessionOutputOptions) {
     this.#options = options;
@@ -73,15 +76,20 @@ export class SessionOutput {
     return STREAMS.some((stream) => this.#loggers[stream].state === "gone");
   }
 
-  /** A command is about to be sent; the fifos it is to change to first, if any. */
+  /** What is known of the end of the loggers is in the exit record of the bash. */
+  get isInExitRecord(): boolean {
+    return this.#options.endWithBash && this.#loggers.stdout === this.#options.loggers.stdout;
+  }
+
+  /**
+   * A command is about to be sent; the fifos it is to change to first, if any. Throws where it should change and there
+   * is nothing to change to.
+   */
   async begin(pid: number): Promise<NewOutputs | undefined> {
-    const asked = this.#next;
-    if (asked !== undefined) {
-      this.#next = undefined;
-      this.#switching = await asked;
-    }
+    this.#isDiscarding = false;
     // What bash says between two commands (of a job that was killed, say) is read with the next one.
     this.#from = this.#to;
+    this.#switching = (await this.#askedLoggers()) ?? this.#switching;
     const next = this.#switching;
     if (!next) return undefined;
     return {
@@ -91,9 +99,27 @@ export class SessionOutput {
     };
   }
 
+  /** Where they could not be had, they are asked for once more: the disk may have been full then, and not be so now. */
+  async #askedLoggers(): Promise<BothStreams<Logger> | undefined> {
+    const asked = this.#next;
+    this.#next = undefined;
+    return await asked?.catch(() => this.#open());
+  }
+
+  /**
+   * After `begin` has thrown: what the command is to change to where a logger is gone. Its pipe has no reader, so that
+   * whatever opens it would wait for ever. The next command tries again.
+   */
+  instead(pid: number): NewOutputs | undefined {
+    this.exchange();
+    if (!this.isAnyLoggerGone) return undefined;
+    this.#isDiscarding = true;
+    return { stdout: "/dev/null", stderr: "/dev/null", followers: this.#descriptorsOfOutput(pid) };
+  }
+
   /** Those that a command of this bash made of its output. What bash itself keeps for later closes on exec. */
   #descriptorsOfOutput(pid: number): NewOutputs["followers"] {
-    const pipes = STREAMS.map((stream) => ({ stream, link: linkOf(this.#loggers[stream].pid, 0) }));
+    const pipes = STREAMS.map((stream) => ({ stream, link: this.#loggers[stream].inputLink }));
     return descriptorsOf(pid).flatMap((name) => {
       const fd = Number(name);
       if (fd <= 2 || closesOnExec(pid, fd)) return [];
@@ -120,9 +146,9 @@ export class SessionOutput {
     if (!next) return true;
     // While it reports, its own output is elsewhere: any of its descriptors will do.
     const open = pid === undefined ? [] : descriptorsOf(pid).map((fd) => linkOf(pid, fd));
-    const done = pid === undefined || STREAMS.every((stream) => open.includes(next[stream].inputLink));
+    const done = pid === undefined || STREAMS.every((stream) => open.includes(next[stream].inputLink ?? ""));
     for (const stream of STREAMS) {
-      next[stream].letGo();
+      next[stream].isTaken();
       if (done) this.#retire(this.#loggers[stream]);
       else next[stream].close();
     }
@@ -134,7 +160,7 @@ export class SessionOutput {
 
   /** Whether another process holds one of the pipes the commands print to. */
   isHeldBy(pid: number): boolean {
-    const pipes = STREAMS.map((stream) => linkOf(this.#loggers[stream].pid, 0));
+    const pipes = STREAMS.map((stream) => this.#loggers[stream].inputLink);
     return descriptorsOf(pid).some((fd) => {
       const link = linkOf(pid, fd);
       return link !== undefined && pipes.includes(link);
@@ -144,31 +170,30 @@ export class SessionOutput {
   /** Until everything printed is on disk; what is to be said if that cannot be told. */
   async drain(): Promise<string[]> {
     const notes: string[] = [];
+    const gone: StreamName[] = [];
     for (const stream of STREAMS) {
       const logger = this.#loggers[stream];
       if (logger.state === "idle") continue;
       const end = await drain(logger);
-      if (end === "unsure")
-        notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
-      if (end === "gone") notes.push(this.#whyGone(stream));
-      // What it writes later is nobody else's output.
+      if (end === "unsure") notes.push(unsureRemark(stream));
+      if (end === "gone") gone.unshift(stream);
+      // What it writes later is no output of other commands.
       if (end !== "idle") this.exchange();
     }
+    if (gone.length > 0) notes.push(...this.#whyGone(gone));
     return notes;
   }
 
-  /** As drain, when bash is over: that loggers have ended, too, is as it should be. */
+  /** As drain, when bash is over: that loggers have ended with it is as it should be. */
   async drainLast(): Promise<string[]> {
     const notes: string[] = [];
+    const gone: StreamName[] = [];
     for (const stream of STREAMS) {
-      const logger = this.#loggers[stream];
-      const end = await drain(logger);
-      if (end === "unsure")
-        notes.push(`${stream} may be incomplete: its logger did not come to rest in time`);
-      // The loggers it was born with are in its exit record.
-      if (end === "gone" && logger.input !== undefined && this.#isAtCap(stream))
-        notes.push(this.#whyGone(stream));
+      const end = await drain(this.#loggers[stream]);
+      if (end === "unsure") notes.push(unsureRemark(stream));
+      if (end === "gone" && !this.isInExitRecord) gone.unshift(stream);
     }
+    if (gone.length > 0) notes.push(...this.#whyGone(gone));
     return notes;
   }
 
@@ -192,7 +217,7 @@ export class SessionOutput {
     const isShared = Object.values(this.files).includes(part.path) && this.#next === undefined;
     const isOwn = part.from === 0 && !isShared;
     const path = isOwn || part.to - part.from > SESSION_COPY_MAX_BYTES ? part.path : this.#copy(part).path;
-    this.#named.add(path);
+    this.#retired.name(path);
     return path;
   }
 
@@ -217,25 +242,28 @@ export class SessionOutput {
       copyPart(part, path);
     } catch {
       // No space left, say. The output is where it was, among that of other commands.
-      unlinkQuietly(path);
+      attempt(() => unlinkSync(path));
       return part;
     }
-    this.#remember({ path });
+    this.#retired.add({ path });
     return { path, from: 0, to: part.to - part.from };
   }
 
   /** Another pair of loggers before the next command. */
   exchange(): void {
     if (this.#next !== undefined) return;
+    this.#next = this.#open();
+    // The next command that is sent hears of it.
+    this.#next.catch(() => {});
+  }
+
+  #open(): Promise<BothStreams<Logger>> {
     const { host, dir, capBytes } = this.#options;
     const number = ++this.#count;
-    const next = Promise.all([
+    return openBoth(
       host.openLogger(join(dir, `out.${number}`), capBytes),
       host.openLogger(join(dir, `err.${number}`), capBytes),
-    ]).then(([stdout, stderr]) => ({ stdout, stderr }));
-    // Whoever sends the next command hears of it.
-    next.catch(() => {});
-    this.#next = next;
+    );
   }
 
   /** Loggers that were asked for are waited for: left alone they would wait for a line of ours. */
@@ -265,11 +293,16 @@ export class SessionOutput {
     return bytes > SESSION_COPY_MAX_BYTES ? part : this.#copy(part);
   }
 
-  #whyGone(stream: StreamName): string {
-    const { capBytes } = this.#options;
-    return this.#isAtCap(stream)
-      ? `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`
-      : `logger lost: somebody ended the process that stores ${stream}; output is missing`;
+  /** Of loggers that ended while something could still print to them. */
+  #whyGone(gone: readonly StreamName[]): string[] {
+    // Said when the command was sent.
+    if (this.#isDiscarding) return [];
+    const { capBytes, dir } = this.#options;
+    const atCap = gone.filter((stream) => this.#isAtCap(stream));
+    const others = gone.filter((stream) => !atCap.includes(stream));
+    const capped = atCap.map((stream) => capRemark(capBytes, stream));
+    if (others.length === 0) return capped;
+    return [...capped, isDiskFull(dir) ? spoolFullRemark(dir) : loggerGoneRemark(others)];
   }
 
   #isAtCap(stream: StreamName): boolean {
@@ -278,58 +311,16 @@ export class SessionOutput {
 
   #retire(logger: Logger): void {
     logger.close();
-    this.#remember({ path: logger.file, pid: logger.pid, startTime: readStat(logger.pid)?.startTime ?? "" });
-  }
-
-  /**
-   * Old ones go: a session may last for weeks. Not what something that was left running still prints to, and what a
-   * result has named only when it is as old as an ended shell may get.
-   */
-  #remember(file: Omit<RetiredFile, "atMs">): void {
-    this.#retired.push({ ...file, atMs: monotonicMs() });
-    const oldMs = monotonicMs() - FINISHED_MAX_AGE_SECONDS * 1000;
-    let spare = this.#retired.length - SESSION_RETIRED_MAX_COUNT;
-    this.#retired = this.#retired.filter((retired) => {
-      const { path, pid, startTime, atMs } = retired;
-      const isHeld = pid !== undefined && isSameProcess(pid, startTime ?? "");
-      if (spare <= 0 || isHeld || (this.#named.has(path) && atMs > oldMs)) return true;
-      spare--;
-      this.#named.delete(path);
-      unlinkQuietly(path);
-      return false;
-    });
+    const startTime = readStat(logger.pid)?.startTime ?? "";
+    this.#retired.add({ path: logger.file, pid: logger.pid, startTime });
   }
 }
 
-/** With the logger that writes to it while anything holds its pipe. */
-interface RetiredFile {
-  readonly path: string;
-  readonly pid?: number;
-  readonly startTime?: string;
-  readonly atMs: number;
-}
-
-function unlinkQuietly(path: string): void {
-  attempt(() => unlinkSync(path));
-}
-
-function closesOnExec(pid: number, fd: number): boolean {
-  const flags = attempt(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, "latin1"));
-  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(flags ?? "")?.[1] ?? "0", 8) & 0o2000000) !== 0;
-}
-
-function linkOf(pid: number, fd: number | string): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    return undefined;
-  }
-}
-
-function descriptorsOf(pid: number): string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`);
-  } catch {
-    return [];
-  }
+/** Both, or none: the one that was opened is closed where the other cannot be. */
+async function openBoth(stdout: Promise<Logger>, stderr: Promise<Logger>): Promise<BothStreams<Logger>> {
+  const [out, err] = await Promise.allSettled([stdout, stderr]);
+  if (out.status === "fulfilled" && err.status === "fulfilled")
+    return { stdout: out.value, stderr: err.value };
+  for (const one of [out, err]) if (one.status === "fulfilled") one.value.close();
+  throw [out, err].find((one) => one.status === "rejected")?.reason;
 }

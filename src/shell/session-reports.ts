@@ -24,8 +24,14 @@ export type Report =
       /** What the command may have changed of the meaning of the next one. */
       readonly meaning?: MeaningReport;
     }
-  | { readonly kind: "saved"; readonly token: string; readonly number: number }
-  /** In a sandbox, of whoever starts the bashes there: the pid of one in there, and how it ended. */
+  | {
+      readonly kind: "saved";
+      readonly token: string;
+      readonly number: number;
+      /** What bash has said of the file that it could not write. */
+      readonly problem?: string;
+    }
+  /** In a sandbox, of the process that starts the bashes there: the pid of one in there, and how it ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
@@ -56,7 +62,7 @@ export class ReportReader {
     const kind = head.slice(-1);
     const count = FIELDS[kind];
     if (count === undefined) {
-      // Nothing of ours: somebody else wrote to the fifo.
+      // Nothing of ours: another process wrote to the pipe.
       this.#rest = this.#rest.subarray(first + 1);
       return this.#take();
     }
@@ -83,7 +89,7 @@ function reportOf(
   if (kind === "b") return { kind: "born", token, expandsAliases: number === "A" };
   if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
   if (kind === "E") return { kind: "ended", token, code: Number(number) };
-  if (kind === "s") return { kind: "saved", token, number: Number(number) };
+  if (kind === "s") return { kind: "saved", token, number: Number(number), ...problemOf(printed) };
   const ran = {
     kind: "ran",
     token,
@@ -98,4 +104,10 @@ function reportOf(
   if (kind === "v") return { ...ran, traps: silencedTraps(printed), meaning: { fields } };
   const disabled = disabledBuiltins(piecesOf(printed));
   return { ...ran, disabled, traps: silencedTraps(printed), meaning: { printed, fields } };
+}
+
+/** The first message of bash, without where it came from: `bash: line 3: declare: write error: …`. */
+function problemOf(printed: string): { readonly problem?: string } {
+  const [first = ""] = printed.split("\n");
+  return first === "" ? {} : { problem: first.replace(/^.*?bash: (?:line \d+: )?/, "") };
 }

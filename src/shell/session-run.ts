@@ -2,11 +2,13 @@
 // it left, and what became of the bash.
 import { dirname, join } from "node:path";
 import { isNoneSince, markPids, NO_PIDS } from "../hosts/pids-since.ts";
+import { isDiskFull } from "../spool/disk-space.ts";
 import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
 import type { StreamName } from "./follow-output.ts";
+import { spoolFullRemark } from "./lost-output.ts";
 import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
@@ -84,7 +86,7 @@ export class Run {
     const ending = await running.end(this.#options);
     onRunning(undefined);
     succession.doneNumber = this.#number;
-    this.#notes.push(...running.survivors.map(say.survivorNote), ...this.#bash.look());
+    this.#notes.push(...running.survivors.map(say.survivorNote), ...this.#bash.look(), ...this.#unsaved());
     this.#durationMs = monotonicMs() - this.#startedMs;
     switch (ending.kind) {
       case "left":
@@ -94,6 +96,13 @@ export class Run {
       case "ended":
         return await this.#ended(ending, ending.interrupted);
     }
+  }
+
+  /** Told with the command after the one whose state could not be saved, which is done when its result is out. */
+  #unsaved(): string[] {
+    const why = this.#bash.states.takeProblem();
+    const dir = this.#bash.scratch;
+    return why === undefined ? [] : [say.unsavedNote(dir, why, isDiskFull(dir))];
   }
 
   #plan(changeTo: string | undefined, outputs: NewOutputs | undefined): CommandPlan {
@@ -159,9 +168,13 @@ export class Run {
   async #outputs(): Promise<NewOutputs | undefined> {
     try {
       return await this.#bash.output.begin(this.#bash.started.commandPid);
-    } catch {
-      this.#notes.push(say.mixedNote());
-      return undefined;
+    } catch (cause) {
+      const { output, started } = this.#bash;
+      const instead = output.instead(started.commandPid);
+      const { dir } = started.files;
+      if (!instead) this.#notes.push(say.mixedNote());
+      else this.#notes.push(isDiskFull(dir) ? spoolFullRemark(dir) : say.discardedNote(messageOf(cause)));
+      return instead;
     }
   }
 
@@ -211,7 +224,7 @@ export class Run {
     }
     bash.output.settle(undefined);
     const left = isByItself(outcome) ? await this.#leftovers() : NOTHING_LEFT;
-    this.#notes.push(...(await bash.output.drainLast()), ...bash.shell.remarks);
+    this.#notes.push(...(await bash.output.drainLast()), ...bash.remarks);
     const { files, from } = bash.output;
     const parts = bash.output.parts();
     await bash.close();
@@ -298,7 +311,7 @@ export class Run {
     const { succession } = this.#place;
     const { next } = succession;
     if (next !== "none") this.#restarted = true;
-    this.#notes.push(...say.restartedNotes({ wedged, next }));
+    this.#notes.push(...say.restartedNotes({ wedged, next }), ...say.staleNotes(succession.missing));
     succession.prepare();
     if (next === "its heir") this.#notes.push(...say.unrestoredNotes(await succession.unrestoredNext()));
   }

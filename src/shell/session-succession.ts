@@ -2,7 +2,7 @@
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
 import type { Cause } from "../spool/end-record.ts";
-import { NacreError } from "../support/errors.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
 import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
@@ -13,7 +13,7 @@ import { goneDirectoryNote, type NextBash } from "./session-notes.ts";
 import type { SavedSession, SessionHouse, SessionOptions } from "./session-options.ts";
 import { type Report, ReportReader } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
-import { readState, readStateOf } from "./session-state.ts";
+import { readStateOf } from "./session-state.ts";
 import { SessionWorld } from "./session-world.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import { checkWorkingDir } from "./working-dir.ts";
@@ -41,11 +41,7 @@ export class Succession {
   #birth: Promise<SessionBash> | undefined;
   #world: SessionWorld | undefined;
   #generation = 0;
-  /** What the last bash left to the next. */
-  #heritage: { readonly state: string | undefined; readonly prefix: string } = {
-    state: undefined,
-    prefix: "",
-  };
+  #heritage: Heritage = NOTHING_LEFT;
   /** All that may have something running: every bash there was, and what was started from it. */
   readonly #shells = new Set<ShellProcess>();
   readonly #listening = new Set<SessionBash>();
@@ -58,7 +54,7 @@ export class Succession {
     const { saved } = options;
     this.nonce = saved?.nonce ?? randomBytes(3).toString("hex");
     this.cwd = saved?.cwd ?? options.workingDir;
-    if (saved) this.#heritage = { state: saved.state, prefix: saved.prefix };
+    if (saved) this.#heritage = { ...NOTHING_LEFT, state: saved.state, prefix: saved.prefix };
     this.meaning = saved?.meaning;
   }
 
@@ -123,10 +119,10 @@ export class Succession {
   }
 
   /** The same of the bash that is to come, if it comes soon. */
-  async unrestoredNext(): Promise<string[] | "unknown"> {
+  async unrestoredNext(): Promise<string[] | "unknown" | NacreError> {
     const birth = this.#birth;
     if (!birth) return "unknown";
-    const known = birth.then((bash) => this.unrestored(bash)).catch(() => "unknown" as const);
+    const known = birth.then((bash) => this.unrestored(bash)).catch(asError);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<"unknown">((resolve) => {
       timer = setTimeout(() => resolve("unknown"), RESTORE_CHECK_MAX_MS);
@@ -140,17 +136,22 @@ export class Succession {
     this.#bash = undefined;
     // One that never came to take commands has nothing to leave but what it was given.
     if (!bash.isBorn) return;
+    const newest = bash.states.newest(number);
+    const commands = newest ? number - newest.number : 0;
+    // One that died between two commands may not have come to save the last of them, which is said anyway.
+    const why = bash.states.problem ?? (commands > 1 ? "its files are gone" : undefined);
     this.#heritage = {
-      state: readState(bash.scratch, number, this.nonce),
+      state: newest?.state,
       // Kept off: each would end the new bash at the next mistake, or trace all it does.
       prefix: prefixOf(bash.flags.replace(/[eux]/g, ""), bash.traps),
+      ...(why === undefined ? {} : { missing: { commands, why } }),
     };
     if (this.#heritage.state === undefined) this.meaning = undefined;
   }
 
   /** Without the state, which the last bash has died of. */
   forgetState(): void {
-    this.#heritage = { state: undefined, prefix: "" };
+    this.#heritage = NOTHING_LEFT;
     this.meaning = undefined;
   }
 
@@ -164,7 +165,7 @@ export class Succession {
     const { bash } = this;
     if (!bash?.isBorn) return this.#heritage.state;
     await bash.saved(this.doneNumber);
-    return readState(bash.scratch, this.doneNumber, this.nonce) ?? this.#heritage.state;
+    return bash.states.newest(this.doneNumber)?.state ?? this.#heritage.state;
   }
 
   /** For a session of another process; undefined before the first command. */
@@ -179,6 +180,11 @@ export class Succession {
   /** Its profile is yet to be sourced. */
   get awaitsProfile(): boolean {
     return this.#generation === 0 && this.#options.profile !== undefined && !this.#options.saved;
+  }
+
+  /** What of the last commands is not in the state that the next bash gets. */
+  get missing(): Heritage["missing"] {
+    return this.#heritage.missing;
   }
 
   /** What comes after a bash that is over. */
@@ -336,6 +342,22 @@ export class Succession {
       this.#house.host.release(shell.started);
     }
   }
+}
+
+/** What a bash leaves to the next one. */
+interface Heritage {
+  readonly state: string | undefined;
+  readonly prefix: string;
+  /** The last commands whose state could not be saved, if any, and why. */
+  readonly missing?: { readonly commands: number; readonly why: string };
+}
+
+const NOTHING_LEFT: Heritage = { state: undefined, prefix: "" };
+
+function asError(thrown: unknown): NacreError {
+  return thrown instanceof NacreError
+    ? thrown
+    : new NacreError("internal", messageOf(thrown), { cause: thrown });
 }
 
 function prefixOf(flags: string, traps: string): string {

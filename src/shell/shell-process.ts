@@ -58,6 +58,7 @@ export class ShellProcess {
   readonly #onKill: ShellProcessOptions["onKill"];
   readonly #from: Readonly<Record<StreamName, number>>;
   readonly #readers = new Map<string, Readonly<Record<StreamName, Cursor>>>();
+  readonly #remarks: string[] = [];
 
   constructor(options: ShellProcessOptions) {
     const { started } = options;
@@ -126,10 +127,15 @@ export class ShellProcess {
     return this.started.meta.confinement;
   }
 
-  /** What is worth saying about the way it ended, besides its code. */
+  /** What is worth saying about the way it began and ended, besides its code. */
   get remarks(): readonly string[] {
     const { record } = this.#life;
-    return record ? remarksOn(record, this.started) : [];
+    return [...this.#remarks, ...(record ? remarksOn(record, this.started) : [])];
+  }
+
+  /** Adds remarks that this process alone knows. */
+  remark(...remarks: readonly string[]): void {
+    this.#remarks.push(...remarks);
   }
 
   /** Where the raw output is. */
@@ -198,7 +204,7 @@ export class ShellProcess {
     return this.#held(followBytes(this.started.files, { ...this.#followed(), from, signal }));
   }
 
-  /** The program stays alive while somebody waits for the next piece; not for one who has stopped asking. */
+  /** The program stays alive while a reader waits for the next piece, not for one that has stopped asking. */
   async *#held<T>(pieces: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
     const next = async () => {
       const release = this.#host.hold();

@@ -15,7 +15,7 @@ export interface ExitRecord {
   readonly capReached: boolean;
   /** A logger could not write: no space left. */
   readonly spoolFull: boolean;
-  /** Somebody ended a logger: output after that is missing. */
+  /** A logger was killed: output after that is missing. */
   readonly loggerLost: boolean;
   /** The loggers could not be seen to have written everything. */
   readonly unsure: boolean;

@@ -71,6 +71,9 @@ export interface ShellFiles {
   readonly remarks: string;
 }
 
+/** Of the file that the first logger of a shell writes to. */
+export const STDOUT_NAME = "out";
+
 export class SpoolRoot {
   readonly path: string;
   readonly shellsDir: string;
@@ -118,7 +121,7 @@ export class SpoolRoot {
       meta: join(dir, "meta"),
       identity: join(dir, "identity"),
       record: join(dir, "record"),
-      stdout: join(dir, "out"),
+      stdout: join(dir, STDOUT_NAME),
       stderr: join(dir, "err"),
       durable: join(dir, "durable"),
       trailer: join(dir, "trailer"),

@@ -1,7 +1,10 @@
 // Every disk here is a tmpfs of its host's own mount namespace: it is full for nobody else, and goes with it.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { createInterface } from "node:readline";
+import { beforeEach, describe, expect, test } from "vitest";
 import { useShells } from "../fixtures/shells.ts";
 import {
   CANNOT_MOUNT,
@@ -11,6 +14,8 @@ import {
   type SpecialHost,
   useSpecialHosts,
 } from "../fixtures/special-host.ts";
+import { program } from "../mcp/mcp-clients.ts";
+import { bash, HELLO } from "../mcp/raw.ts";
 
 const { directory } = useShells();
 const specialHost = useSpecialHosts();
@@ -118,4 +123,223 @@ test("a host on a full disk leaves by itself", async () => {
   await host.ask("fillDisk", { path: join(disk, "filler") });
   await host.refusedStart({ command: "true" });
   expect(await host.leave()).toBe(0);
+});
+
+/** Prints more than there is room for, and goes on. */
+const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";
+const NO_SPACE = /no space left .*\/state\/shells\/shell_\w+.* free space/i;
+const UNSAVED = /state could not be saved in .*\/state\/shells\/shell_\w+: .*No space left.* Free space/;
+
+/** The remarks on output, of which there is one at most, whatever the number of streams. */
+function aboutOutput(notes: readonly string[]): readonly string[] {
+  return notes.filter((note) => /output|logger/i.test(note));
+}
+
+describe("in a session", () => {
+  test("a command that fills the disk keeps its exit code and what was stored, and the remark names the disk", async () => {
+    const { host, disk } = await onDisk();
+    const filler = join(disk, "filler");
+    expect(await host.inSession("echo one; V=kept")).toMatchObject({ out: "one\n", notes: [] });
+    await host.ask("writeFile", { path: filler, bytes: 600_000 });
+    const full = await host.inSession(`${TOO_MUCH}; echo cut off; (exit 7)`);
+    expect(full).toMatchObject({ exitCode: 7, restarted: false });
+    expect(full.out).toMatch(/^x{100000,}$/);
+    expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
+    expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(NO_SPACE)]);
+    const still = await host.inSession("echo lost; (exit 8)");
+    expect(still.exitCode).toBe(8);
+    expect(aboutOutput(still.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
+    await host.ask("removeFile", { path: filler });
+    const next = await host.inSession("seq 1000 | tail -1; echo $V >&2");
+    expect(next).toMatchObject({ exitCode: 0, out: "1000\n", err: "kept\n" });
+    expect(aboutOutput(next.notes)).toEqual([]);
+    // Said of the command that it happened to, and of no later one.
+    expect(aboutOutput((await host.inSession("exit 3")).notes)).toEqual([]);
+  });
+
+  test("a command that fills the disk and ends bash keeps its exit code and output, and the state is there when there is room", async () => {
+    const { host, disk } = await onDisk();
+    const filler = join(disk, "filler");
+    await host.inSession("V=kept");
+    await host.ask("sessionSaved");
+    await host.ask("writeFile", { path: filler, bytes: 600_000 });
+    const full = await host.inSession(`echo first; ${TOO_MUCH}; exit 7`);
+    expect(full).toMatchObject({ exitCode: 7, restarted: true });
+    expect(full.out).toMatch(/^first\nx{100000,}$/);
+    expect(full.notes).toContainEqual(expect.stringMatching(SPOOL_FULL));
+    expect(full.notes).toContainEqual(expect.stringMatching(/new bash could not be started yet: .*no space/));
+    const refused = await host.refusal("inSession", { command: "echo $V" });
+    expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
+    expect(refused.message).toMatch(FULL);
+    await host.ask("removeFile", { path: filler });
+    expect(await host.inSession("echo $V")).toMatchObject({ exitCode: 0, out: "kept\n" });
+  });
+
+  test("the exit code and the remark are right where other loggers than the first have no room", async () => {
+    const { host, disk } = await onDisk();
+    // A long output has the loggers exchanged.
+    await host.inSession("seq 10000");
+    await host.inSession("echo now with others");
+    await host.ask("fillDisk", { path: join(disk, "filler") });
+    const full = await host.inSession(`${TOO_MUCH}; exit 9`);
+    expect(full.exitCode).toBe(9);
+    expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
+  });
+
+  test("a command that goes on in the background says that the disk was full", async () => {
+    const { host, disk } = await onDisk();
+    const fifo = join(directory(), "go");
+    execFileSync("mkfifo", [fifo]);
+    await host.inSession("seq 10000");
+    await host.inSession("echo now with others");
+    const left = await host.inSession(`read -r < ${fifo}; ${TOO_MUCH}; exit 6`, { backgroundAfterMs: 50 });
+    await host.ask("fillDisk", { path: join(disk, "filler") });
+    execFileSync("bash", ["--norc", "-c", `echo > ${fifo}`]);
+    const ended = await host.wait(left.shell ?? "");
+    expect(ended).toMatchObject({ exitCode: 6, remarks: [expect.stringMatching(SPOOL_FULL)] });
+  });
+
+  test("state that cannot be saved is told of, and what bash has is lost only with bash", async () => {
+    const { host, disk } = await onDisk();
+    const filler = join(disk, "filler");
+    await host.inSession("A=1; echo there is a block for output");
+    await host.ask("sessionSaved");
+    await host.ask("fillDisk", { path: filler });
+    await host.inSession("B=$(head -c 50000 /dev/zero | tr '\\0' y)");
+    await host.ask("sessionSaved");
+    const told = await host.inSession('C=3; echo $A $(printf %s "$B" | wc -c) $C');
+    expect(told).toMatchObject({ exitCode: 0, out: "1 50000 3\n" });
+    expect(told.notes).toEqual([expect.stringMatching(UNSAVED)]);
+    await host.ask("sessionSaved");
+    const ended = await host.inSession("exit 4");
+    expect(ended.exitCode).toBe(4);
+    expect(ended.notes).toContainEqual(expect.stringMatching(/what the 2 commands before this one changed/));
+    await host.ask("removeFile", { path: filler });
+    expect(await host.inSession("echo [$A] [$B] [$C]; D=4")).toMatchObject({ out: "[1] [] []\n" });
+    await host.ask("sessionSaved");
+    expect((await host.inSession("exit 5")).notes.join()).not.toMatch(/could not be/);
+    expect(await host.inSession("echo $A $D")).toMatchObject({ out: "1 4\n", notes: [] });
+  });
+
+  test("a first command on a full disk is a clear error, and runs when there is room", async () => {
+    const { host, disk } = await onDisk();
+    const filler = join(disk, "filler");
+    await host.ask("fillDisk", { path: filler });
+    const refused = await host.refusal("inSession", { command: "echo never" });
+    expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
+    expect(refused.message).toMatch(/no space/i);
+    await host.ask("removeFile", { path: filler });
+    expect(await host.inSession("echo now")).toMatchObject({ exitCode: 0, out: "now\n", notes: [] });
+  });
+
+  test("a background start on a full disk is a clear error, and inherits the state when there is room", async () => {
+    const { host, disk } = await onDisk();
+    const filler = join(disk, "filler");
+    await host.inSession("export V=kept; f() { echo f $V; }");
+    await host.ask("sessionSaved");
+    await host.ask("fillDisk", { path: filler });
+    const refused = await host.refusal("startInSession", { command: "f" });
+    expect(refused).toMatchObject({ name: "NacreError", code: "spawn_failed" });
+    expect(refused.message).toMatch(FULL);
+    await host.ask("removeFile", { path: filler });
+    const { id } = await host.ask<{ id: string }>("startInSession", { command: "f; exit 3" });
+    expect(await host.wait(id)).toMatchObject({ exitCode: 3, remarks: [] });
+    expect(await host.ask("output", { id })).toBe("f kept\n");
+  });
+
+  test("without inodes for other loggers commands run without output, and with it when there are some", async () => {
+    const { host, disk } = await onDisk("size=1m,nr_inodes=100");
+    const filler = join(disk, "filler");
+    const inodes = join(disk, "inodes");
+    await host.inSession("echo one");
+    await host.ask("fillDisk", { path: filler });
+    await host.ask("fillInodes", { dir: inodes });
+    expect(await host.inSession(`${TOO_MUCH}; (exit 5)`)).toMatchObject({ exitCode: 5 });
+    const lost = await host.inSession("echo lost; (exit 6)");
+    expect(lost).toMatchObject({ exitCode: 6, out: "", restarted: false });
+    expect(aboutOutput(lost.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
+    await host.ask("removeAll", { dir: inodes });
+    await host.ask("removeFile", { path: filler });
+    const found = await host.inSession("echo found");
+    expect(found).toMatchObject({ exitCode: 0, out: "found\n" });
+    expect(aboutOutput(found.notes)).toEqual([]);
+  });
+});
+
+/** Runs a script of bash where NACRE_HOME is on a small disk; $1 is a file on it, to fill it with. */
+function onSmallDiskRun(script: string): { readonly stdout: string; readonly stderr: string } {
+  const disk = directory();
+  const [file = "", ...args] = [...onSmallDisk(disk), "bash", "-c", script, "bash", join(disk, "filler")];
+  const env = { PATH: process.env["PATH"] ?? "", NACRE_HOME: join(disk, "state"), HOME: "/nonexistent" };
+  const N = `${process.execPath} ${program}`;
+  return spawnSync(file, args, { env: { ...env, N }, encoding: "utf8", timeout: 60_000 });
+}
+
+const FILL = 'cat /dev/zero >"$1" 2>/dev/null';
+
+describe("the program", () => {
+  test("says on a full disk what is wrong, without a stack trace, and lists shells", () => {
+    const words = ["run 'echo hi'", "run --json 'echo hi'", "run -b 'echo hi'", "run --session s 'echo hi'"];
+    const script = words.map((line) => `$N ${line}; echo "code $?"`).join("\n");
+    const { stdout, stderr } = onSmallDiskRun(`${FILL}\n${script}\n$N ps; echo "ps $?"`);
+    expect(stdout.match(/^code 1$/gm)).toHaveLength(4);
+    expect(stdout).toMatch(/^ps 0$/m);
+    expect(stderr).toMatch(/^There are no shells.$/m);
+    expect(stderr.match(/^nacre: .*no space left.*\. Free some space, or set NACRE_HOME/gim)).toHaveLength(4);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test("keeps the exit code of a command that fills the disk, and says so", () => {
+    const { stdout, stderr } = onSmallDiskRun(
+      [
+        `$N run "${TOO_MUCH}; exit 7" >/dev/null; echo "alone $?"; $N clean >/dev/null`,
+        `$N run --session s "${TOO_MUCH}; (exit 8)" >/dev/null; echo "session $?"; $N clean >/dev/null`,
+        `$N run --session s "echo complete"; $N run "echo complete"`,
+      ].join("\n"),
+    );
+    expect(stdout).toBe("alone 7\nsession 8\ncomplete\ncomplete\n");
+    expect(stderr.match(/^nacre: spool full: .*free space/gm)).toHaveLength(2);
+  });
+
+  test("serves MCP on a full disk: calls say what is wrong, and work when there is room", async () => {
+    const disk = directory();
+    const [file = "", ...args] = [...onSmallDisk(disk), process.execPath, program, "mcp", "--policy", "off"];
+    const env = { PATH: process.env["PATH"] ?? "", NACRE_HOME: join(disk, "state"), HOME: "/nonexistent" };
+    const server = spawn(file, args, { env, cwd: "/", stdio: ["pipe", "pipe", "inherit"] });
+    const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+    const say = (message: unknown) => void server.stdin.write(`${JSON.stringify(message)}\n`);
+    const answer = async (id: number) => {
+      for (let line = await lines.next(); !line.done; line = await lines.next()) {
+        const { id: of, result } = JSON.parse(line.value);
+        if (of === id) return result.structuredContent ?? result;
+      }
+    };
+    const call = async (id: number, command: string) => {
+      say(bash(id, command));
+      return await answer(id);
+    };
+    // Only its own namespace has the disk.
+    const filler = () => `/proc/${server.pid}/root${disk}/filler`;
+    try {
+      say(HELLO[0]);
+      await answer(0);
+      say(HELLO[1]);
+      expect(await call(1, "echo hi")).toMatchObject({ exit_code: 0, output: "hi\n" });
+      execFileSync("bash", ["--norc", "-c", `! cat /dev/zero >${filler()} 2>/dev/null`]);
+      expect(await call(20, "exit 6")).toMatchObject({ exit_code: 6 });
+      const refused = await call(2, "echo never");
+      expect(refused).toMatchObject({
+        error_code: "spawn_failed",
+        error: expect.stringMatching(/no space/i),
+      });
+      rmSync(filler());
+      const full = await call(3, `${TOO_MUCH}; (exit 7)`);
+      expect(full).toMatchObject({ exit_code: 7, notes: [expect.stringMatching(SPOOL_FULL)] });
+      expect(await call(4, `rm -f ${disk}/state/shells/*/out*; (exit 8)`)).toMatchObject({ exit_code: 8 });
+      expect(await call(5, "echo complete")).toMatchObject({ exit_code: 0, output: "complete\n" });
+    } finally {
+      server.stdin.end();
+      await once(server, "exit");
+    }
+  });
 });

@@ -153,7 +153,7 @@ describe("remarks", () => {
     expect(size(shell.getAllOutput())).toBe(8192);
   });
 
-  test("say that a logger was ended by somebody", async () => {
+  test("say that a logger was killed by another process", async () => {
     const { shell, say } = await talker();
     const [out = Number.NaN] = await loggerPids(shell.started.shimPid);
     process.kill(out, "SIGKILL");

@@ -21,7 +21,7 @@ function sendsSecret(command: JudgedCommand): Hit | null {
   const carried = command.stdin.origins.includes("secret") || command.substituted.includes("secret");
   const named = command.effects.find(({ kind, place }) => kind === "read" && holdsCredentials(place));
   if (!carried && (!named || isKey(named.target.text, command))) return null;
-  return { reason: `${shown(command.program)} would send keys or credentials to somebody else.` };
+  return { reason: `${shown(command.program)} would send keys or credentials to another host.` };
 }
 
 /** A key that opens the connection is used, not sent. */
@@ -33,7 +33,7 @@ function isKey(path: string, command: JudgedCommand): boolean {
 }
 
 function givesShell(command: JudgedCommand): Hit | null {
-  const reason = "A shell would be given to somebody else over the network.";
+  const reason = "A shell would be given to another host over the network.";
   if (isShell(command.program)) {
     const connected = command.redirects.some(({ target }) => /^\/dev\/(tcp|udp)\//.test(target.text));
     if (connected) return { reason };

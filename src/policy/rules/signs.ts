@@ -143,7 +143,7 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["python3 -c 'import socket; print(socket.gethostname())'"],
     sign: "reverse-shell",
-    reason: (detail) => `A shell would be given to somebody else: ${detail}.`,
+    reason: (detail) => `A shell would be given to another host: ${detail}.`,
   },
   {
     id: "unknown-effect",

@@ -1,0 +1,24 @@
+// Why output is not on disk, in words: what happened, and what to do. For shells and for commands of sessions.
+import type { StreamName } from "./follow-output.ts";
+
+/** `dir`: where the output should be. */
+export function spoolFullRemark(dir: string): string {
+  return `spool full: the disk had no space left for the output; the exit code is right, output is missing. The output goes to ${dir}: free space on that disk or in the quota of this user (ENOSPC, EDQUOT), or set NACRE_HOME to a directory on another disk. Output is kept again as soon as there is space.`;
+}
+
+/** Its loggers ended by a signal. */
+export const LOGGER_KILLED =
+  "logger lost: the process that stores the output was killed, by another process or by the kernel; output is missing, the exit code is right";
+
+/** Its loggers ended, and there is space on the disk now. */
+export function loggerGoneRemark(streams: readonly StreamName[]): string {
+  return `logger lost: the process that stores ${streams.join(" and ")} ended before the command did; output is missing, the exit code is right. Another process ended it, or the disk was full for a moment.`;
+}
+
+export function capRemark(capBytes: number, stream: StreamName): string {
+  return `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`;
+}
+
+export function unsureRemark(stream: StreamName): string {
+  return `${stream} may be incomplete: its logger did not come to rest in time`;
+}

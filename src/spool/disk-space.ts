@@ -1,0 +1,21 @@
+// Whether there is space left where shells are kept. Asked by writing: a quota is not part of what the file system
+// says about itself.
+import { randomBytes } from "node:crypto";
+import { unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { DISK_PROBE_BYTES } from "../support/limits.ts";
+import { isFull } from "../support/system-error.ts";
+
+/** No file of one block can be written to this directory: the disk is full, or the quota of this user is used up. */
+export function isDiskFull(dir: string): boolean {
+  const probe = join(dir, `probe.${randomBytes(4).toString("hex")}`);
+  try {
+    writeFileSync(probe, Buffer.alloc(DISK_PROBE_BYTES), { flag: "wx", mode: 0o600 });
+    return false;
+  } catch (error) {
+    return isFull(error);
+  } finally {
+    attempt(() => unlinkSync(probe));
+  }
+}
