@@ -3,19 +3,27 @@
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { withGlobs } from "./glob.ts";
 import { DEEP, MANY, STAR } from "./marks.ts";
+import { couldBe } from "./path-parts.ts";
 import { changeDirectory } from "./paths.ts";
 
 export interface Search {
   readonly roots: readonly Field[];
   /** Whether only some of what lies below is meant. */
   readonly narrowed: boolean;
+  /** Patterns for the names of what is meant. */
+  readonly names: readonly string[];
   readonly expression: readonly Field[];
 }
 
-/** The roots of a find, each with a mark for what lies below. */
-export function foundPaths({ roots, narrowed }: Search): readonly string[] {
-  return roots.map(({ text }) => `${text.replace(/\/+$/, "")}/${narrowed ? MANY : DEEP}`);
+/** The roots of a find, each with a mark for what lies below, and with the names that are looked for. */
+export function foundPaths({ roots, narrowed, names }: Search): readonly Field[] {
+  const below = narrowed ? [MANY, ...names] : [DEEP];
+  return roots.flatMap((root) => {
+    const text = root.text.replace(/\/+$/, "");
+    return below.map((name) => ({ ...root, text: `${text}/${name}` }));
+  });
 }
 
 export function readFind(args: readonly Field[]): Search {
@@ -24,8 +32,35 @@ export function readFind(args: readonly Field[]): Search {
   const end = rest.findIndex(({ text }) => /^(-.|[(!,])/.test(text));
   const roots = end < 0 ? rest : rest.slice(0, end);
   const expression = end < 0 ? [] : rest.slice(end);
-  return { roots: roots.length > 0 ? roots : [here(args)], narrowed: isNarrow(expression), expression };
+  return {
+    roots: roots.length > 0 ? roots : [here(args)],
+    narrowed: isNarrow(expression),
+    names: namesIn(expression),
+    expression,
+  };
 }
+
+/** The names that a search is for: those in a branch that is left out (`-name .git -prune -o …`) are not. */
+function namesIn(expression: readonly Field[]): readonly string[] {
+  if (expression.some(({ text }, i) => isNegation(text) && expression[i + 1]?.text === "(")) return [];
+  const names: string[] = [];
+  let branch: string[] = [];
+  for (const [i, { text }] of expression.entries()) {
+    const name = expression[i + 1]?.text;
+    if (/^(-o|-or|,)$/.test(text)) {
+      names.push(...branch);
+      branch = [];
+    } else if (text === "-prune") branch = [];
+    else if (/^-i?name$/.test(text) && name !== undefined && !isNegation(expression[i - 1]?.text ?? ""))
+      branch.push(withGlobs(text === "-iname" ? name.toLowerCase() : name));
+  }
+  // A repository is a directory.
+  const isFiles = expression.some(({ text }, i) => text === "-type" && expression[i + 1]?.text === "f");
+  return [...names, ...branch].filter((name) => !isFiles || !couldBe(name, ".git")).slice(0, NAMES_MAX_COUNT);
+}
+
+const NAMES_MAX_COUNT = 8;
+const isNegation = (text: string): boolean => text === "!" || text === "-not";
 
 const here = (args: readonly Field[]): Field => ({ text: ".", span: args[0]?.span ?? { start: 0, end: 0 } });
 
@@ -38,7 +73,7 @@ function isNarrow(expression: readonly Field[]): boolean {
   let tests = 0;
   for (const [i, { text }] of expression.entries()) {
     if (text === "-o" || text === "-or" || text === ",") branches += 1;
-    const negated = /^(!|-not)$/.test(expression[i - 1]?.text ?? "");
+    const negated = isNegation(expression[i - 1]?.text ?? "");
     const value = expression[i + 1]?.text ?? "";
     const everything = /name$|path$|regex$/.test(text) && /^[.*/?]*$/.test(value.replaceAll(STAR, "*"));
     if (NARROWING.test(text) && !negated && !everything) tests += 1;
@@ -54,7 +89,7 @@ export function runFinder(command: EffectiveCommand, around: Surroundings, runne
 
 function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
   const search = readFind(command.args);
-  const paths = foundPaths(search);
+  const paths = foundPaths(search).map(({ text }) => text);
   const { expression } = search;
   for (let i = 0; i < expression.length; i++) {
     if (!/^-(exec|ok)(dir)?$/.test(expression[i]?.text ?? "")) continue;
@@ -79,8 +114,13 @@ function runFd(command: EffectiveCommand, around: Surroundings, runner: Runner):
   const [pattern, ...roots] = options.operands;
   const narrowed =
     !/^[.*^$]*$/.test(pattern?.text ?? "") || valuesOf(options, "e", "extension", "S").length > 0;
-  const search: Search = { roots: roots.length > 0 ? roots : [here(command.args)], narrowed, expression: [] };
-  const paths = foundPaths(search);
+  const search: Search = {
+    roots: roots.length > 0 ? roots : [here(command.args)],
+    narrowed,
+    names: [],
+    expression: [],
+  };
+  const paths = foundPaths(search).map(({ text }) => text);
   if (at >= 0) runOnPaths(command.args.slice(at + 1), paths, inside(command, around), runner, true);
   return flowOf(paths.join("\n"));
 }

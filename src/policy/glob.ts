@@ -36,3 +36,23 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 const MANY_CHARS = new Set([STAR, UNKNOWN, SOMETHING, DEEP, MANY]);
 const ONE_CHAR = new Set([QUESTION, BRACKET]);
+
+/** Text with its live glob characters marked. */
+export function withGlobs(text: string): string {
+  if (!/[*?[]/.test(text)) return text;
+  return withBrackets(text.replaceAll("*", STAR).replaceAll("?", QUESTION));
+}
+
+/** A bracket expression holds no slash. By hand: a regular expression would read a row of open brackets again and again. */
+function withBrackets(text: string): string {
+  let marked = "";
+  let at = 0;
+  for (let open = text.indexOf("["); open >= 0; open = text.indexOf("[", at)) {
+    const close = text.indexOf("]", open + 2);
+    if (close < 0) break;
+    const slash = text.lastIndexOf("/", close);
+    marked += slash > open ? text.slice(at, slash + 1) : text.slice(at, open) + BRACKET;
+    at = (slash > open ? slash : close) + 1;
+  }
+  return marked + text.slice(at);
+}

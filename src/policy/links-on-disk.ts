@@ -6,7 +6,7 @@ import { POLICY_LINKS_MAX_COUNT } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { hasGlob, isCertain, unmarked } from "./marks.ts";
-import { couldStartWith, equals, startsWith } from "./path-parts.ts";
+import { couldBe, equals, startsWith } from "./path-parts.ts";
 import { asPath, partsOf, type Where } from "./paths.ts";
 
 /** A directory by the name it is known by, and without links. */
@@ -77,7 +77,7 @@ export class LinksOnDisk {
     const names = this.#reader.namesIn(directory);
     this.#budget.spend(LISTING_STEPS + names.length);
     return names
-      .filter((one) => couldStartWith([name], [one]))
+      .filter((one) => couldBe(name, one))
       .map((one) => this.#read(`${directory}/${one}`))
       .filter((target) => typeof target === "string");
   }

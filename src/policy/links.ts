@@ -11,7 +11,7 @@ import { couldMatch } from "./glob.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { LinksOnDisk } from "./links-on-disk.ts";
 import { hasGlob, isCertain, UNKNOWN } from "./marks.ts";
-import { couldStartWith } from "./path-parts.ts";
+import { couldBe } from "./path-parts.ts";
 import { asPath, locate, type Place, partsOf, type Where } from "./paths.ts";
 
 export class Links {
@@ -147,7 +147,7 @@ function isSamePath(at: readonly string[], link: readonly string[]): boolean {
   if (at.length !== link.length) return false;
   return link.every((name, i) => {
     const part = at[i] ?? "";
-    return part === name || couldStartWith([part], [name]) || (!isCertain(name) && couldMatch(name, part));
+    return part === name || couldBe(part, name) || (!isCertain(name) && couldMatch(name, part));
   });
 }
 

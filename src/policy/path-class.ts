@@ -4,7 +4,7 @@ import { HOME_STARTUP } from "../support/startup-paths.ts";
 import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, type SettingsByName } from "./agent-settings.ts";
 import { isHomeCredential } from "./credentials.ts";
 import { hasGlob, isUnresolved } from "./marks.ts";
-import { couldStartWith, equals, startsWith } from "./path-parts.ts";
+import { couldBe, couldStartWith, equals, startsWith } from "./path-parts.ts";
 
 export const PATH_CLASSES = [
   /** The root of the file system. */
@@ -57,7 +57,8 @@ interface Places {
 export function classOf(parts: readonly string[], places: Places): PathClass {
   const [first = "", second = ""] = parts;
   if (parts.length === 0) return "root";
-  if (hasGlob(first) || (parts.length === 1 && isUnresolved(first))) return "root";
+  if (hasGlob(first)) return homeClass(parts, places) === "secret" ? "secret" : "root";
+  if (parts.length === 1 && isUnresolved(first)) return "root";
   if (first === "dev") return deviceClass(parts);
   if (first === "proc" || first === "sys") return kernelClass(parts);
   if (places.policyParts.some((held) => couldStartWith(parts, held))) return "policy";
@@ -90,7 +91,7 @@ function kernelClass(parts: readonly string[]): PathClass {
 }
 
 function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Places): PathClass | null {
-  const own = startsWith(parts, homeParts);
+  const own = startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
   const depth = own ? homeParts.length : foreignHomeDepth(parts);
   if (depth === 0) return null;
   if (parts.length <= depth) return !own && equals(parts, workspaceParts) ? null : "home";
@@ -99,8 +100,8 @@ function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Plac
 
 /** How many parts lead to another user's home, 0 if the path is in none. */
 function foreignHomeDepth([first = "", second]: readonly string[]): number {
-  if (first === "root") return 1;
-  if (first !== "home" && first !== "Users") return 0;
+  if (couldBe(first, "root")) return 1;
+  if (!couldBe(first, "home") && !couldBe(first, "Users")) return 0;
   return second === undefined ? 1 : 2;
 }
 
@@ -128,11 +129,16 @@ function workspaceClass(parts: readonly string[], workspace: readonly string[]):
   const below = parts.slice(workspace.length);
   const [first, second] = below;
   if (first === undefined) return "workspace";
-  if (first !== ".git") return isSettings(below, SETTINGS_IN_WORKSPACE) ? "policy" : "inside-workspace";
-  if (second === undefined || /^(objects|refs|logs|HEAD|packed-refs|modules)$/.test(second))
-    return "repository";
-  return second === "hooks" || second === "config" ? "hooks" : "inside-workspace";
+  if (!couldBe(first, ".git"))
+    return isSettings(below, SETTINGS_IN_WORKSPACE) ? "policy" : "inside-workspace";
+  if (second === undefined || HISTORY.some((name) => couldBe(second, name))) return "repository";
+  return EXECUTED.some((name) => couldBe(second, name)) ? "hooks" : "inside-workspace";
 }
+
+/** What of a git directory holds the work. */
+const HISTORY = ["objects", "refs", "logs", "HEAD", "packed-refs", "modules"];
+/** What of it names programs that git runs. */
+const EXECUTED = ["hooks", "config", "config.worktree"];
 
 function tempClass([first = "", second = "", third = ""]: readonly string[]): PathClass | null {
   if (first === "tmp") return second === "" ? "temp-root" : "temp";

@@ -14,10 +14,12 @@ export function startsWith(parts: readonly string[], head: readonly string[]): b
 /** As startsWith, but a glob counts for everything it could match; a leading one never matches a dot. */
 export function couldStartWith(parts: readonly string[], head: readonly string[]): boolean {
   if (head.length > parts.length) return false;
-  return head.every((name, i) => {
-    const part = parts[i] ?? "";
-    if (part === name) return true;
-    if (!hasGlob(part) || isUnresolved(part)) return false;
-    return !(name.startsWith(".") && hasGlob(part.slice(0, 1))) && couldMatch(part, name);
-  });
+  return head.every((name, i) => couldBe(parts[i] ?? "", name));
+}
+
+/** The same for one part. */
+export function couldBe(part: string, name: string): boolean {
+  if (part === name) return true;
+  if (!hasGlob(part) || isUnresolved(part)) return false;
+  return !(name.startsWith(".") && hasGlob(part.slice(0, 1))) && couldMatch(part, name);
 }

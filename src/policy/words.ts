@@ -6,6 +6,8 @@ import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { numberOf } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
 import type { Flow } from "./flow.ts";
+import { withGlobs } from "./glob.ts";
+import { withGlobOptions } from "./glob-options.ts";
 import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
 import { expandParameter, expandSimple } from "./parameters.ts";
 import type { Scope } from "./scope.ts";
@@ -212,25 +214,6 @@ function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
-function withGlobs(text: string): string {
-  if (!/[*?[]/.test(text)) return text;
-  return withBrackets(text.replaceAll("*", STAR).replaceAll("?", QUESTION));
-}
-
-/** A bracket expression holds no slash. By hand: a regular expression would read a row of open brackets again and again. */
-function withBrackets(text: string): string {
-  let marked = "";
-  let at = 0;
-  for (let open = text.indexOf("["); open >= 0; open = text.indexOf("[", at)) {
-    const close = text.indexOf("]", open + 2);
-    if (close < 0) break;
-    const slash = text.lastIndexOf("/", close);
-    marked += slash > open ? text.slice(at, slash + 1) : text.slice(at, open) + BRACKET;
-    at = (slash > open ? slash : close) + 1;
-  }
-  return marked + text.slice(at);
-}
-
 function toFields(pieces: readonly Piece[], context: WordContext): readonly string[] {
   context.budget.spend(charsIn(pieces) / SPLIT_CHARS_PER_STEP);
   const separators = fieldSeparators(context.scope);
@@ -250,7 +233,7 @@ function toFields(pieces: readonly Piece[], context: WordContext): readonly stri
     }
   }
   if (current !== null) fields.push(current);
-  return fields;
+  return withGlobOptions(fields, context.scope);
 }
 
 function fieldSeparators(scope: Scope): string {

@@ -108,12 +108,5 @@ function shredded({ args }: EffectiveCommand): readonly RawEffect[] {
 function found({ args }: EffectiveCommand): readonly RawEffect[] {
   const search = readFind(args);
   if (!search.expression.some(({ text }) => text === "-delete")) return [];
-  const [first] = search.roots;
-  if (!first) return [];
-  return foundPaths(search).map((text, i) => ({
-    kind: "delete",
-    target: { ...(search.roots[i] ?? first), text },
-    recursive: true,
-    how: "find",
-  }));
+  return foundPaths(search).map((target) => ({ kind: "delete", target, recursive: true, how: "find" }));
 }

@@ -1,0 +1,29 @@
+// What shell options add to the files that a pattern matches.
+
+import { BRACKET, hasGlob, QUESTION, STAR } from "./marks.ts";
+import type { Scope } from "./scope.ts";
+
+/** Patterns that match more than usual, as the patterns that match the rest: `dotglob`, GLOBIGNORE, `nocaseglob`. */
+export function withGlobOptions(fields: readonly string[], scope: Scope): readonly string[] {
+  if (!fields.some(hasGlob)) return fields;
+  const ignored = scope.variable("GLOBIGNORE")?.values.some((value) => value !== "") ?? false;
+  const matchesDots = ignored || scope.hasOption("dotglob");
+  const matchesCase = scope.hasOption("nocaseglob");
+  if (!matchesDots && !matchesCase) return fields;
+  return fields.flatMap((field) => {
+    if (!hasGlob(field)) return [field];
+    const ways = matchesCase && field !== field.toLowerCase() ? [field, field.toLowerCase()] : [field];
+    return matchesDots ? [...ways, ...ways.map(withDots)] : ways;
+  });
+}
+
+/** The pattern for names that begin with a dot. A part that is nothing but a pattern names no file in particular. */
+function withDots(pattern: string): string {
+  return pattern.replace(
+    LEADING_GLOB,
+    (_all, before: string, glob: string) => `${before}.${glob === STAR ? STAR : ""}`,
+  );
+}
+
+const GLOB = `[${STAR}${QUESTION}${BRACKET}]`;
+const LEADING_GLOB = new RegExp(`(^|/)(${GLOB})(?=${GLOB}*[^/${GLOB.slice(1)})`, "g");
