@@ -50,7 +50,7 @@ async function adopter() {
     target(`${COUNT} live and ${COUNT} finished shells taken over`, took / 1000, { atMost: 2 }, " s");
     target("of them found", running + finished, { atLeast: 2 * COUNT });
   } finally {
-    // Those, too, for which there was no time: nobody else would end them.
+    // Those, too, for which there was no time: nothing else would end them.
     while ((await manager.adopt()).length > 0);
     await manager.killAll();
     await manager.dispose();

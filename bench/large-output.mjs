@@ -147,7 +147,7 @@ async function tool(name) {
   process.send({ took, chars, error, peak });
 }
 
-/** A ceiling that keeps nobody waiting who is done. */
+/** A ceiling that delays nothing that is done. */
 function tooLate() {
   return new Promise((resolve) => setTimeout(resolve, TOOL_MAX_MS).unref());
 }

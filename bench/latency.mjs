@@ -13,7 +13,7 @@ import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 
 const ROUNDS = amount(80, 2);
-/** With what each must print, whoever runs it: an error is quick, too. */
+/** With what each must print: an error is quick, too. */
 const PRINTED = {
   true: /^$|^\(no output\)$/,
   "echo hi": /^hi$/,
@@ -24,7 +24,7 @@ const COMMANDS = Object.keys(PRINTED);
 const BALLAST_BLOCKS = amount(16, 1);
 const GAP_MS = 3;
 
-/** What a large host holds. Out here: in a function that nobody waits for, it would be garbage at once. */
+/** What a large host holds. Out here: in a function that is not awaited, it would be garbage at once. */
 let ballast = [];
 
 if (process.argv[2] === "host") await host(process.argv.slice(3));

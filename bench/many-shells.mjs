@@ -94,7 +94,7 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
-    // The most there was: whoever prints is also read. By now each is there to be killed, and can be found.
+    // The most there was: what prints is also read. By now each is there to be killed, and can be found.
     const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
     const there = left(shells).live;
     if (there < COUNT) throw new Error(`only ${there} of ${COUNT} shells are there`);

@@ -22,7 +22,7 @@ ensureBuilt();
 const home = installAside("clients", PACKAGES);
 const node24 = nodeIn(home);
 const nacre = join(root, "dist/cli/main.js");
-// Nobody prints this who has not run it.
+// No client prints this that has not run it.
 const COMMAND = "echo $((6 * 7))-from-nacre";
 const EXPECTED = "42-from-nacre";
 
@@ -179,7 +179,7 @@ function bin(name) {
   return join(folder, typeof bin === "string" ? bin : Object.values(bin)[0]);
 }
 
-/** With a home of its own, so that nobody's settings are read or changed. */
+/** With a home of its own, so that no user's settings are read or changed. */
 async function run(place, file, args, env = {}) {
   const child = spawn(file, args, {
     cwd: place,

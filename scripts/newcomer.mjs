@@ -1,4 +1,4 @@
-// npm run newcomer: what happens to somebody who reads README.md and does as it says. Packs the package, installs it
+// npm run newcomer: what happens to a user who follows README.md. Packs the package, installs it
 // into an empty project, checks the types of every ts block there and runs it, runs every line of the sh blocks, starts
 // the server of every client's configuration and asks it for its tools; then the same program on newer Nodes. Prints
 // what was run and what it came to.
@@ -110,7 +110,7 @@ function linesOf(text) {
     .filter((line) => line !== "");
 }
 
-/** Those of npm are for a clone, the others for whoever has it installed. ID is a shell that runs. */
+/** Those of npm are for a clone, the others for an installed package. ID is a shell that runs. */
 function runLine(line) {
   const isForClone = line.startsWith("npm ");
   const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";

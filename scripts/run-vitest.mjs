@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * `prefix` is put before the command, e.g. to run it as somebody else. Returns the exit status and what became of
+ * `prefix` is put before the command, e.g. to run it as another user. Returns the exit status and what became of
  * the tests. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
  * is a failure, of the run and in what it prints; in what is returned it stays a skip.
  */
@@ -21,7 +21,7 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
     `--reporter=${join(cwd, "scripts/summary-reporter.mjs")}`,
     ...words,
   ];
-  // Whoever runs the tests must be able to write the report.
+  // The user who runs the tests must be able to write the report.
   if (prefix.length > 0) spawnSync("chmod", ["777", dir]);
   const { status } = spawnSync(command[0], command.slice(1), {
     cwd,

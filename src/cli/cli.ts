@@ -56,7 +56,7 @@ function wordsFor({ commands }: Command, words: readonly string[]): readonly str
   return first === "help" && isUnknown ? words.slice(1) : words;
 }
 
-/** Whoever reads one object gets one, whatever happens. */
+/** A caller that asked for one JSON object gets one, whatever happens. */
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   return (end < 0 ? words : words.slice(0, end)).includes("--json");

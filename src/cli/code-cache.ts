@@ -1,6 +1,6 @@
 // Loads the files of the bundled program with V8's code cache: nothing is parsed or compiled again that an earlier run has
 // compiled. That is half of the time a client waits for `nacre mcp` to answer, at every start. The first run of each
-// command makes its cache, in the state root; what is published holds none, for nobody can read such a cache.
+// command makes its cache, in the state root; what is published holds none, because it could not be reviewed.
 // V8 ties a cache to its source by length alone: here each is bound to the hash of its source (code-cache-file.ts).
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

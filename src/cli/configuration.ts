@@ -24,7 +24,7 @@ function withJsonEntry(text: string, client: Client, server: ServerCommand, file
   const servers = whole[section] ?? {};
   if (!isObject(servers)) throw refused(file, `its ${JSON.stringify(section)} is not an object`);
   const old = servers[NAME];
-  // Whatever else somebody has set for it, an environment say, stays.
+  // What a user has added to it, such as an environment, stays.
   const wanted = { ...(isObject(old) ? old : {}), ...entry(server) };
   if (JSON.stringify(old) === JSON.stringify(wanted)) return text;
   const changed = { ...whole, [section]: { ...servers, [NAME]: wanted } };

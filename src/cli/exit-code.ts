@@ -8,13 +8,13 @@ export const EXIT = {
   failed: 1,
   /** The words on the command line make no sense. */
   usage: 2,
-  /** The policy wants a person to be asked, and nobody said yes. */
+  /** The policy wants a person to be asked, and no one approved. */
   ask: 3,
   /** The policy says no. */
   deny: 4,
   /** The command's time was over; as timeout(1) says it. */
   timedOut: 124,
-  /** Whoever was to read the output has gone away. */
+  /** The reader of the output has gone away. */
   brokenPipe: 141,
 } as const;
 

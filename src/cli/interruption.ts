@@ -1,4 +1,4 @@
-// Ctrl-C, and whoever else asks this program to end while it works for somebody.
+// Ctrl-C, and other requests to end while a command runs.
 import { signalExitCode } from "./exit-code.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

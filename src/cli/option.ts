@@ -103,7 +103,7 @@ export function readAddress(text: string): HttpAddress {
   }
 }
 
-/** Where to run; an empty word is a variable that somebody forgot to set. */
+/** Where to run; an empty word is a variable that was not set. */
 export function cwdOption(here: string, description: string): Option {
   return new Option("--cwd <dir>", description).default(here, "here").argParser((text) => {
     if (text === "") throw new InvalidArgumentError("It must be a directory, and is empty.");

@@ -18,7 +18,7 @@ export function processIo(abandonOutput: () => void): CliIo {
   };
 }
 
-/** Whoever needs the directory finds that it has gone, by its name; the others do not need it. */
+/** A command that needs the directory finds by its name that it has gone; the others do not need it. */
 function workingDirectory(): string {
   try {
     return process.cwd();

@@ -22,7 +22,7 @@ export function createProgram(options: ProgramOptions): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      // Told by whoever runs it, who knows what kind of mistake it is.
+      // Written by the caller, which knows what kind of mistake it is.
       outputError: () => {},
     })
     .addHelpText(
@@ -31,7 +31,7 @@ export function createProgram(options: ProgramOptions): Command {
 Examples:
   nacre run 'make test'            run it; output and exit code pass through
   nacre run -b 'npm run dev'       run it in the background; prints an id
-  nacre ps                         what runs, whoever of yours started it
+  nacre ps                         what runs, also what other programs of yours started
   nacre init claude-code           how to give it to an agent
 
 \`nacre help run\` says more about one command. NACRE_HOME names the directory that shells are kept in.`,

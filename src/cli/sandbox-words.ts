@@ -38,7 +38,7 @@ export function addSandboxWords(command: Command): Command {
       new Option("--network <access>", "of sandboxed commands (default: none)").choices(NETWORK_ACCESS),
     )
     .option("--writable <path>", "sandbox: one more path to write to; may be given again", collect)
-    .option("--hide <path>", "sandbox: one more path nobody can look into; may be given again", collect)
+    .option("--hide <path>", "sandbox: one more path no command can look into; may be given again", collect)
     .option("--git-config", "sandbox: let commands write .git/config")
     .option("--debuggers", "sandbox: let commands trace each other (gdb, strace)")
     .option("--allow-unsandboxed", "run without the sandbox where it cannot be enforced")

@@ -17,7 +17,7 @@ export async function start(): Promise<void> {
   if (isAbandoned) process.exit();
 }
 
-/** Whoever reads our output may leave early (`nacre ps | head -1`): that is no failure. A full disk is. */
+/** The reader of our output may leave early (`nacre ps | head -1`): that is no failure. A full disk is. */
 function onLostOutput(error: Error): void {
   if (systemCode(error) === "EPIPE") return;
   process.stderr.write(`nacre: What was printed could not be written: ${error.message}\n`);

@@ -1,7 +1,7 @@
 // Writing more than a little: as fast as the reader reads, and only while there is one.
 import type { Writable } from "node:stream";
 
-/** False if whoever was to read it has gone away. */
+/** False if the reader has gone away. */
 export async function write(stream: Writable, bytes: Buffer | string): Promise<boolean> {
   if (isGone(stream)) return false;
   // What is not taken stays in memory: the next piece has to wait.

@@ -1,4 +1,4 @@
-// Variables that make a program run somebody else's code, or another program than the command names.
+// Variables that make a program run other code, or another program, than the command names.
 // Inherited ones are dropped; a caller may still set any of them on purpose.
 import { matcherOf } from "./name-pattern.ts";
 

@@ -81,7 +81,7 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     const shell = findShell(this.#options.manager(), args.bash_id, context);
     const waited = await waitFor(shell, args, pattern, context);
 
-    // Whoever has given up must not count as having read.
+    // A caller that has given up must not count as having read.
     throwIfAborted(context.signal);
 
     // Asked once, and before reading: what is printed up to the end is on disk when the end is known.

@@ -63,7 +63,7 @@ export async function bashResult(
     ...(outcome?.kind === "signaled" ? { signal: outcome.signal } : {}),
     ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
     ...(outputFile === undefined ? {} : { output_file: outputFile }),
-    // Whoever is left can be ended under this id.
+    // What is left can be ended under this id.
     ...(result.remains ? { leftovers, bash_id: result.remains.id } : {}),
   };
   const { command, exitCode, notes: remarks } = result;

@@ -1,4 +1,4 @@
-// A session for whoever drives it by hand, with what the tools of a model have: the policy is asked, and a
+// A session for a program that drives it by hand, with what the tools of a model have: the policy is asked, and a
 // person where it wants one, before anything runs. Without that: ShellManager.session().
 import type { KillReport } from "../shell/kill.ts";
 import { readWhole } from "../shell/output-text.ts";

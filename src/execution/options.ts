@@ -45,7 +45,7 @@ export interface ExecutionOptions {
   readonly rules?: readonly WrittenRule[];
   /** What decides, where several tools share it. @default made from the options around it */
   readonly loadJudging?: () => Promise<Judging>;
-  /** Told of every verdict and approval. @default nobody is told */
+  /** Told of every verdict and approval. @default not told */
   readonly events?: Events;
   /** Through which door commands come: refusals name its flags. @default "library" */
   readonly door?: Door;

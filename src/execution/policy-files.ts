@@ -68,7 +68,7 @@ export class PolicyFiles {
 /** Where a person's own rules lie: $XDG_CONFIG_HOME/nacre/policy.json, else ~/.config/nacre/policy.json. */
 function userPolicyFile(home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
-  // Somebody else's configuration is not where ours is; and the XDG specification ignores a relative path.
+  // Another user's configuration is not where ours is; and the XDG specification ignores a relative path.
   const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
   return join(config, "nacre", POLICY_FILE);
 }
@@ -106,7 +106,7 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Reading a pipe would wait for somebody to write. */
+/** Reading a pipe would wait for a writer. */
 function fileOnly(stats: Stats): Stats {
   if (stats.isFile()) return stats;
   throw new Error("it is not a file");

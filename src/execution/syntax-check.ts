@@ -34,7 +34,7 @@ export async function checkSyntax(
   { workingDir, scope }: { readonly workingDir: string; readonly scope: string },
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  // The text goes in as data: nobody can guess the word that ends it. With extglob, which the session or an earlier
+  // The text goes in as data: the word that ends it cannot be guessed. With extglob, which the session or an earlier
   // line of the text may have set: bash -n runs no shopt, and would refuse a text that bash can read.
   const end = `end-${randomUUID()}`;
   const manager = options.manager();

@@ -27,7 +27,7 @@ export function timingOf(asked: number | undefined, options: TimingOptions): Tim
   };
 }
 
-/** What a model is told about it, in the description of the tool. */
+/** The sentence about it in the description of the tool. */
 export function timingDescription(options: TimingOptions): string {
   const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
   const { timeoutMs, backgroundAfterMs } = timingOf(undefined, options);

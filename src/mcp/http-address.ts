@@ -1,4 +1,4 @@
-// Where the HTTP server listens: a port of this machine, and nowhere else. Commands run for whoever can reach it.
+// Where the HTTP server listens: a port of this machine, and nowhere else. Commands run for every program that can reach it.
 import { NacreError } from "../support/errors.ts";
 
 export interface HttpAddress {

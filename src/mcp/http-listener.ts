@@ -18,7 +18,7 @@ export interface HttpListenerOptions {
 
 export interface HttpListener {
   readonly url: string;
-  /** Nobody comes in any more, and those who are in are told to go. */
+  /** Accepts no connection any more, and ends those that are open. */
   stop(): Promise<void>;
   /** Ends what is still open. */
   close(): void;

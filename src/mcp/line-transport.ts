@@ -140,7 +140,7 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
-    // The SDK would drop it without a word, and whoever asked would wait for ever.
+    // The SDK would drop it without a word, and the caller would wait for ever.
     if (method !== undefined && !isJSONRPCRequest(value) && !isJSONRPCNotification(value)) {
       this.#refuse(INVALID_REQUEST, MALFORMED, idOf(value));
       return;
@@ -149,7 +149,7 @@ export class LineTransport implements Transport {
     if (method !== undefined && isId(id)) (listens ? this.#listening : this.#unanswered).add(id);
     this.onmessage?.(value as JSONRPCMessage);
     if (listens) this.#onListening(this.#listening.size);
-    // Whoever cancels a call does not get an answer to it.
+    // A cancelled call gets no answer.
     if (method === "notifications/cancelled" && isId(params?.["requestId"]))
       this.#settle(params["requestId"]);
   }

@@ -1,4 +1,4 @@
-// Words for whoever runs the server, on stderr; stdout belongs to the protocol. NACRE_LOG=debug turns it on.
+// Messages for the operator of the server, on stderr; stdout belongs to the protocol. NACRE_LOG=debug turns it on.
 
 export type Log = (text: string) => void;
 

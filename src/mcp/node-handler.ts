@@ -30,7 +30,7 @@ export function nodeHandler(
       await write(answer, response);
     } catch (error) {
       log(`error: ${messageOf(error)}`);
-      // Nobody is there to read it if it was the other side that broke off.
+      // No reader is there if it was the other side that broke off.
       if (!response.headersSent) await write(failure(500, INTERNAL_ERROR, "Internal error"), response);
     }
   };

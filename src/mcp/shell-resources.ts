@@ -1,5 +1,5 @@
 // Every shell's output as a resource, shell://{id}/output: listed, readable without moving anybody's place in it,
-// and announced when it changes to whoever has subscribed.
+// and announced to its subscribers when it changes.
 import {
   type ListResourcesResult,
   type McpServer,

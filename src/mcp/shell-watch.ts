@@ -1,5 +1,5 @@
 // Notices what changes about the shells of a scope: output, an end, a new one. Looks a few times a second, and
-// only while somebody wants to know.
+// only while a client has subscribed.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import { MCP_WATCH_INTERVAL_MS } from "../support/limits.ts";

@@ -78,7 +78,7 @@ function capabilitiesOf({ ctx, server }: Call): unknown {
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
 }
 
-/** Only whoever has asked for progress is told. */
+/** Only a client that has asked for progress is told. */
 function progressOf({ ctx, surroundings }: Call): Pick<CallOptions, "onProgress"> {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};

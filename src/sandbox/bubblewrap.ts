@@ -131,7 +131,7 @@ export class Bubblewrap implements SandboxDriver {
     };
   }
 
-  /** Written once, and looked at again before each use: whoever could change it could open the sandbox. */
+  /** Written once, and looked at again before each use: a process that could change it could open the sandbox. */
   #filterFile(debuggers: boolean): string | undefined {
     if (!this.#filters.has(debuggers)) this.#filters.set(debuggers, this.#writeFilter(debuggers));
     return this.#filters.get(debuggers);

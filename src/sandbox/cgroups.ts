@@ -69,7 +69,7 @@ export function removeGroup(group: string): void {
   quietly(() => rmdirSync(group));
 }
 
-/** Groups that nobody is in any more. The kernel refuses to remove the others. */
+/** Groups without processes. The kernel refuses to remove the others. */
 export function removeEmptyGroups(parents: readonly GroupParent[]): void {
   for (const { dir } of parents) {
     for (const name of namesIn(dir)) if (name.startsWith(PREFIX)) removeGroup(join(dir, name));

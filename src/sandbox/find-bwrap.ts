@@ -8,7 +8,7 @@ const USUAL_PLACES = ["/usr/bin", "/bin", "/usr/local/bin"];
 /** The system's own first; one in PATH only if it lies outside everything that is writable. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
   const trusted = [0, process.getuid?.()];
-  // In a user namespace root may have no number: what the system owns belongs to whoever owns its root directory.
+  // In a user namespace root may have no number: what the system owns belongs to the owner of its root directory.
   const system = [...trusted, statSync("/").uid];
   const dirs = (path ?? "").split(delimiter).filter(isAbsolute);
   const places = [

@@ -127,7 +127,7 @@ function create({ path, kind, content = "" }: Placeholder): void {
   }
 }
 
-/** Only if it is as it was made: what somebody has put there since is theirs. */
+/** Only if it is as it was made: what was put there since belongs to others. */
 function remove({ path, kind, content = "" }: Placeholder): void {
   if (kindOf(path) !== kind) return;
   quietly(() => {

@@ -69,7 +69,7 @@ type Tried =
   | { readonly driver: SandboxDriver; readonly spec: SandboxSpec }
   | { readonly driver: NoSandbox; readonly spec?: undefined };
 
-/** Whoever asks for one of these believes to be protected. */
+/** A user who asks for one of these believes to be protected. */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
   const idle = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
   if (idle === undefined) return;
@@ -111,7 +111,7 @@ export class Sandbox {
     return this.#isAsked || this.#limits.isAny;
   }
 
-  /** After a crash of whoever should have done it. */
+  /** After a crash of the process that should have done it. */
   tidy(): void {
     if (this.#isAsked) this.#placeholders.tidy();
     this.#limits.tidy();
@@ -220,7 +220,7 @@ export class Sandbox {
   }
 }
 
-/** Of a root that somebody works in, what must not be seen. */
+/** Of a root that a living host uses, what must not be seen. */
 const PARTS_OF_ROOT = ["keepers", "shells", "sandbox"];
 
 function hidingRoots(spec: SandboxSpec, living: readonly string[]): SandboxSpec {

@@ -163,7 +163,7 @@ function masksOf(
   return { args, placeholders: [...placeholders.values()], places: hidden };
 }
 
-/** Without any right, so that whoever looks is told "Permission denied" and not that there is nothing. */
+/** Without any permission, so that a program that looks is told "Permission denied" and not that there is nothing. */
 function maskArgs(path: string, kind: "directory" | "file" | undefined): string[] {
   return kind === "directory"
     ? ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]

@@ -1,4 +1,4 @@
-// What a shell was confined to, as it stands in its meta: whoever finds the shell can say so.
+// What a shell was confined to, as it stands in its meta: every program that finds the shell can say so.
 
 export const SANDBOX_PROFILES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];

@@ -1,4 +1,4 @@
-// Who runs a shell: written by its shim. A pid alone names nobody, it is recycled; with the start
+// Who runs a shell: written by its shim. A pid alone names no process, it is recycled; with the start
 // time, the boot and the pid namespace it does.
 import { readFileSync } from "node:fs";
 

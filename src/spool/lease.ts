@@ -18,7 +18,7 @@ export interface Lease {
   readonly number: number;
   /** undefined where it was given up. */
   readonly holder: Holder | undefined;
-  /** Taken over when it had ended: nobody needs to do so again. */
+  /** Taken over when it had ended: no host needs to do so again. */
   readonly over: boolean;
 }
 

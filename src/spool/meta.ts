@@ -1,4 +1,4 @@
-// What was asked for: written before a shell starts, read by whoever looks at the spool.
+// What was asked for: written before a shell starts, read by every program that looks at the spool.
 // The command text itself stands in its own file beside it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
@@ -9,7 +9,7 @@ export interface ShellMeta {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** Nobody's command: the bash that those of its session run in. */
+  /** No command: the bash that those of its session run in. */
   readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;

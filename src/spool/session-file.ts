@@ -39,7 +39,7 @@ export class SessionFile {
     }
   }
 
-  /** At once: whoever reads finds the one before, or this one. */
+  /** At once: a reader finds the one before, or this one. */
   write(saved: unknown): void {
     const fresh = `${this.#path}.${process.pid}`;
     this.#put(fresh, JSON.stringify(saved));
@@ -53,7 +53,7 @@ export class SessionFile {
   /** Returns who has it, or undefined where it is ours now. A holder that is dead has it no more. */
   take(holder: SessionHolder, isAlive: (holder: SessionHolder) => boolean): SessionHolder | undefined {
     for (;;) {
-      // Linked in place, so that nobody finds one without a name in it.
+      // Linked in place, so that no reader finds one without a name in it.
       const fresh = `${this.#lock}.${holder.pid}`;
       this.#put(fresh, `${holder.pid} ${holder.startTime}`);
       try {

@@ -16,7 +16,7 @@ export interface SweepEntry {
   readonly bytes: number;
 }
 
-/** Unknown is what runs, if it does, where nobody here can see it: in another pid namespace. */
+/** Unknown is what runs, if it does, where it cannot be seen from here: in another pid namespace. */
 export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {
@@ -94,7 +94,7 @@ function entryOf(
   const there = identity ? presence(identity) : "unknown";
   const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : FRESH_MS;
   const running = there === "unknown" ? ageMs < unsureMs : there === "alive";
-  // A slot without a job that nobody waits in is nobody's: it goes with the oldest.
+  // A slot without a job and without a process has no owner: it goes with the oldest.
   const abandoned = !running && meta === undefined;
   return {
     id,

@@ -5,7 +5,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortReason(signal);
 }
 
-/** Never undefined: whoever catches it sees an abort. */
+/** Never undefined: a caller that catches it sees an abort. */
 export function abortReason(signal: AbortSignal | undefined): unknown {
   return signal?.reason ?? new DOMException("The operation was aborted", "AbortError");
 }

@@ -18,7 +18,7 @@ export interface NacreEvents {
     readonly rule: string | null;
     readonly reason: string;
   } & Whose;
-  /** A person, or whoever answers for one, was asked. */
+  /** A person, or a program that answers for one, was asked. */
   readonly approval: { readonly command: string; readonly rule: string; readonly approved: boolean } & Whose;
   /** A shell runs. */
   readonly start: {
@@ -35,7 +35,7 @@ export interface NacreEvents {
     readonly signal: string | null;
     readonly durationMs: number;
   } & Whose;
-  /** Somebody ended it: how many processes got a signal, and which are still there. */
+  /** It was ended: how many processes got a signal, and which are still there. */
   readonly kill: {
     readonly id: string;
     readonly by: string;

@@ -1,4 +1,4 @@
-// The name somebody meant, by how many letters would have to change.
+// The name that was meant, by how many letters would have to change.
 
 /** The closest of the names, if it is close enough to be meant. */
 export function nearest(word: string, names: readonly string[]): string | undefined {

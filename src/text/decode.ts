@@ -54,7 +54,7 @@ export interface TextSize {
   readonly lines: number;
 }
 
-/** The size of valid UTF-8 without decoding it; sums over any chunking. For the middle of a file nobody will read. */
+/** The size of valid UTF-8 without decoding it; sums over any chunking. For the middle of a file, which is not shown. */
 export function measureUtf8(bytes: Uint8Array): TextSize {
   let characters = 0;
   let lines = 0;

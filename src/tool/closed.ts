@@ -1,5 +1,5 @@
 // The schema a call is checked against: the tool's own, with every object in it closed, wherever it is nested.
-// A parameter that nobody knows is a mistake to report, not something to drop in silence as zod would.
+// An unknown parameter is a mistake to report, not something to drop in silence as zod would.
 
 import { z } from "zod";
 

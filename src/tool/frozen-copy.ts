@@ -1,4 +1,4 @@
-// A copy of plain data that nobody can change: objects and arrays are copied and frozen all the way down,
+// A copy of plain data that cannot be changed: objects and arrays are copied and frozen all the way down,
 // anything else (dates, functions, class instances) is kept as it is.
 
 export function frozenCopy<T>(value: T): T {

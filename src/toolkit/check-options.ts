@@ -1,4 +1,4 @@
-// Refuses options that nobody can mean, before anything is started: one error that names the option and the fix.
+// Refuses options that make no sense, before anything is started: one error that names the option and the fix.
 import { isWithinRoots } from "../shell/working-dir.ts";
 import { NacreError } from "../support/errors.ts";
 import { MAX_TIMEOUT_MS } from "../support/limits.ts";

@@ -1,4 +1,4 @@
-// What the value of an option must be, in words for whoever gave another one.
+// What the value of an option must be, in words for the developer who gave another one.
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 

@@ -1,5 +1,5 @@
 // `nacre clean`: removes shells that have ended, with their output. What runs is left alone, and so is a shell that
-// has left something running: without its record nobody could find that any more.
+// has left something running: without its record that could not be found any more.
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { sizeOf } from "../../spool/cursor.ts";
 import { messageOf } from "../../support/errors.ts";

@@ -98,12 +98,12 @@ function textOf(file: string): string {
   }
 }
 
-/** At once, so that nobody finds half of it. Returns where the old one is. */
+/** At once, so that no reader finds half of it. Returns where the old one is. */
 function put(path: string, text: string): string | undefined {
   const made: string[] = [];
   try {
     const exists = existsSync(path);
-    // The file itself, where somebody keeps it elsewhere and has a link here.
+    // The file itself, where this is a link to it.
     const file = exists ? realpathSync(path) : linkedFrom(path);
     mkdirSync(dirname(file), { recursive: true });
     const mode = exists ? statSync(file).mode & 0o777 : 0o600;

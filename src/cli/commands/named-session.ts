@@ -40,7 +40,7 @@ export function namedSessionAsLeft(manager: ShellManager, place: Place): Session
   return open(manager, savedIn(new SessionFile(manager.root, place.name)), place);
 }
 
-/** It stays where it was left, unless somebody names a directory. */
+/** It stays where it was left, unless the call names a directory. */
 function open(manager: ShellManager, saved: Kept | undefined, place: Place): Session {
   const { workingDir, isHere, name, envMode, namesEnvMode } = place;
   if (namesEnvMode && saved?.envMode !== undefined && saved.envMode !== envMode) {

@@ -1,4 +1,4 @@
-// Whoever asked for a sandbox or limits, and let commands run without, is told what does not hold.
+// A user who asked for a sandbox or limits, and lets commands run without, is told what does not hold.
 import type { Confinement } from "../../spool/confinement.ts";
 import type { CliIo } from "../cli-io.ts";
 

@@ -31,7 +31,7 @@ export async function listShells(io: CliIo, options: PsOptions): Promise<number>
   return EXIT.ok;
 }
 
-/** A new picture whenever something has changed, until Ctrl-C or until nobody reads any more. */
+/** A new picture whenever something has changed, until Ctrl-C or until the reader has gone. */
 async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
   let wake = () => {};
   let over = false;
@@ -58,7 +58,7 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
 
 function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
   const found = lookAtShells().findAll();
-  // The end of a session's bash is news to nobody, and that it was killed would only frighten.
+  // That a session's bash ended is no news, and that it was killed would only frighten.
   const isNew = ({ endedAgoMs, started }: ShellProcess) =>
     endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && !started.meta.isSessionBash);
   const shells = all ? found : found.filter(isNew);

@@ -29,7 +29,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),
       onStart: live.onStart,
     });
-    if ((await live.end()) === "nobody reads") return EXIT.brokenPipe;
+    if ((await live.end()) === "reader gone") return EXIT.brokenPipe;
     // It was ended because we were asked to; what only was interrupted has an exit code of its own.
     if (session.isClosed && interruption.exitCode !== undefined) {
       if (interruption.remark !== undefined) io.stderr.write(`nacre: ${interruption.remark}\n`);
@@ -40,20 +40,20 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
   });
 }
 
-/** Shows output as it comes, until the command is known to be over, or nobody reads it: then nobody wants the rest. */
+/** Shows output as it comes, until the command is known to be over, or until its reader has gone. */
 function passingThrough(
   io: CliIo,
   endCommand: () => Promise<unknown>,
 ): {
   readonly onStart: NonNullable<RunOptions["onStart"]>;
-  end(): Promise<"ended" | "nobody reads">;
+  end(): Promise<"ended" | "reader gone">;
 } {
   let over = false;
   let finish = () => {};
   const ended = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  let passing: Promise<"ended" | "nobody reads"> | undefined;
+  let passing: Promise<"ended" | "reader gone"> | undefined;
   return {
     onStart: ({ stdout, stderr }) => {
       const files = { dir: dirname(stdout.path), stdout: stdout.path, stderr: stderr.path };
@@ -63,7 +63,7 @@ function passingThrough(
           if ((await write(io[stream], Buffer.from(bytes))) || stream === "stderr") continue;
           // One that has ended leaves its state to the next.
           if (!over) await endCommand().catch(() => {});
-          return "nobody reads";
+          return "reader gone";
         }
         return "ended";
       })();

@@ -9,13 +9,13 @@ export interface RunPlan {
   readonly argv: readonly string[] | undefined;
   /** Absolute. */
   readonly workingDir: string;
-  /** Nobody named that directory: it is where the caller is. */
+  /** The call names no directory: it is where the caller is. */
   readonly isHere: boolean;
   /** A name: goes on where the last command of that session left. */
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
-  /** Somebody named it: it is not the default. */
+  /** The call names it: it is not the default. */
   readonly namesEnvMode: boolean;
   readonly policy: Policy;
   readonly policyFile: string | undefined;

@@ -28,7 +28,7 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
   let interrupted: Promise<void> | undefined;
   using interruption = new Interruption((signal, count) => {
     if (signal === "SIGINT" && count === 1) interrupted = shell.interrupt({ by: "Ctrl-C" }).catch(() => {});
-    // Whoever closes the terminal, or ends this program, leaves a durable command alone.
+    // A closed terminal, or the end of this program, leaves a durable command alone.
     else if (durable && signal !== "SIGINT") left.abort();
     else
       void shell.kill({ by: signal === "SIGINT" ? "a second Ctrl-C" : signal, graceMs: 0 }).catch(() => {});
@@ -36,7 +36,7 @@ export async function runThrough(io: CliIo, plan: RunPlan): Promise<number> {
   try {
     const ended = await passThrough(io, shell, left.signal);
     if (ended === "left") return told(io, `${shell.id} goes on without this program`, interruption.exitCode);
-    if (ended === "nobody reads") return EXIT.brokenPipe;
+    if (ended === "reader gone") return EXIT.brokenPipe;
     await interrupted;
     return await ending(io, shell, plan, interruption);
   } finally {
@@ -50,10 +50,10 @@ async function passThrough(
   io: CliIo,
   shell: ShellProcess,
   left: AbortSignal,
-): Promise<"ended" | "nobody reads" | "left"> {
+): Promise<"ended" | "reader gone" | "left"> {
   for await (const { stream, bytes } of shell.outputBytes({ signal: left })) {
     // A copy: the bytes are overwritten by the next read, and a stream may keep them for longer.
-    if (!(await write(io[stream], Buffer.from(bytes))) && stream === "stdout") return "nobody reads";
+    if (!(await write(io[stream], Buffer.from(bytes))) && stream === "stdout") return "reader gone";
   }
   return left.aborted ? "left" : "ended";
 }

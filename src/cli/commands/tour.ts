@@ -23,7 +23,7 @@ import { type Paint, paintFor } from "../paint.ts";
 export async function tour(io: CliIo): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), "nacre-tour-"));
   const manager = new ShellManager({ stateRoot: join(dir, "state"), poolSize: 1 });
-  // Whoever has seen enough gets the prompt back at once, and nothing stays.
+  // A user who has seen enough gets the prompt back at once, and nothing stays.
   using interruption = new Interruption(() => void manager.killAll({ by: "Ctrl-C" }));
   const guide = new Guide(io, manager, dir);
   const steps = [

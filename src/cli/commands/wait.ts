@@ -34,7 +34,7 @@ export async function waitForShell(io: CliIo, options: WaitOptions): Promise<num
       return EXIT.timedOut;
     case "ended":
       tell(`${describeOutcome(result.outcome)}${pattern ? " before the line came" : ""}`);
-      // Whoever waits for a line did not get it, however well the command did.
+      // The line that was waited for did not come, even if the command succeeded.
       return pattern ? EXIT.failed : (shell.exitCode ?? EXIT.failed);
   }
 }

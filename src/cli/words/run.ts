@@ -90,8 +90,8 @@ const RUN_HELP = `
 Ctrl-C interrupts the command with everything it started and kills what has not ended a second later;
 a second Ctrl-C kills it at once.
 
-Exit codes: the command's own, 128+n if signal n ended it; 3 if the policy wants a person to say yes and
-nobody did, 4 if it says no, 124 if the time was over, 1 if nacre could not run it, 2 for words that make
+Exit codes: the command's own, 128+n if signal n ended it; 3 if the policy wants a person to approve it and
+no one did, 4 if it says no, 124 if the time was over, 1 if nacre could not run it, 2 for words that make
 no sense.
 
 Examples:

@@ -71,7 +71,7 @@ Examples:
     );
 }
 
-/** A server that refuses its options would tell nobody but the log of a client. */
+/** A server that refuses its options would say so only in the log of a client. */
 function checkServerOptions(program: Command, given: readonly string[], init: Command): void {
   const mcp = program.commands.find((command) => command.name() === "mcp");
   const { operands = [], unknown = [] } = mcp?.parseOptions([...given]) ?? {};

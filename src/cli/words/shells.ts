@@ -19,7 +19,7 @@ export function addShellsWords(program: Command, options: ProgramOptions): void 
 function addPs(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("ps")
-    .description("list shells, whoever of this user has started them, MCP servers included")
+    .description("list the shells of this user, those of MCP servers included")
     .option("-a, --all", "also those that ended more than ten minutes ago, as far as they are kept")
     .option("-w, --watch", "again whenever something changes, until Ctrl-C")
     .option("--json", "print them as one JSON object")

@@ -37,12 +37,15 @@ Examples:
     .addOption(dialectOption())
     .addOption(policyOption())
     .addOption(policyFileOption())
-    .option("--scope <name>", "share shells with whoever gives the same name")
+    .option("--scope <name>", "share shells with every program that gives the same name")
     .option("--session <name>", "what the session is called that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
     .option("--http <port>", "serve over HTTP on this machine; 0 for any port that is free", readAddress)
-    .option("--no-token", "over HTTP, let in whoever can reach the port: every user of this machine")
+    .option(
+      "--no-token",
+      "over HTTP, let in every program that can reach the port, of every user of this machine",
+    )
     .addHelpText(
       "after",
       `

@@ -1,5 +1,5 @@
 // A zod object as the plain JSON Schema every provider format starts from: closed objects, no `$ref`, no
-// `$schema`, unions as `anyOf`, and no bound that nobody wrote.
+// `$schema`, unions as `anyOf`, and no bound that was not written.
 
 import { z } from "zod";
 
@@ -69,7 +69,7 @@ function inside({ properties, additionalProperties, items, anyOf, oneOf, allOf }
   };
 }
 
-// zod gives every integer the bounds of what JavaScript can hold exactly. Nobody asked for them, they cost
+// zod gives every integer the bounds of what JavaScript can hold exactly. They were not asked for, they cost
 // tokens, and some providers read them as 32-bit overflows. `> 0` and `>= 1` are the same for an integer, and
 // the second is what all providers understand.
 function withoutImpliedBounds(type: JsonSchema["type"], { oneOf: _, ...rest }: JsonSchema): JsonSchema {
