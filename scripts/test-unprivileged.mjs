@@ -1,5 +1,6 @@
 // npm run test:unprivileged, as root: the engine's tests once more as a user without any capability, as most
-// hosts are. What only root can do must then be reported, not claimed.
+// hosts are. What only root can do must then be reported, not claimed. With words, as `npm test` takes them, only those:
+//   NACRE_LONG=1 npm run test:unprivileged -- test/faults/cancel.test.ts -t "random moments"
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,6 +24,7 @@ const SANDBOX = [
   "test/sandbox/trusted-files.test.ts",
   "test/sandbox/attacks.test.ts",
 ];
+const WORDS = process.argv.slice(2);
 const PARTS = ["test/spool", "test/keeper", "test/hosts", "test/shell", "test/faults", ...SANDBOX];
 
 if (process.getuid() !== 0) {
@@ -37,7 +39,7 @@ try {
   const env = { HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CACHE_HOME: join(home, "cache") };
   process.exitCode = runVitest({
     cwd,
-    words: ["--configLoader", "runner", "--cache=false", ...PARTS],
+    words: ["--configLoader", "runner", "--cache=false", ...(WORDS.length > 0 ? WORDS : PARTS)],
     prefix: PREFIX,
     env,
     who: "unprivileged",
