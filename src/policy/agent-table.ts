@@ -64,7 +64,10 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
     flags: ["--yes-always", "--yes"],
     variables: { AIDER_YES_ALWAYS: ON, AIDER_YES: ON },
   },
-  goose: { variables: { GOOSE_MODE: /^auto$/i } },
+  goose: {
+    flags: ["--no-confirm"],
+    variables: { GOOSE_MODE: /^auto$/i, GOOSE_CONFIG_DIR: ANY },
+  },
   amp: { flags: ["--dangerously-allow-all"], values: { "--settings-file": ANY } },
   copilot: {
     flags: ["--allow-all-tools", "--allow-all", "--yolo", "--allow-all-paths"],
@@ -88,7 +91,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   "kiro-cli": { flags: ["--trust-all-tools", "-a"], values: { "--trust-tools": /execute_bash/ } },
 };
 
-/** Names that agents share: with an unknown program they mean the same. */
+/** Names that agents share: they mean the same with any agent, and with an unknown program. */
 export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
   "--dangerously-skip-permissions",
   "--dangerously-bypass-approvals-and-sandbox",
@@ -96,6 +99,14 @@ export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
   "--skip-permissions-unsafe",
   "--allow-all-tools",
   "--trust-all-tools",
+  "--always-approve",
+  "--yes-always",
+  "--full-auto",
+  "--no-approval",
+  "--no-approvals",
+  "--skip-approvals",
+  "--skip-permissions",
+  "--bypass-permissions",
   "--yolo",
 ]);
 
@@ -111,4 +122,7 @@ export const PACKAGE_PROGRAMS: Readonly<Record<string, string>> = {
   "@kilocode/cli": "kilocode",
   "opencode-ai": "opencode",
   "aider-chat": "aider",
+  "goose-ai": "goose",
+  "open-interpreter": "interpreter",
+  "openhands-ai": "openhands",
 };

@@ -5,6 +5,7 @@ import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { asksForHelp } from "./facts.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { isUnresolved, shown } from "./marks.ts";
+import { runsScripts } from "./nacre-words.ts";
 import { remembered } from "./remembered.ts";
 import type { Scope } from "./scope.ts";
 import { isWrapper } from "./wrappers.ts";
@@ -21,7 +22,8 @@ export function runAgent(command: EffectiveCommand, { scope }: Surroundings, run
 
 const agentNamed = remembered((program): Agent | "unknown" | "none" => {
   const agent = Object.hasOwn(AGENTS, program) ? AGENTS[program] : undefined;
-  return agent ?? (isKnownProgram(program) || isWrapper(program) ? "none" : "unknown");
+  if (agent) return agent;
+  return !runsScripts(program) && (isKnownProgram(program) || isWrapper(program)) ? "none" : "unknown";
 });
 
 /** A program that is not known may be an agent, or start one. */
@@ -33,7 +35,11 @@ function sharedSwitch({ args }: EffectiveCommand): string | null {
 function loosened(agent: Agent, { args, assignments }: EffectiveCommand, scope: Scope): string | null {
   const end = args.findIndex(({ text }, i) => text === "--" && i > 0);
   const texts = (end < 0 ? args : args.slice(0, end)).map(({ text }) => text);
-  const flag = texts.find((text) => agent.flags?.some((name) => isFlag(text, name)));
+  const flag = texts.find(
+    (text) =>
+      agent.flags?.some((name) => isFlag(text, name)) ||
+      SHARED_SWITCHES.has(text.replace(/=(true|1|yes)$/i, "")),
+  );
   if (flag !== undefined) return flag;
   const option = looseValue(agent, texts) ?? looseList(agent, texts);
   if (option !== null) return option;

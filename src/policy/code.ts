@@ -48,7 +48,9 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
     const [first] = strings;
     if (first === undefined) continue;
     if (EXECUTES.test(name)) {
-      if (isList || strings.length > 1) argvs.push(strings);
+      // C's exec and spawn take the program twice: the file, and the name that the program is told.
+      if (/^(exec|spawn)[lv]/.test(name) && strings.length > 1) argvs.push([first, ...strings.slice(2)]);
+      else if (isList || strings.length > 1) argvs.push(strings);
       else texts.push(first);
     } else if (name === "open" && strings.some((text) => /^-?\||\|-?$/.test(text)))
       texts.push(...strings.map((text) => text.replace(/^-?\||\|-?$/g, "")));

@@ -8,6 +8,7 @@ import { type CodeScan, scanCode } from "./code.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
+import { loosenedByCode } from "./nacre-code.ts";
 import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
 import type { Span } from "./span.ts";
@@ -98,6 +99,8 @@ function runCode(
   }
   if (code.length > POLICY_FOLDED_MAX_CHARS)
     runner.sign("hidden-code", around.span, "the code is too long to be read");
+  const loosened = loosenedByCode(code.slice(0, POLICY_FOLDED_MAX_CHARS));
+  if (loosened !== null) runner.sign("loosens-policy", around.span, `${command.program} ${loosened}`);
   const scan = scanCode(code, runner.where.home);
   // In Tcl the words of a command stand as they are.
   const bare = /^(tclsh|expect|wish)/.test(command.program)

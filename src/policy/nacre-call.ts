@@ -5,7 +5,9 @@ import { type Options, readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "./marks.ts";
+import { NACRE_OPTIONS, nacreLikeOption, nacreWords } from "./nacre-words.ts";
 import { changeDirectory, type Where } from "./paths.ts";
+import type { Scope } from "./scope.ts";
 import type { Profile } from "./verdict.ts";
 
 /** The rules this command is judged by. */
@@ -18,80 +20,14 @@ export interface NacreRunner extends Runner {
 /** A call of nacre, however it is started; null for any other program. */
 export function runNacre(command: EffectiveCommand, around: Surroundings, runner: NacreRunner): Flow | null {
   const words = nacreWords(command);
-  return words ? runWords(words, command, around, runner) : null;
-}
-
-const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
-const RUNTIMES: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "tsx", "ts-node", "deno"]);
-const MANAGERS: ReadonlySet<string> = new Set(["npm", "pnpm", "yarn", "bun"]);
-/** The program's file by the names it has in the package and in its repository, or any file below its directory. */
-const SCRIPTS = /(^|\/)((main|start)\.[cm]?[jt]s|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
-
-/** What follows the name of nacre, however it is called; null for any other program. */
-function nacreWords({ program, args, cwds }: EffectiveCommand): readonly Field[] | null {
-  if (program === "nacre") return args;
-  if (RUNTIMES.has(program) && !isManagerCall(program, args)) {
-    const { operands, flags } = readOptions(args, NODE);
-    if (CODE_FLAGS.some((flag) => flags.has(flag))) return null;
-    const rest = program === "deno" || program === "bun" ? operands.filter(isNoRun) : operands;
-    const [script, ...words] = rest;
-    if (!script || !SCRIPTS.test(changeDirectory(script.text, cwds[0] ?? UNKNOWN))) return null;
-    return isCall(words) ? words : null;
+  if (words) return runWords(words, command, around, runner);
+  const option = nacreLikeOption(command);
+  if (option !== null) {
+    const detail = `${shown(command.program)} is given ${option}, which loosens the rules of nacre`;
+    runner.sign("loosens-policy", command.span, detail);
   }
-  if (!MANAGERS.has(program)) return null;
-  const at = args.findIndex(({ text }) => text === "start" || text === "nacre");
-  if (at < 0 || !args.slice(0, at).every(({ text }) => /^(run|run-script|rum|urn|-.*)$/.test(text)))
-    return null;
-  const words = args.slice(at + 1).filter(({ text }, i) => text !== "--" || i > 0);
-  return isCall(words) ? words : null;
+  return null;
 }
-
-/** `bun start` and `bun run nacre` name a script of the project, not a file. */
-const isManagerCall = (program: string, args: readonly Field[]): boolean =>
-  program === "bun" && /^(start|nacre)$/.test(args.find(({ text }) => !/^(run|-.*)$/.test(text))?.text ?? "");
-
-const NODE = {
-  values: "eprC",
-  longValues: ["eval", "print", "require", "import", "env-file", "loader"],
-  stopAtOperand: true,
-};
-const CODE_FLAGS = ["e", "p", "eval", "print"];
-
-const isNoRun = ({ text }: Field, i: number): boolean => i > 0 || !/^(run|x)$/.test(text);
-const isCall = (words: readonly Field[]): boolean => words.some(({ text }) => VERBS.test(text));
-
-const NACRE = {
-  values: "sn",
-  longValues: [
-    "policy",
-    "policy-file",
-    "sandbox",
-    "network",
-    "writable",
-    "hide",
-    "cwd",
-    "env",
-    "env-mode",
-    "session",
-    "timeout",
-    "mode",
-    "remote",
-    "scope",
-    "http",
-    "dialect",
-    "on-timeout",
-    "with",
-    "max-processes",
-    "max-memory",
-    "cpu-seconds",
-    "max-file-size",
-    "signal",
-  ],
-  long: [
-    ...["allow-unsandboxed", "no-token", "all", "write", "dry-run", "background", "stdin", "json", "durable"],
-    ...["git-config", "debuggers", "control", "user", "help", "version"],
-  ],
-};
 
 function runWords(
   words: readonly Field[],
@@ -100,7 +36,7 @@ function runWords(
   runner: NacreRunner,
 ): Flow {
   const given = words[0]?.text === "--" ? words.slice(1) : words;
-  const options = readOptions(given, NACRE);
+  const options = readOptions(given, NACRE_OPTIONS);
   const [verb, ...operands] = options.operands;
   const asks = options.flags.has("help") || options.flags.has("version");
   // With --dry-run the inner policy judges, and nothing runs.
@@ -171,7 +107,7 @@ function looserOptions(
   options: Options,
   { cwds, assignments, links }: EffectiveCommand,
   { scope }: Surroundings,
-  { profile, isSandboxed }: NacreRunner,
+  { profile, isSandboxed, where }: NacreRunner,
 ): readonly string[] {
   const found: string[] = [];
   for (const { text } of valuesOf(options, "policy")) {
@@ -198,7 +134,19 @@ function looserOptions(
     if (valuesOf(options, "network").some(({ text }) => text !== "none"))
       found.push("nacre would give commands the network");
   }
-  if (assignments.some(({ name }) => name === "XDG_CONFIG_HOME") || scope.variable("XDG_CONFIG_HOME"))
+  if (movesRules(assignments, scope, where.home))
     found.push("nacre would read its rules from another directory");
   return found;
+}
+
+/** Whether variables name another place for the rules of the user. */
+function movesRules(assignments: EffectiveCommand["assignments"], scope: Scope, home: string): boolean {
+  const homes = scope.variable("HOME")?.values ?? [];
+  return (
+    assignments.some(
+      ({ name, value }) => name === "XDG_CONFIG_HOME" || (name === "HOME" && value !== home),
+    ) ||
+    scope.variable("XDG_CONFIG_HOME") !== undefined ||
+    homes.some((value) => value !== home)
+  );
 }

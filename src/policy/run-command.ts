@@ -22,6 +22,7 @@ import { rememberMade } from "./remember-made.ts";
 import { remembered } from "./remembered.ts";
 import { runRemote } from "./remote.ts";
 import { runFile, runShell } from "./shells.ts";
+import { runStarted } from "./started-program.ts";
 import { runTerminal } from "./terminals.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 import { peel, quoted } from "./wrappers.ts";
@@ -93,6 +94,7 @@ function runInside(command: EffectiveCommand, around: Surroundings, runner: Comm
     runBuiltin(command, around, runner) ??
     runNacre(command, around, runner) ??
     runAgent(command, around, runner) ??
+    runStarted(command, around, runner) ??
     runPeeled(command, around, runner) ??
     runShell(command, around, runner) ??
     runFinder(command, around, runner) ??

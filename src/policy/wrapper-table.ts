@@ -213,6 +213,8 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   bunx: { values: "p", longValues: ["package"], packages: true },
   uvx: { longValues: ["from", "with", "python"], packages: true },
   pipx: { verb: ["run"], longValues: ["spec", "python"], packages: true },
+  corepack: { may: /^(npm|npx|pnpm|pnpx|yarn|yarnpkg)@/ },
+  volta: { verb: ["run"], longValues: ["node", "npm", "yarn", "pnpm"] },
   fnm: { verb: ["exec"], longValues: ["using"] },
   nvm: { verb: ["exec"], may: VERSION },
   rbenv: { verb: ["exec"] },

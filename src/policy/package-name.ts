@@ -1,0 +1,13 @@
+// The package that a word of a package manager or runtime names: `nacre@latest`, `npm:nacre/cli`, `../nacre`,
+// `node_modules/@openai/codex/bin/codex.js`.
+
+/** Its name; null for a word that names none. */
+export function packageOf(text: string): string | null {
+  const installed = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/@.][^/@]*)(?:\/|$)/.exec(text)?.[1];
+  if (installed !== undefined) return installed;
+  const [, specified, name] = /^(npm:|jsr:)?((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?(?:\/.*)?$/.exec(text) ?? [];
+  if (specified !== undefined && name !== undefined) return name;
+  if (/^(@[\w.-]+\/)?[\w.-]+(@[^/]*)?$/.test(text)) return name ?? null;
+  // A directory, an archive or a repository: its last part.
+  return /(?:^|[/:])([\w.-]+?)(?:\.git|\.tgz)?(?:#[^/]*)?\/?$/.exec(text)?.[1] ?? null;
+}
