@@ -214,17 +214,26 @@ describe("a yes for one directory", () => {
     return { kit, workingDir };
   };
 
+  /** Runs in one way, approves the first question after `meanwhile`, and refuses the next. Returns the questions. */
+  const questionsOf = async (run: (typeof WAYS)[string], kit: Toolkit, meanwhile: () => unknown) => {
+    const asked: ApprovalRequest[] = [];
+    await run(kit, async (request) => {
+      asked.push(request);
+      if (asked.length > 1) return false;
+      await meanwhile();
+      return true;
+    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
+    return asked;
+  };
+
+  const moveTo = (kit: Toolkit, dir: string) =>
+    kit.call("Bash", { command: `cd ${dir}` }, { approve: async () => true });
+
   test.each(Object.entries(WAYS))("is none for another: %s", async (_, run) => {
     const { kit, workingDir } = await kitIn(directory());
     await using _kit = kit;
-    const asked: string[] = [];
-    await run(kit, async ({ cwd }) => {
-      asked.push(cwd);
-      if (asked.length > 1) return false;
-      await kit.call("Bash", { command: "cd ../second" }, { approve: async () => true });
-      return true;
-    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
-    expect(asked).toEqual([join(workingDir, "first"), join(workingDir, "second")]);
+    const asked = await questionsOf(run, kit, () => moveTo(kit, "../second"));
+    expect(asked.map(({ cwd }) => cwd)).toEqual([join(workingDir, "first"), join(workingDir, "second")]);
     for (const dir of ["first", "second"]) expect(existsSync(join(workingDir, dir, "ran"))).toBe(false);
   });
 
@@ -236,13 +245,7 @@ describe("a yes for one directory", () => {
         : judge(command, facts);
     const { kit, workingDir } = await kitIn(directory(), choosy);
     await using _kit = kit;
-    const asked: ApprovalRequest[] = [];
-    await run(kit, async (request) => {
-      asked.push(request);
-      if (asked.length > 1) return false;
-      await kit.call("Bash", { command: "cd ../second" }, { approve: async () => true });
-      return true;
-    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
+    const asked = await questionsOf(run, kit, () => moveTo(kit, "../second"));
     expect(asked.map(({ cwd, rule }) => [cwd, rule])).toEqual([
       [join(workingDir, "first"), "some-rule"],
       [join(workingDir, "second"), "some-rule"],
@@ -253,14 +256,10 @@ describe("a yes for one directory", () => {
   test.each(Object.entries(WAYS))("is none for one that took its place on disk: %s", async (_, run) => {
     const { kit, workingDir } = await kitIn(directory());
     await using _kit = kit;
-    const asked: string[] = [];
-    await run(kit, async ({ cwd }) => {
-      asked.push(cwd);
-      if (asked.length > 1) return false;
-      renameSync(join(workingDir, "first"), join(workingDir, "elsewhere"));
-      return true;
-    }).catch((error) => expect(error).toMatchObject({ code: "approval_refused" }));
-    expect(asked).toEqual([join(workingDir, "first"), join(workingDir, "elsewhere")]);
+    const asked = await questionsOf(run, kit, () =>
+      renameSync(join(workingDir, "first"), join(workingDir, "elsewhere")),
+    );
+    expect(asked.map(({ cwd }) => cwd)).toEqual([join(workingDir, "first"), join(workingDir, "elsewhere")]);
     expect(existsSync(join(workingDir, "elsewhere", "ran"))).toBe(false);
     expect(existsSync(join(workingDir, "ran"))).toBe(false);
   });
