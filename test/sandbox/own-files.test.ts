@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import {
   installInProject,
@@ -159,6 +161,24 @@ describeSandboxed("a sandbox that could not protect the package", () => {
     expect(loose.stdout).toContain("ran");
     expect(loose.stderr).toContain("not enforced");
   });
+});
+
+test("nacre mcp answers with that refusal, and runs nothing", async () => {
+  const place = placeFor(PEOPLE[0] as Person, REFUSED[0] as Setup);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [place.program, "mcp", "--policy", "off", "--sandbox", "workspace-write"],
+    env: { PATH: process.env["PATH"] ?? "", HOME: place.home, NACRE_HOME: join(place.home, "state") },
+    cwd: place.workspace,
+    stderr: "ignore",
+  });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  const answer = await client.callTool({ name: "Bash", arguments: { command: "touch ran" } });
+  expect(answer.isError).toBe(true);
+  expect(JSON.stringify(answer.content)).toContain("npm install -g nacre");
+  expect(existsSync(join(place.workspace, "ran"))).toBe(false);
 });
 
 test("nacre doctor tells where a sandbox would be refused", () => {
