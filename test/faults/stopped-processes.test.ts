@@ -1,13 +1,14 @@
 // A command can send SIGSTOP to nacre's own processes, which run as the same user: `kill -STOP $PPID` stops its shim.
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readStat } from "../../src/hosts/process-table.ts";
 import { useDurables } from "../fixtures/durable.ts";
 import { withHeldShim } from "../fixtures/held-shells.ts";
 import { useHosts } from "../fixtures/host-program.ts";
 import { deputyOf, keeperPid, killQuietly, processesWith } from "../fixtures/marked.ts";
 import { isAlive, stateOf } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
+import { program } from "../mcp/mcp-clients.ts";
 
 const shells = useShells();
 const { manager, directory, run } = shells;
@@ -117,39 +118,42 @@ describe("a stopped keeper", () => {
   });
 });
 
-test("what host, keeper, deputy and shims leave when all are killed at once ends with the next host", async () => {
-  const root = durables.root();
-  const host = await durables.host(root, { manager: { poolSize: 3 } });
-  const { id } = await host.start({ command: "true" });
-  await host.wait(id);
-  const keeper = keeperPid(root, host.pid);
-  const all = await eventually(() => {
-    const mine = processesWith(`${root}/`).filter(({ pid }) => pid !== host.pid);
-    // Three slots: a bash each, and a shim each.
-    expect(mine.filter(({ command }) => command.includes("/cmd"))).toHaveLength(3);
-    return mine;
-  });
-  const waiting = all.filter(({ command }) => command.includes("/cmd"));
-  const own = all.filter(({ command }) => !command.includes("/cmd"));
-  for (const { pid } of [{ pid: host.pid }, { pid: keeper }, ...own]) killQuietly(pid);
-  await host.kill();
-  expect(waiting.filter(({ pid }) => readStat(pid) !== undefined)).toHaveLength(3);
-  await manager({ stateRoot: root }).adopt();
-  await eventually(() => expect(waiting.filter(({ pid }) => isAlive(pid))).toEqual([]));
-});
+describe("a slot whose shim, keeper, deputy and host are all killed at once", () => {
+  /** Such slots, with the state root they are in. */
+  async function orphans(count: number) {
+    const root = durables.root();
+    const host = await durables.host(root, { manager: { poolSize: count } });
+    const { id } = await host.start({ command: "true" });
+    await host.wait(id);
+    const isSlot = ({ command }: { command: string }) => command.includes("/cmd");
+    const slots = await eventually(() => {
+      const found = processesWith(`${root}/`).filter(isSlot);
+      expect(found).toHaveLength(count);
+      return found;
+    });
+    for (const one of processesWith(`${root}/`)) if (!isSlot(one)) killQuietly(one.pid);
+    await host.kill();
+    const left = () => slots.filter(({ pid }) => isAlive(pid));
+    expect(left()).toHaveLength(count);
+    return { root, left };
+  }
 
-test("a slot whose shim, keeper, deputy and host are all killed ends by itself", async () => {
-  const root = durables.root();
-  const host = await durables.host(root, { manager: { poolSize: 1 } });
-  const { id } = await host.start({ command: "true" });
-  await host.wait(id);
-  const slots = await eventually(() => {
-    const found = processesWith(`${root}/`).filter(({ command }) => command.includes("/cmd"));
-    expect(found).toHaveLength(1);
-    return found;
+  test("ends with the next host", async () => {
+    const { root, left } = await orphans(3);
+    await manager({ stateRoot: root }).adopt();
+    await eventually(() => expect(left()).toEqual([]));
   });
-  const own = processesWith(`${root}/`).filter(({ command }) => !command.includes("/cmd"));
-  for (const { pid } of own) killQuietly(pid);
-  await host.kill();
-  await eventually(() => expect(slots.filter(({ pid }) => isAlive(pid))).toEqual([]), 20_000);
+
+  test("ends with nacre clean", async () => {
+    const { root, left } = await orphans(2);
+    const env = { PATH: process.env["PATH"], HOME: directory(), NACRE_HOME: root };
+    const cleaned = spawnSync(process.execPath, [program, "clean"], { env, encoding: "utf8" });
+    expect(cleaned).toMatchObject({ status: 0, stderr: "" });
+    await eventually(() => expect(left()).toEqual([]), 2_000);
+  });
+
+  test("ends by itself", async () => {
+    const { left } = await orphans(1);
+    await eventually(() => expect(left()).toEqual([]), 20_000);
+  });
 });
