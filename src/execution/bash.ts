@@ -38,6 +38,11 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     DENY_RULES.map((rule) => Object.freeze({ ...rule })),
   );
 
+  static {
+    // Replacing one of these would change nothing about what is denied. So an assignment throws instead of seeming to work.
+    Object.freeze(BashTool);
+  }
+
   readonly name = "Bash";
   override readonly title = "Run a command";
   readonly category: ToolCategory = "execution";

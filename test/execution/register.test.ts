@@ -48,4 +48,11 @@ test("the dangerous patterns are the rules that deny, and cannot be changed", ()
   for (const { id, reason } of patterns) expect([id, reason.length > 0]).toEqual([id, true]);
   expect(() => Object.assign(patterns, { 0: { id: "x", reason: "y" } })).toThrow(TypeError);
   expect(() => Object.assign(patterns[0] ?? {}, { id: "x" })).toThrow(TypeError);
+  expect(() => Object.assign(BashTool, { DANGEROUS_PATTERNS: [] })).toThrow(TypeError);
+  expect(() => Object.defineProperty(BashTool, "DANGEROUS_PATTERNS", { value: [] })).toThrow(TypeError);
+  expect(() => {
+    // @ts-expect-error: the property is readonly.
+    BashTool.DANGEROUS_PATTERNS = [];
+  }).toThrow(TypeError);
+  expect(BashTool.DANGEROUS_PATTERNS).toBe(patterns);
 });
