@@ -27,7 +27,7 @@ export interface SpoolPart {
   /** Bytes [from, to). */
   readonly from: number;
   readonly to: number;
-  /** A file that holds this part alone, for whoever is sent there. @default path */
+  /** A file that holds this part alone, for a reader that is sent there. @default path */
   readonly file?: () => string;
   /** What is done to its text before it is polished. */
   readonly first?: (text: string) => string;

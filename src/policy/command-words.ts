@@ -110,7 +110,7 @@ function sorted(node: Command) {
   };
 }
 
-/** Keeps a swallowed process substitution in the walk, as a file nobody reads. */
+/** Keeps a swallowed process substitution in the walk, as a file that is not read. */
 function readFrom(target: Word): RedirectionNode {
   return {
     type: "Redirect",

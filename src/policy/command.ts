@@ -44,7 +44,7 @@ export interface EffectiveCommand {
   readonly span: Span;
 }
 
-/** Something about the text that is not one command: a fork bomb, code nobody can read. */
+/** Something about the text that is not one command: a fork bomb, code that cannot be read beforehand. */
 export interface Sign {
   readonly kind: SignKind;
   readonly span: Span;

@@ -70,7 +70,7 @@ function liftedBy(
   if (profile === "off") return "profile off";
   for (const rule of rules) {
     if (rule.verdict !== "allow") continue;
-    // Nobody lifts a refusal by accident: it has to be called by its name.
+    // A refusal is not lifted by accident: a rule has to name it.
     if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
     if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
     const { command } = finding;

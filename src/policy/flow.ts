@@ -17,12 +17,12 @@ export type Origin =
 
 /** What a command reads or prints: the text where it is certain, and where it came from. */
 export interface Flow {
-  /** null where nobody can say. */
+  /** null where it is not known. */
   readonly text: string | null;
   readonly origins: readonly Origin[];
   /** Every text it may be, where there are a few. */
   readonly alternatives?: readonly string[];
-  /** Whether somebody is at the other end at all; a command without a pipe reads nothing. */
+  /** Whether anything is at the other end; a command without a pipe reads nothing. */
   readonly connected: boolean;
 }
 

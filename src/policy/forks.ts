@@ -132,7 +132,7 @@ function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Place) => void,
   }
 }
 
-/** Words are looked into only where somebody pays for it: unbash parses what is in them on the way. */
+/** Words are looked into only where the budget pays for it: unbash parses what is in them on the way. */
 function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   if (node.type === "Word" || node.type === "Assignment" || node.type === "HereDocBody")
     return budget !== undefined;

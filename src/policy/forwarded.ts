@@ -1,4 +1,4 @@
-// A program nobody knows, with a destructive command behind it, is probably a wrapper: the tail is judged as if it were
+// An unknown program with a destructive command behind it, is probably a wrapper: the tail is judged as if it were
 // called, and what would be refused is asked about.
 
 import type { EffectiveCommand } from "./command.ts";

@@ -10,7 +10,7 @@ import type { PathClass } from "./path-class.ts";
 import { changeDirectory, locate, type Place, type Where } from "./paths.ts";
 import { isWrapper } from "./wrappers.ts";
 
-/** Why nobody can say what runs, and the place it is handed; null where all is well. */
+/** Why it is not known what runs, and the place it is handed; null where all is well. */
 export function disguised(command: EffectiveCommand, around: Surroundings, where: Where): string | null {
   const why = unknownBecause(command, around, where);
   if (why === null || asksForHelp(command)) return null;

@@ -127,7 +127,7 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** Leaves out what looks at the words of a program, where there are more of them than anybody writes. */
+  /** Leaves out what looks at the words of a program, where there are more of them than a person writes. */
   #rulesWithin(rules: readonly CommandRule[], { args, span }: JudgedCommand): readonly CommandRule[] {
     let chars = 0;
     for (const { text } of args) chars += text.length + 1;

@@ -13,7 +13,7 @@ export const DEEP = "\uFDD5";
 /** As the last part of a path: a selection of what lies below. */
 export const MANY = "\uFDD6";
 
-/** Every number of a range so wide that nobody means single ones: `{1..65535}`. */
+/** Every number of a range so wide that no single one is meant: `{1..65535}`. */
 export const EACH = "\uFDD7";
 
 const ANY_MARK = /[\uFDD0-\uFDD7]/;
@@ -34,7 +34,7 @@ export function isCertain(text: string): boolean {
   return !ANY_MARK.test(text);
 }
 
-/** Whether the text holds a piece nobody can name; live globs do not count. */
+/** Whether the text holds a piece that is not known; live globs do not count. */
 export function isUnresolved(text: string): boolean {
   return text.includes(UNKNOWN) || text.includes(SOMETHING) || text.includes(EACH);
 }

@@ -201,7 +201,7 @@ const SETTINGS: readonly (readonly [RegExp, RegExp])[] = [
   ],
 ];
 
-/** `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`: what everybody has in a start-up file. */
+/** `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`: ordinary lines of a start-up file. */
 function printsSettings({ program, args }: EffectiveCommand): boolean {
   const asked = settingsOf(program);
   if (asked.length === 0) return false;
@@ -230,7 +230,7 @@ function listsProcesses({ program, args }: EffectiveCommand): boolean {
   );
 }
 
-/** Whoever reads a pipe reads what somebody else writes. */
+/** A program that reads a pipe reads what another program writes. */
 function rememberPipes({ args, cwds }: EffectiveCommand, scope: Scope): void {
   for (const { text } of readOptions(args, { values: "m" }).operands)
     scope.files.set(changeDirectory(text, cwds[0] ?? UNKNOWN), flowOf(null));
@@ -241,7 +241,7 @@ function rememberCopies({ args, stdin, cwds }: EffectiveCommand, scope: Scope): 
     scope.files.set(changeDirectory(text, cwds[0] ?? UNKNOWN), stdin);
 }
 
-/** A fetched file is remote code for whoever runs it later. */
+/** A fetched file is remote code when it is run later. */
 function rememberFetched(command: EffectiveCommand, scope: Scope): void {
   if (command.program !== "curl" && command.program !== "wget") return;
   const options = readOptions(command.args, {

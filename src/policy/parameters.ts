@@ -39,7 +39,7 @@ export function expandSimple(name: string, context: WordContext): readonly strin
   }
 }
 
-/** Nobody has that many arguments: a high one is there to be empty, as in `rm$IFS$9-rf`. */
+/** No script has that many arguments: a high one is there to be empty, as in `rm$IFS$9-rf`. */
 function unknownPositional(name: string): readonly string[] {
   return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }

@@ -75,7 +75,7 @@ export function holdsCredentials({ class: kind, path }: Place): boolean {
   return kind === "secret" || isMachineCredential(path);
 }
 
-/** The absolute directory a `cd` leads to, UNKNOWN where nobody can say. */
+/** The absolute directory a `cd` leads to, UNKNOWN where it is not known. */
 export function changeDirectory(text: string, cwd: string): string {
   const parts = resolve(text, cwd);
   return parts === null ? UNKNOWN : asPath(parts);

@@ -1,5 +1,5 @@
 // Reads the rules of a person: checks their shape (rules-schema.ts), then runs every rule's own examples, and names
-// the rule that fails. Where a file may lie is up to whoever loads it.
+// the rule that fails. The caller decides where a file may lie.
 
 import { explainsRule } from "./judge.ts";
 import { RULES } from "./rules.ts";

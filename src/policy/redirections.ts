@@ -52,11 +52,11 @@ function readFromThere(operator: string, target: Field | undefined, scope: Scope
   if (operator === "<" || operator === "<>") return readable(target, scope);
   if (operator !== "<&") return null;
   const known = scope.files.get(`/dev/fd/${target?.text}`);
-  // The standard ones stay what they were; nobody knows what another one reads.
+  // The standard ones stay what they were; what another one reads is not known.
   return known ?? (/^([0-2]|-)$/.test(target?.text ?? "") ? null : flowOf(null));
 }
 
-/** What is read later from a descriptor; from a socket it is somebody else's. */
+/** What is read later from a descriptor; from a socket it is what the other end sends. */
 function keepOpen(descriptor: number, flow: Flow | null, target: Field | undefined, scope: Scope): void {
   if (descriptor < 3) return;
   if (/^\/dev\/(tcp|udp)\//.test(target?.text ?? ""))

@@ -63,5 +63,5 @@ export const RULE_FILE = exactly({
   rules: z.array(RULE, { error: "must be an array of rules" }),
 }).meta({ title: "nacre policy rules" });
 
-/** For editors, and for whoever checks a file before nacre does. */
+/** For editors, and for tools that check a file before nacre does. */
 export const RULES_SCHEMA = z.toJSONSchema(RULE_FILE, { io: "input" });

@@ -70,7 +70,7 @@ function runOtherMeanings(command: EffectiveCommand, around: Surroundings, runne
   const { scope, via } = around;
   const hidden = disguised(command, around, runner.where);
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
-  // A function runs in this very shell: where it is afterwards, nobody knows.
+  // A function runs in this very shell: where it is afterwards is not known.
   if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
   if (via.length >= NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
@@ -134,7 +134,7 @@ function runUnknown(
 ): Flow {
   runner.sign("unknown-program", first.span, command.called);
   if (around.stdin.origins.includes("socket"))
-    runner.sign("reverse-shell", first.span, "whoever is at the other end of a socket says what runs");
+    runner.sign("reverse-shell", first.span, "the other end of a socket decides what runs");
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {
       runner.runArgv([{ ...first, text: name }, ...command.args], inner(around, "glob"));

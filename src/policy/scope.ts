@@ -36,7 +36,7 @@ export class Scope {
   names: Names = NO_NAMES;
   /** Whether a command that fails ends the shell: `set -e`. */
   exitsOnError = false;
-  /** null: nobody knows them. */
+  /** null: not known. */
   positional: readonly string[] | null = null;
   readonly files: Files;
   /** Shared by all scopes of a walk, as the files are. */
@@ -221,7 +221,7 @@ export class Scope {
     this.#owns = { ...this.#owns, variables: true };
   }
 
-  /** Functions and aliases: few, and kept for long by whoever calls a function later. */
+  /** Functions and aliases: few, and a function that is called later keeps them for long. */
   #ownNames(): void {
     if (this.#owns.names) return;
     this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);

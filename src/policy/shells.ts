@@ -57,7 +57,7 @@ export function runFile(command: EffectiveCommand, around: Surroundings, runner:
   return flow ? runFlow(flow, command.span, inShell(command, around, command.args), runner) : null;
 }
 
-/** Runs what a shell would read; says so where nobody can read it before. */
+/** Runs what a shell would read; reports text that is not known before the run. */
 export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
   if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")

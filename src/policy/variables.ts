@@ -63,7 +63,7 @@ export function visibleAssignments(
 }
 
 function injects({ name, value }: InjectedVariable, command: EffectiveCommand): boolean {
-  // Whoever may write to a temporary directory decides what its programs are.
+  // Any command that writes to a temporary directory decides what its programs are.
   if (name === "PATH") return /^(\/tmp|\/var\/tmp|\/dev\/shm)(\/|:|$)/.test(value);
   if (name === "ENV") return isShell(command.program);
   if (name === "PS4" || name === "PS1") return /\$\(|`/.test(value);

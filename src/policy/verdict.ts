@@ -21,7 +21,7 @@ export interface PolicyFacts {
   /** Whether a sandbox is enforced around the command. */
   readonly sandboxed?: boolean;
   readonly rules?: readonly UserRuleSet[];
-  /** Where rules are or would be read from, besides the usual places: nobody should change them unasked. */
+  /** Where rules are or would be read from, besides the usual places: no command changes them unasked. */
   readonly policyFiles?: readonly string[];
   /** What earlier commands changed in the bash that runs this one. @default a bash without such changes */
   readonly session?: SessionFacts;
@@ -37,7 +37,7 @@ export interface Finding {
   readonly reason: string;
   readonly span: Span;
   readonly alternative: string | null;
-  /** Who let it pass, if somebody did: a profile or the id of a user's rule. */
+  /** What let it pass, if anything did: a profile or the id of a user's rule. */
   readonly liftedBy: string | null;
 }
 

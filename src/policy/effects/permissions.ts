@@ -49,7 +49,7 @@ export function permissionsOf(command: EffectiveCommand): readonly RawEffect[] {
     .map((target) => ({ kind, target, recursive, how: meaning(mode, command.program) }));
 }
 
-/** Modes that take nothing from the owner and give nobody else the right to write. */
+/** Modes that take nothing from the owner and give no other user the right to write. */
 const USUAL = /^(0?[67][0145][0145]|(u[+=][rwxX]+|[ugoa]*\+[rX]+|[go]+[=][rX]*|[go]+-[rwx]+)(,|$))+$/;
 
 function meaning(mode: string, program: string): string {

@@ -1,4 +1,4 @@
-// Deleting: what must never go, and what somebody should look at first.
+// Deleting: what must never go, and what a person should look at first.
 
 import type { Effect } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";

@@ -153,7 +153,7 @@ export const exfiltrationRules: readonly Rule[] = [
     id: "read-secret",
     verdict: "ask",
     severity: "high",
-    alternative: "Use the tool that owns the credential; nobody has to see it.",
+    alternative: "Use the tool that owns the credential, so that it is not shown.",
     matches: [
       "cat ~/.ssh/id_rsa",
       "cat ~/.aws/credentials",
@@ -181,7 +181,7 @@ export const exfiltrationRules: readonly Rule[] = [
     id: "show-secret",
     verdict: "ask",
     severity: "high",
-    alternative: "Use the tool that owns the credential; nobody has to see it.",
+    alternative: "Use the tool that owns the credential, so that it is not shown.",
     matches: [
       "gpg --export-secret-keys",
       "gh auth token",
@@ -292,6 +292,6 @@ const opens = onRows([
   {
     program: /^(mail|mailx|mutt|sendmail|msmtp|swaks|sftp|ftp|lftp|ncftpput|tftp)$/,
     args: /\S/,
-    does: "send data to somebody",
+    does: "send data to another machine",
   },
 ]);

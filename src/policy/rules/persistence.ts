@@ -118,7 +118,7 @@ export const persistenceRules: readonly Rule[] = [
       if (asksForHelp(command) || /^-(l|V|c)$/.test(first?.text ?? "")) return null;
       if (command.program === "loginctl" && first?.text !== "enable-linger") return null;
       if (command.program === "launchctl" && /^(list|print)/.test(first?.text ?? "")) return null;
-      return { reason: `${command.program} would run something later, when nobody looks.` };
+      return { reason: `${command.program} would run something later, without supervision.` };
     },
   },
 ];

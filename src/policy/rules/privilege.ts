@@ -140,7 +140,7 @@ export const privilegeRules: readonly Rule[] = [
         args: /(^| )(-p ?|--pid[ =]|--attach-pid[ =]|attach )1( |$)/,
         does: "take hold of the process that runs the machine",
       },
-      { program: /^chattr$/, args: /(^| )[-+=]\w*[ia]/, does: "make files that nobody can change" },
+      { program: /^chattr$/, args: /(^| )[-+=]\w*[ia]/, does: "make files that no program can change" },
       {
         program: /^defaults$/,
         args: /^(-\w+ )*(write|delete|import|rename)( |$)/,

@@ -20,7 +20,7 @@ function killsEverything(command: JudgedCommand): boolean {
   return killsByPattern(program, args);
 }
 
-/** By a number that means everybody, or by a list of everybody. */
+/** By a number that means every process, or by a list of all processes. */
 function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   const targets = killTargets(args.map(({ text }) => text));
   if (targets.some((pid) => /^-?1$/.test(pid) || pid.includes(EACH))) return true;
@@ -38,7 +38,7 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
     },
   );
   const [pattern] = options.operands;
-  // Everybody but these.
+  // Every process but these.
   if (program === "pkill" && hasFlag(options, "v", "inverse")) return true;
   if (hasFlag(options, "u", "U", "euid", "uid", "user") && !pattern) return true;
   if (valuesOf(options, "P", "parent").some(({ text }) => text === "1")) return true;
@@ -56,7 +56,7 @@ function killTargets(args: readonly string[]): readonly string[] {
     rest.splice(0, 2);
     if (args[1] === "0") return [];
   } else if (/^-(s|n)\w+$|^--signal=/.test(first)) rest.shift();
-  // `kill -1` alone says too little to be anything but a signal; `kill -9 -1` and `kill -- -1` name everybody.
+  // `kill -1` alone says too little to be anything but a signal; `kill -9 -1` and `kill -- -1` name every process.
   else if (/^-(\d+|[A-Z]\w*)$/.test(first)) rest.shift();
   return rest.filter((text) => text !== "--" && text !== "-q");
 }

@@ -1,4 +1,4 @@
-// Rules for what the walk notices by itself: fork bombs, code nobody can read, texts that hide something.
+// Rules for what the walk notices by itself: fork bombs, code that cannot be read beforehand, texts that hide something.
 
 import type { Rule } from "../rule.ts";
 
@@ -88,7 +88,7 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["bash -c 'npm test'", "bash scripts/build.sh", "find . -exec sh -c 'echo \"$1\"' _ {} \\;"],
     sign: "hidden-code",
-    reason: (detail) => `Nobody can read beforehand what would run: ${detail}.`,
+    reason: (detail) => `What would run cannot be read beforehand: ${detail}.`,
   },
   {
     id: "remote-code",
@@ -164,7 +164,7 @@ export const signRules: readonly Rule[] = [
       "./run.sh /tmp/x",
     ],
     sign: "unknown-effect",
-    reason: (detail) => `Nobody can say what would run: ${detail}.`,
+    reason: (detail) => `What would run is not known: ${detail}.`,
   },
   {
     id: "loosen-policy",
@@ -219,7 +219,7 @@ export const signRules: readonly Rule[] = [
       "aider x.py",
     ],
     sign: "skips-approvals",
-    reason: (detail) => `${detail} would start an agent that asks nobody before it acts.`,
+    reason: (detail) => `${detail} would start an agent that acts without asking a person.`,
   },
   {
     id: "runs-program",

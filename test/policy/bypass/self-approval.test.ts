@@ -197,7 +197,7 @@ describe("bypass by self-approval", () => {
     "deno run -A npm:@anthropic-ai/claude-code --dangerously-skip-permissions",
     "npm start -- --dangerously-skip-permissions",
     "python3 agent.py --yolo",
-  ])("an agent that asks nobody is asked about: %j", (command) => {
+  ])("an agent that acts without asking is asked about: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 
