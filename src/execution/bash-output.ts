@@ -102,9 +102,8 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     };
     const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
     const notes = [
-      ...truncationNotes(shell, readerOf(context)),
+      ...(running ? truncationNotes(shell, readerOf(context)) : shell.remarks),
       ...(rendered.skipped > 0 ? [`The filter left out ${count(rendered.skipped, "line")}.`] : []),
-      ...(running ? [] : shell.remarks),
       ...waitNote(waited, args),
       ...matchNote(waited, pattern, rendered.text, this.#options),
     ];

@@ -4,11 +4,14 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  existsSync,
   fstatSync,
+  lstatSync,
   openSync,
+  readFileSync,
   readlinkSync,
   readSync,
+  renameSync,
+  type Stats,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -34,6 +37,11 @@ export class Logger {
   readonly #wchan: number | undefined;
   readonly #stat: number | undefined;
   readonly #syscall: number | undefined;
+  readonly #io: number | undefined;
+  /** What it had written before it was a logger. */
+  readonly #before: number;
+  /** The copy of its file that was put in the place of that. */
+  #copy: Stats | undefined;
   #hold: number | undefined;
   #closed = false;
 
@@ -48,6 +56,8 @@ export class Logger {
     this.#wchan = openQuietly(`/proc/${pid}/wchan`);
     this.#stat = openQuietly(`/proc/${pid}/stat`);
     this.#syscall = openQuietly(`/proc/${pid}/syscall`);
+    this.#io = openQuietly(ioPath(pid));
+    this.#before = later ? (writtenIn(readQuietly(this.#io)) ?? 0) : 0;
     if (this.input !== undefined) this.#begin(this.input);
   }
 
@@ -61,12 +71,34 @@ export class Logger {
     return fstatSync(this.#output).size;
   }
 
-  /** Puts the file back where it was removed; whether it was. What the logger writes after that is not in it. */
-  restoreFile(): boolean {
-    if (existsSync(this.file)) return false;
+  /** Bytes it has ever written, wherever they are now; undefined where the system does not count, or it has ended. */
+  get written(): number | undefined {
+    // One that could not write has written why it could not, too.
+    if (this.state === "gone") return undefined;
+    const count = writtenIn(readQuietly(this.#io));
+    return count === undefined ? undefined : count - this.#before;
+  }
+
+  /** Whether its file is where it was: not removed, and nothing else in its place. */
+  get hasFile(): boolean {
+    const found = attempt(() => lstatSync(this.file));
+    if (!found) return false;
+    const own = this.#copy ?? fstatSync(this.#output);
+    return found.ino === own.ino && found.dev === own.dev;
+  }
+
+  /** Puts a copy of the file back where it was. What the logger writes after that is not in it. */
+  restoreFile(): void {
     makeDirs(dirname(this.file));
-    copyFileSync(`/proc/self/fd/${this.#output}`, this.file, constants.COPYFILE_EXCL);
-    return true;
+    const copy = `${this.file}.restored`;
+    try {
+      copyFileSync(`/proc/self/fd/${this.#output}`, copy);
+      renameSync(copy, this.file);
+      this.#copy = lstatSync(this.file);
+    } catch (error) {
+      attempt(() => unlinkSync(copy));
+      throw error;
+    }
   }
 
   get state(): LoggerState {
@@ -102,7 +134,7 @@ export class Logger {
     if (this.#closed) return;
     this.#closed = true;
     this.isTaken();
-    for (const fd of [this.#hold, this.#output, this.#wchan, this.#stat, this.#syscall])
+    for (const fd of [this.#hold, this.#output, this.#wchan, this.#stat, this.#syscall, this.#io])
       if (fd !== undefined) closeSync(fd);
   }
 
@@ -111,6 +143,21 @@ export class Logger {
     this.#hold = openSync(input, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(this.#hold, "\n");
   }
+}
+
+/** The same of a logger that is looked at now and then. */
+export function writtenBy(pid: number): number | undefined {
+  return writtenIn(attempt(() => readFileSync(ioPath(pid), "latin1")));
+}
+
+/** Of its one thread: the process as a whole counts what its children have written, too. */
+function ioPath(pid: number): string {
+  return `/proc/${pid}/task/${pid}/io`;
+}
+
+function writtenIn(io: string | undefined): number | undefined {
+  const count = /^wchar: (\d+)$/m.exec(io ?? "")?.[1];
+  return count === undefined ? undefined : Number(count);
 }
 
 const scratch = Buffer.alloc(512);

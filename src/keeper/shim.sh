@@ -7,13 +7,14 @@
 # through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
 # their own. What the keeper has as 3 and 4 (deputy.sh) is closed first of all.
 # Once the command has been started, 6 is the pipe that a session's bash reports through: it opens
-# /proc/SHIM/fd/6 for each report, and so does the host, once. 8 is what it waits at (wait_seconds).
+# /proc/SHIM/fd/6 for each report, and so does the host, once. 8 and 9 stay open here until everything is
+# written: a logger that ends before that was ended, and one that lives can say how much it wrote.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
 shim() {
   local generation=$1 dir=$2 tag=$3 cap=$4 streams=$5 env_array=$6
-  local out_logger='' err_logger='' command_pid='' code='' flags='' REPLY=''
+  local out_logger='' err_logger='' out_bytes=0 err_bytes=0 command_pid='' code='' flags='' REPLY=''
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
@@ -40,7 +41,6 @@ shim() {
   run_command "$dir" "$tag" "$env_array" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   set +m
-  exec 8>&- 9>&-
   open_pipe 6
   write_identity "$dir" "$command_pid" "$tag"
   trap - EXIT
@@ -52,15 +52,17 @@ shim() {
   code=$?
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
+  lost_bytes 5 "$out_logger" && out_bytes=$REPLY
+  [[ -n $err_logger ]] && lost_bytes 7 "$err_logger" && err_bytes=$REPLY
   [[ -e $dir/trailer ]] && write_trailer "$dir" "$code" >&5
   restore_output "$dir"
-  written 5 && out_bytes=$REPLY
-  written 7 && err_bytes=$REPLY
+  written 5 && ((out_bytes += REPLY))
+  written 7 && ((err_bytes += REPLY))
   local uptime
   read -r uptime _ </proc/uptime
 
   # Overwritten in place, in one write: a full disk can refuse a new file, not this.
-  local record="$code ${flags:--} ${out_bytes:-0} ${err_bytes:-0} ${uptime:-0.00}"
+  local record="$code ${flags:--} $out_bytes $err_bytes ${uptime:-0.00}"
   printf 'X %-124s.\n' "$record" >&4
   restore_file 4 "$dir/record"
   printf 'exit %s %s\n' "$generation" "$record" >&3
@@ -120,7 +122,9 @@ later_logger() {
   # A fifo is opened before the host hears of us: it removes the name as soon as the session has opened it.
   if [[ $2 ]]; then exec 6<>"$keeper_dir/$2"; else open_pipe 6; fi || { printf 'no %s\n' "$1" >&3 && exit 1; }
   exec </proc/self/fd/6
-  printf 'logging %s %s\n' "$1" "$BASHPID" >&3
+  # In a fork: the kernel counts what this process writes, and from when the host hears of it that is output only.
+  local pid=$BASHPID
+  (printf 'logging %s %s\n' "$1" "$pid" >&3)
   read -r -t 10 _ || exit 1
   log 5 "$4"
 }
@@ -224,11 +228,22 @@ pause() {
   wait_seconds 0.002
 }
 
-# Without forking `sleep`: nobody ever writes to this pipe. Made when it is first needed; in a fork that is one of its
-# own, or the one it has inherited.
+# Without forking `sleep`: no process ever writes to this pipe. Made when it is first needed; in a fork that is one of
+# its own, or the one it has inherited.
 wait_seconds() {
-  [[ -p /proc/$BASHPID/fd/8 ]] || open_pipe 8
-  read -r -t "$1" -u 8 _
+  [[ -p /proc/$BASHPID/fd/$waiting_fd ]] || open_pipe "$waiting_fd"
+  read -r -t "$1" -u "$waiting_fd" _
+}
+waiting_fd=20
+
+# lost_bytes FD LOGGER: sets REPLY to how much the logger has written that is no longer in its file, because a process
+# truncated that. Fails where nothing is lost, and where the logger is gone: then the kernel no longer has the count.
+lost_bytes() {
+  local at total
+  written "$1" && at=$REPLY || return
+  # What is printed after a truncation begins at 0 again.
+  ((at > 0)) || return
+  { read -r _ && read -r _ total; } 2>/dev/null <"/proc/$2/task/$2/io" && ((total > at)) && ((REPLY = total - at))
 }
 
 # Sets REPLY to how far fd $1 (shared with its logger) has been written.

@@ -19,6 +19,15 @@ export function capRemark(capBytes: number, stream: StreamName): string {
   return `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`;
 }
 
+/** `missing`: the bytes of this command that are gone, as far as that is known. */
+export function truncatedRemark(file: string, missing: number | undefined): string {
+  const what =
+    missing === 0
+      ? "the output of this command is complete; what earlier commands printed there is gone"
+      : `${missing === undefined ? "output" : `${missing} bytes of output`} of this command are gone; what was printed after that is there`;
+  return `output truncated: the command or another process truncated ${file}: ${what}. The exit code is right.`;
+}
+
 export function unsureRemark(stream: StreamName): string {
   return `${stream} may be incomplete: its logger did not come to rest in time`;
 }

@@ -4,7 +4,9 @@ import type { StartedShell } from "../hosts/host.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { STDOUT_NAME } from "../spool/layout.ts";
-import { LOGGER_KILLED, spoolFullRemark } from "./lost-output.ts";
+import type { ShellMeta } from "../spool/meta.ts";
+import type { StreamName } from "./follow-output.ts";
+import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
   // Loggers that a session's bash got later are not the shim's, which knows nothing of their end.
@@ -18,17 +20,33 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
   }
   if (record.spoolFull) remarks.push(spoolFullRemark(files.dir));
   if (record.loggerLost) remarks.push(LOGGER_KILLED);
-  // The shim counts the files it has opened itself.
-  const isCounted = meta.output === undefined;
-  const short =
-    isCounted && (sizeOf(files.stdout) < record.stdoutBytes || sizeOf(files.stderr) < record.stderrBytes);
-  const isRemoved = isCounted && record.stdoutBytes > 0 && !existsSync(files.stdout);
+  const isRemoved = isCounted(meta) && record.stdoutBytes > 0 && !existsSync(files.stdout);
   if (isRemoved) {
     remarks.push(
       `output lost: its directory ${files.dir} was removed while it ran and cannot be made again; the exit code is right`,
     );
-  } else if (record.unsure || short) remarks.push("output may be incomplete");
+  } else if (record.unsure) remarks.push("output may be incomplete");
   return [...remarks, ...confinementRemarks({ files, meta })];
+}
+
+/** The shim counts what goes to the files that it has opened; a session counts for each of its commands. */
+export function isCounted({ output, isSessionBash }: ShellMeta): boolean {
+  return output === undefined && isSessionBash === undefined;
+}
+
+/** `seen`: streams whose file a reader has found truncated. */
+export function truncationRemarks(
+  record: ExitRecord | undefined,
+  { files, meta }: StartedShell,
+  seen: ReadonlySet<StreamName>,
+): string[] {
+  const written = { stdout: record?.stdoutBytes ?? 0, stderr: record?.stderrBytes ?? 0 };
+  return (["stdout", "stderr"] as const).flatMap((stream) => {
+    const isThere = record !== undefined && isCounted(meta) && existsSync(files[stream]);
+    const missing = isThere ? written[stream] - sizeOf(files[stream]) : 0;
+    if (missing <= 0 && !seen.has(stream)) return [];
+    return [truncatedRemark(files[stream], missing > 0 ? missing : undefined)];
+  });
 }
 
 /** What its sandbox and its limits have to say. */

@@ -172,6 +172,7 @@ export class SessionBash {
 
   /** The shim has told how it ended. */
   conclude(record: ExitRecord): void {
+    this.output.record(record);
     if (!this.#heir) this.shell.conclude(record);
     else if (!this.#over) void this.#concludeHeir(this.#heir, record);
   }
@@ -185,6 +186,9 @@ export class SessionBash {
   async #concludeHeir(heir: ShellProcess, record: ExitRecord): Promise<void> {
     this.#over = true;
     if (!this.output.isInExitRecord) heir.remark(...(await this.output.drainLast()));
+    const truncated: string[] = [];
+    this.output.parts(truncated);
+    heir.remark(...truncated);
     this.shell.conclude(record);
     heir.conclude(record);
     await this.close();

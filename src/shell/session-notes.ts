@@ -80,6 +80,14 @@ export function removedSpoolNote(dir: string): string {
   return `The directory ${dir}, which keeps the session's output and saved state, had been removed. It was made again; files that earlier results named are gone.`;
 }
 
+export function removedFilesNote(dir: string): string {
+  return `Files in ${dir}, which keep the session's output, had been removed or replaced. They were put back with everything that was printed to them.`;
+}
+
+export function lostFilesNote(dir: string, why: string): string {
+  return `Files in ${dir}, which keep the output of earlier commands of the session, had been removed and cannot be put back: ${why}. The output of this command goes to others.`;
+}
+
 export function lostSpoolNote(dir: string, why: string): string {
   return `The directory ${dir}, which keeps the session's output and saved state, was removed and cannot be made again: ${why}. The exit code is right; the output of this command is lost.`;
 }

@@ -1,12 +1,13 @@
 // Where the output of a session's commands goes, and which part of it is whose. The loggers live on from
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
-import { unlinkSync } from "node:fs";
+import { existsSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Host } from "../hosts/host.ts";
 import type { Logger } from "../hosts/logger.ts";
 import { readStat } from "../hosts/process-table.ts";
 import { isDiskFull } from "../spool/disk-space.ts";
+import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
 import {
   SESSION_COPY_MAX_BYTES,
@@ -16,7 +17,13 @@ import {
 import { copyPart } from "./copy-part.ts";
 import { drain } from "./drain.ts";
 import type { StreamName } from "./follow-output.ts";
-import { capRemark, loggerGoneRemark, spoolFullRemark, unsureRemark } from "./lost-output.ts";
+import {
+  capRemark,
+  loggerGoneRemark,
+  spoolFullRemark,
+  truncatedRemark,
+  unsureRemark,
+} from "./lost-output.ts";
 import type { OutputPart } from "./output-part.ts";
 import { closesOnExec, descriptorsOf, linkOf } from "./process-descriptors.ts";
 import { RetiredFiles } from "./retired-files.ts";
@@ -45,6 +52,11 @@ export class SessionOutput {
   #next: Promise<BothStreams<Logger>> | undefined;
   #switching: BothStreams<Logger> | undefined;
   #from: BothStreams<number> = { stdout: 0, stderr: 0 };
+  /** What each logger had ever written when the command began, as the kernel counts it, and when it ended. */
+  #writtenFrom: BothStreams<number> = { stdout: 0, stderr: 0 };
+  #writtenTo: BothStreams<number> = { stdout: 0, stderr: 0 };
+  /** What the first loggers had written in all when bash ended. */
+  #recorded: BothStreams<number> | undefined;
   /** Where the output of the command before ended. */
   #to: BothStreams<number> = { stdout: 0, stderr: 0 };
   #count = 0;
@@ -58,6 +70,8 @@ export class SessionOutput {
     const { earlier } = options;
     if (!earlier) return;
     this.#to = earlier.to;
+    const { stdout, stderr } = this.#loggers;
+    this.#writtenTo = { stdout: stdout.written ?? 0, stderr: stderr.written ?? 0 };
     this.#count = earlier.files;
     // What the bash before has left running may print to these yet.
     this.exchange();
@@ -89,6 +103,7 @@ export class SessionOutput {
     this.#isDiscarding = false;
     // What bash says between two commands (of a job that was killed, say) is read with the next one.
     this.#from = this.#to;
+    this.#writtenFrom = this.#writtenTo;
     this.#switching = (await this.#askedLoggers()) ?? this.#switching;
     const next = this.#switching;
     if (!next) return undefined;
@@ -155,6 +170,8 @@ export class SessionOutput {
     if (!done) return false;
     this.#loggers = next;
     this.#from = { stdout: 0, stderr: 0 };
+    this.#writtenFrom = { stdout: 0, stderr: 0 };
+    this.#writtenTo = { stdout: 0, stderr: 0 };
     return true;
   }
 
@@ -165,6 +182,11 @@ export class SessionOutput {
       const link = linkOf(pid, fd);
       return link !== undefined && pipes.includes(link);
     });
+  }
+
+  /** bash is over: its shim has counted what the first loggers wrote, which end now. */
+  record({ stdoutBytes: stdout, stderrBytes: stderr }: ExitRecord): void {
+    if (this.#options.endWithBash) this.#recorded = { stdout, stderr };
   }
 
   /** Until everything printed is on disk; what is to be said if that cannot be told. */
@@ -197,19 +219,44 @@ export class SessionOutput {
     return notes;
   }
 
-  parts(): BothStreams<OutputPart> {
-    this.#to = { stdout: this.#loggers.stdout.size, stderr: this.#loggers.stderr.size };
+  /** What the command has printed; `notes` hears of what is gone. */
+  parts(notes: string[]): BothStreams<OutputPart> {
+    this.#to = { stdout: this.#end("stdout", notes), stderr: this.#end("stderr", notes) };
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
   /**
-   * Puts the files back where they were removed, and has other loggers write from the next command on; whether it had
-   * to. Throws where the directory cannot be made again.
+   * Where the output of the command ends. A process can truncate the file while the command runs, or before that: then
+   * it holds less than was written to it, and what is left of this command begins elsewhere.
    */
-  restoreFiles(): boolean {
-    const restored = STREAMS.filter((stream) => this.#loggers[stream].restoreFile());
-    if (restored.length > 0) this.exchange();
-    return restored.length > 0;
+  #end(stream: StreamName, notes: string[]): number {
+    const { size, file } = this.#loggers[stream];
+    const from = this.#from[stream];
+    // Nothing was printed: the kernel need not be asked.
+    if (size === from) return size;
+    const written = this.isInExitRecord
+      ? (this.#recorded?.[stream] ?? this.#loggers[stream].written)
+      : this.#loggers[stream].written;
+    const printed = written === undefined ? undefined : written - this.#writtenFrom[stream];
+    if (written !== undefined) this.#writtenTo = { ...this.#writtenTo, [stream]: written };
+    if (size < from || size - from < (printed ?? 0)) {
+      this.#from = { ...this.#from, [stream]: Math.max(0, size - (printed ?? size)) };
+      notes.push(truncatedRemark(file, printed === undefined ? undefined : Math.max(0, printed - size)));
+    }
+    return size;
+  }
+
+  /**
+   * Puts files back that were removed or replaced, and has other loggers write from the next command on; what was gone.
+   * Throws where that cannot be done.
+   */
+  restoreFiles(): "directory" | "files" | undefined {
+    const gone = STREAMS.filter((stream) => !this.#loggers[stream].hasFile);
+    if (gone.length === 0) return undefined;
+    const hasDirectory = existsSync(this.#options.dir);
+    this.exchange();
+    for (const stream of gone) this.#loggers[stream].restoreFile();
+    return hasDirectory ? "files" : "directory";
   }
 
   /** A file that holds this part and nothing else, unless it is very long, or the disk is full. */

@@ -6,6 +6,7 @@ import { isDiskFull } from "../spool/disk-space.ts";
 import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
+import { isFull } from "../support/system-error.ts";
 import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
 import type { StreamName } from "./follow-output.ts";
 import { spoolFullRemark } from "./lost-output.ts";
@@ -148,10 +149,12 @@ export class Run {
   #restoreBefore(): void {
     const { files } = this.#bash.started;
     try {
-      if (this.#bash.output.restoreFiles()) this.#notes.push(say.removedSpoolNote(files.dir));
+      this.#restored(this.#bash.output.restoreFiles());
     } catch (cause) {
       new SpoolRoot(dirname(dirname(files.dir))).ensure();
-      throw cause;
+      // The command itself may be what makes space; other loggers write for it.
+      if (!isFull(cause)) throw cause;
+      this.#notes.push(say.lostFilesNote(files.dir, messageOf(cause)));
     }
   }
 
@@ -159,10 +162,16 @@ export class Run {
   #restoreAfter(): void {
     const { dir } = this.#bash.started.files;
     try {
-      if (this.#bash.output.restoreFiles()) this.#notes.push(say.removedSpoolNote(dir));
+      this.#restored(this.#bash.output.restoreFiles());
     } catch (cause) {
       this.#notes.push(say.lostSpoolNote(dir, messageOf(cause)));
     }
+  }
+
+  #restored(what: "directory" | "files" | undefined): void {
+    const { dir } = this.#bash.started.files;
+    if (what === "directory") this.#notes.push(say.removedSpoolNote(dir));
+    if (what === "files") this.#notes.push(say.removedFilesNote(dir));
   }
 
   async #outputs(): Promise<NewOutputs | undefined> {
@@ -190,7 +199,7 @@ export class Run {
     this.#notes.push(...(await output.drain()));
     this.#restoreAfter();
     const { files, from } = output;
-    const parts = output.parts();
+    const parts = output.parts(this.#notes);
     if (left.holdsOutput) output.exchange();
     // When whoever waits for the result has it.
     setImmediate(() => this.#bash.save());
@@ -225,8 +234,10 @@ export class Run {
     bash.output.settle(undefined);
     const left = isByItself(outcome) ? await this.#leftovers() : NOTHING_LEFT;
     this.#notes.push(...(await bash.output.drainLast()), ...bash.remarks);
+    // The shim does that for its own loggers.
+    if (!bash.output.isInExitRecord) this.#restoreAfter();
     const { files, from } = bash.output;
-    const parts = bash.output.parts();
+    const parts = bash.output.parts(this.#notes);
     await bash.close();
     const code = codeOf(outcome);
     succession.lastCode = code ?? 0;
@@ -271,7 +282,7 @@ export class Run {
     const { house, succession } = this.#place;
     const bash = this.#bash;
     bash.output.settle(undefined);
-    const parts = bash.output.parts();
+    const parts = bash.output.parts(this.#notes);
     const shell = house.publish({
       bash: bash.outerShell,
       command: this.#command,

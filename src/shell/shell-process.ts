@@ -1,6 +1,7 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
 import type { Host, KillHost, ProcessRef, StartedShell } from "../hosts/host.ts";
+import { writtenBy } from "../hosts/logger.ts";
 import { readStat } from "../hosts/process-table.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import { Cursor, sizeOf } from "../spool/cursor.ts";
@@ -21,7 +22,7 @@ import { endShells, type KillReport, type KillTarget, signalShells } from "./kil
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";
-import { remarksOn } from "./remarks.ts";
+import { isCounted, remarksOn, truncationRemarks } from "./remarks.ts";
 import { ShellLife } from "./shell-life.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
 import { lookFor, type WaitCondition, type WaitResult } from "./wait-for.ts";
@@ -130,7 +131,13 @@ export class ShellProcess {
   /** What is worth saying about the way it began and ended, besides its code. */
   get remarks(): readonly string[] {
     const { record } = this.#life;
-    return [...this.#remarks, ...(record ? remarksOn(record, this.started) : [])];
+    const seen = new Set(STREAMS.filter((stream) => this.#isSeenTruncated(stream)));
+    const truncations = truncationRemarks(record, this.started, seen);
+    return [...this.#remarks, ...truncations, ...(record ? remarksOn(record, this.started) : [])];
+  }
+
+  #isSeenTruncated(stream: StreamName): boolean {
+    return [...this.#readers.values()].some((cursors) => cursors[stream].wasTruncated);
   }
 
   /** Adds remarks that this process alone knows. */
@@ -149,9 +156,15 @@ export class ShellProcess {
   get outputParts(): Readonly<Record<StreamName, OutputPart>> {
     const part = (stream: StreamName) => {
       const path = this.outputFiles[stream];
-      return { path, from: this.#from[stream], to: Math.max(this.#from[stream], sizeOf(path)) };
+      const to = sizeOf(path);
+      return { path, from: this.#beginning(stream, to), to };
     };
     return { stdout: part("stdout"), stderr: part("stderr") };
+  }
+
+  /** A file that is shorter than where its output began was truncated: all of it is new. */
+  #beginning(stream: StreamName, size: number): number {
+    return size < this.#from[stream] ? 0 : this.#from[stream];
   }
 
   get lastReadStdout(): number {
@@ -167,12 +180,21 @@ export class ShellProcess {
     let cursors = this.#readers.get(reader);
     if (!cursors) {
       cursors = {
-        stdout: new Cursor(this.started.files.stdout, this.#from.stdout),
-        stderr: new Cursor(this.started.files.stderr, this.#from.stderr),
+        stdout: new Cursor(this.started.files.stdout, this.#from.stdout, () => this.#written("stdout")),
+        stderr: new Cursor(this.started.files.stderr, this.#from.stderr, () => this.#written("stderr")),
       };
       this.#readers.set(reader, cursors);
     }
     return cursors;
+  }
+
+  /** Bytes that were ever written to its file, also those that a process has cut off; undefined where that is not known. */
+  #written(stream: StreamName): number | undefined {
+    const { loggers, meta } = this.started;
+    if (!isCounted(meta)) return undefined;
+    const { record } = this.#life;
+    if (record) return stream === "stdout" ? record.stdoutBytes : record.stderrBytes;
+    return loggers && writtenBy(loggers[stream]);
   }
 
   /**
@@ -187,8 +209,8 @@ export class ShellProcess {
 
   /** Everything so far; moves no cursor. */
   getAllOutput(): string {
-    const { stdout, stderr } = this.started.files;
-    return joinStreams(readWhole(stdout, this.#from.stdout), readWhole(stderr, this.#from.stderr));
+    const { stdout, stderr } = this.outputParts;
+    return joinStreams(readWhole(stdout.path, stdout.from), readWhole(stderr.path, stderr.from));
   }
 
   /** Live: all that was printed so far, then what comes, until the shell ends. */
@@ -352,3 +374,5 @@ export class ShellProcess {
     return reports.get(this.started) ?? { signalled: [], survivors: [] };
   }
 }
+
+const STREAMS = ["stdout", "stderr"] as const;

@@ -23,11 +23,17 @@ export function readRange(path: string, from: number, to: number): Buffer {
 export class Cursor {
   readonly #path: string;
   #position: number;
+  readonly #written: () => number | undefined;
+  #isNewlyTruncated = false;
   #wasTruncated = false;
+  /** Bytes that were cut off before the position was last right. */
+  #lost = 0;
 
-  constructor(path: string, position = 0) {
+  /** `written`: how many bytes were ever written to the file, where that is known. */
+  constructor(path: string, position = 0, written: () => number | undefined = () => undefined) {
     this.#path = path;
     this.#position = position;
+    this.#written = written;
   }
 
   get position(): number {
@@ -39,19 +45,30 @@ export class Cursor {
    * using the position; returns it.
    */
   settle(): number {
+    // Asked first: what is written in between is in the file, and not counted.
+    const written = this.#written();
     // A file that was removed may come back with all that was in it.
     const size = withFile(this.#path, (fd) => fstatSync(fd).size);
-    if (size !== undefined && size < this.#position) {
-      this.#position = 0;
-      this.#wasTruncated = true;
-    }
+    if (size === undefined) return this.#position;
+    // It may have grown again since, beyond the position.
+    const lost = Math.max(this.#lost, (written ?? 0) - size);
+    if (size >= this.#position && lost === this.#lost) return this.#position;
+    this.#position = size < this.#position ? 0 : Math.max(0, this.#position - (lost - this.#lost));
+    this.#lost = lost;
+    this.#isNewlyTruncated = true;
+    this.#wasTruncated = true;
     return this.#position;
+  }
+
+  /** Whether the file was ever found truncated. */
+  get wasTruncated(): boolean {
+    return this.#wasTruncated;
   }
 
   /** Whether the file was truncated since the last call. */
   takeTruncation(): boolean {
-    const was = this.#wasTruncated;
-    this.#wasTruncated = false;
+    const was = this.#isNewlyTruncated;
+    this.#isNewlyTruncated = false;
     return was;
   }
 

@@ -62,12 +62,13 @@ test("the exit record counts the bytes of both streams", async () => {
 });
 
 test.each(["stdout", "stderr"] as const)(
-  "a %s file shorter than its record reads as possibly incomplete",
+  "a %s file shorter than its record reads as truncated",
   async (stream) => {
     const shell = await run(manager(), "echo some words; echo more words >&2");
     expect(shell.remarks).toEqual([]);
     truncateSync(shell.outputFiles[stream], 3);
-    expect(shell.remarks).toEqual(["output may be incomplete"]);
+    const { [stream]: file } = shell.outputFiles;
+    expect(shell.remarks).toEqual([expect.stringContaining(`truncated ${file}: 8 bytes`)]);
   },
 );
 
