@@ -29,6 +29,7 @@ export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./spool/confinement.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
 export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
+export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";
 export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
 export {
   type ApprovalRequest,

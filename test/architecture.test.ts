@@ -219,6 +219,8 @@ test("the built package offers exactly its public names", () => {
     "ToolResult",
     "createContext",
     "createToolkit",
+    "pathBytes",
+    "pathText",
     "registerAllTools",
     "registerExecutionTools",
     "registerModesTool",

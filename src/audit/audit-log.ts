@@ -7,6 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { NacreEvent } from "../support/events.ts";
+import { fsPath, shownPath, wirePath } from "../support/path-text.ts";
 
 export interface AuditRecord {
   /** Which process wrote it. */
@@ -32,7 +33,7 @@ export class AuditLog {
   constructor(path: string) {
     this.#path = path;
     try {
-      this.#fd = openSync(path, "a+", 0o600);
+      this.#fd = openSync(fsPath(path), "a+", 0o600);
       const last = lastLineOf(this.#fd);
       // What a crash has cut short ends here; the next line is whole again.
       if (last.cut) writeSync(this.#fd, "\n");
@@ -40,7 +41,7 @@ export class AuditLog {
     } catch (error) {
       throw new NacreError(
         "invalid_input",
-        `The audit log ${path} cannot be opened: ${messageOf(error)}. Choose a file that can be written, or leave auditFile out.`,
+        `The audit log ${shownPath(path)} cannot be opened: ${messageOf(error)}. Choose a file that can be written, or leave auditFile out.`,
         { cause: error },
       );
     }
@@ -76,7 +77,7 @@ export class AuditLog {
     if (this.#warned) return;
     this.#warned = true;
     process.emitWarning(
-      `nacre cannot write to the audit log ${this.#path}: ${messageOf(error)}. What happens now is not recorded.`,
+      `nacre cannot write to the audit log ${shownPath(this.#path)}: ${messageOf(error)}. What happens now is not recorded.`,
     );
   }
 }
@@ -99,7 +100,9 @@ export function hashIn(line: string): string {
 /** Some arguments of a call are no JSON: then the words for that stand in their place. */
 function asJson(event: NacreEvent): unknown {
   try {
-    return JSON.parse(JSON.stringify(event));
+    return JSON.parse(
+      JSON.stringify(event, (key, value) => (key === "workingDir" ? wirePath(String(value)) : value)),
+    );
   } catch (error) {
     return { type: event.type, at: event.at, unwritable: messageOf(error) };
   }

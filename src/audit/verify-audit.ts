@@ -2,6 +2,7 @@
 // in between. What was cut off at the end of the file cannot be known from the file alone.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { fsPath } from "../support/path-text.ts";
 import { type AuditRecord, hashIn, hashOf } from "./audit-log.ts";
 
 export type AuditCheck =
@@ -11,7 +12,10 @@ export type AuditCheck =
 export async function verifyAudit(path: string): Promise<AuditCheck> {
   const chains = new Map<string, { seq: number; hash: string }>();
   const seen = new Set<string>();
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = createInterface({
+    input: createReadStream(fsPath(path)),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
   let line = 0;
   let lastHash = "";
   for await (const text of lines) {

@@ -1,5 +1,6 @@
 // Options that several commands share, and how their values are read.
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
 import { messageOf } from "../support/errors.ts";
@@ -27,11 +28,11 @@ export function policyOption(): Option {
   return new Option("--policy <profile>", "how strict the policy is").choices(POLICIES).default("standard");
 }
 
-export function policyFileOption(): Option {
+export function policyFileOption(here: string): Option {
   return new Option(
     "--policy-file <file>",
     "rules of your own (default: nacre/policy.json in the XDG configuration directory)",
-  );
+  ).argParser((text) => resolve(here, text));
 }
 
 export function dialectOption(): Option {

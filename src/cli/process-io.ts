@@ -1,4 +1,5 @@
 // This process as the CLI sees it: its streams, whether a person sits there, how wide and colourful it may be.
+import { linkTarget } from "../support/path-text.ts";
 import type { CliIo } from "./cli-io.ts";
 
 export function processIo(abandonOutput: () => void): CliIo {
@@ -21,7 +22,9 @@ export function processIo(abandonOutput: () => void): CliIo {
 /** A command that needs the directory finds by its name that it has gone; the others do not need it. */
 function workingDirectory(): string {
   try {
-    return process.cwd();
+    const cwd = process.cwd();
+    // Node puts U+FFFD where a byte is no UTF-8: that may be the name of another directory.
+    return cwd.includes("\ufffd") ? linkTarget("/proc/self/cwd") : cwd;
   } catch {
     return `${process.env["PWD"] ?? "/"} (deleted)`;
   }

@@ -1,4 +1,5 @@
 // Words as bash reads them back: each one argument, whatever it holds.
+import { wirePath } from "../support/path-text.ts";
 
 export function quoteWords(words: readonly string[]): string {
   return words.map((word, index) => quoteWord(word, index === 0)).join(" ");
@@ -8,6 +9,8 @@ export function quoteWords(words: readonly string[]): string {
 function quoteWord(word: string, isFirst: boolean): string {
   const plain = isFirst ? /^[\w@%+:,./-]+$/ : /^[\w@%+=:,./-]+$/;
   if (plain.test(word) && !(isFirst && KEYWORDS.has(word))) return word;
+  // Bytes that are no UTF-8: a command is text.
+  if (!word.isWellFormed()) return wirePath(word);
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -1,6 +1,7 @@
 // Hands this process to runCli.
 import { systemCode } from "../support/system-error.ts";
 import { runCli } from "./cli.ts";
+import { exactWords } from "./exact-words.ts";
 import { EXIT } from "./exit-code.ts";
 import { processIo } from "./process-io.ts";
 
@@ -12,7 +13,7 @@ export async function start(): Promise<void> {
   const io = processIo(() => {
     isAbandoned = true;
   });
-  process.exitCode = await runCli(process.argv.slice(2), io);
+  process.exitCode = await runCli(exactWords(process.argv.slice(2)), io);
   // Writes that wait for a reader would hold the process; nothing else ends them.
   if (isAbandoned) process.exit();
 }

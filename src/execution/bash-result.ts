@@ -5,6 +5,7 @@ import { renumberLines } from "../shell/session-lines.ts";
 import type { SessionResult } from "../shell/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ErrorCode } from "../support/errors.ts";
+import { wirePath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { sandboxNotes, sandboxOf } from "./confinement.ts";
@@ -141,7 +142,7 @@ function common(result: SessionResult, { asked, options }: ResultPlace) {
     containment: options.manager().containment,
     sandbox: sandboxOf(result.confinement),
     ...(result.restarted ? { restarted: true } : {}),
-    ...(result.cwdChanged ? { cwd: result.cwd } : {}),
+    ...(result.cwdChanged ? { cwd: wirePath(result.cwd) } : {}),
   };
 }
 

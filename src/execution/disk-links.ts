@@ -1,9 +1,10 @@
 // Answers the policy where symbolic links lead, and remembers its answers: a command may have to wait for its turn, and a
 // link that another command made meanwhile changes what the text means.
 
-import { lstatSync, opendirSync, readlinkSync } from "node:fs";
+import { lstatSync, opendirSync } from "node:fs";
 import type { LinkReader } from "../policy/link-reader.ts";
 import { LISTED_ENTRIES_MAX_COUNT } from "../support/limits.ts";
+import { fsPath, linkTarget, textOfBytes } from "../support/path-text.ts";
 
 export class DiskLinks implements LinkReader {
   readonly #targets = new Map<string, string | null | undefined>();
@@ -38,9 +39,9 @@ export class DiskLinks implements LinkReader {
 /** By lstat first: readlink throws for everything that is no link, and that costs ten times as much. */
 function readTarget(path: string): string | null | undefined {
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
+    const found = lstatSync(fsPath(path), { throwIfNoEntry: false });
     if (!found) return undefined;
-    return found.isSymbolicLink() ? readlinkSync(path) : null;
+    return found.isSymbolicLink() ? linkTarget(path) : null;
   } catch {
     // No permission, a loop, a link that was removed in between: no command gets farther.
     return undefined;
@@ -50,12 +51,13 @@ function readTarget(path: string): string | null | undefined {
 function readNames(path: string): readonly string[] {
   const names: string[] = [];
   try {
-    const directory = opendirSync(path);
+    // Names as bytes: the types of Node know that of other functions only.
+    const directory = opendirSync(fsPath(path), { encoding: "buffer" as BufferEncoding });
     try {
       for (let count = 0; count < LISTED_ENTRIES_MAX_COUNT; count++) {
         const entry = directory.readSync();
         if (!entry) break;
-        if (entry.isSymbolicLink()) names.push(entry.name);
+        if (entry.isSymbolicLink()) names.push(textOfBytes(Buffer.from(entry.name)));
       }
     } finally {
       directory.closeSync();

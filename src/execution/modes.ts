@@ -10,6 +10,7 @@ import {
   MODE_SLOW_TIMEOUT_MS,
   SNIP_OVER_BYTES,
 } from "../support/limits.ts";
+import { shownPath } from "../support/path-text.ts";
 import { humanizeBytes, snipParts } from "../text/snip.ts";
 import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
@@ -184,7 +185,7 @@ async function snippedOutput(
 }
 
 function description(workingDir: string | undefined, sandbox: string): string {
-  const pwd = workingDir === undefined ? "" : `\n\n<pwd>${workingDir}</pwd>`;
+  const pwd = workingDir === undefined ? "" : `\n\n<pwd>${shownPath(workingDir)}</pwd>`;
   return `Runs a shell command with bash and returns stdout and stderr together, in the order they were printed.
 
 Each call is a fresh bash: a cd, a variable or an alias does NOT carry over to the next one. stdin is empty and there is no terminal.

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Outcome } from "../shell/outcome.ts";
 import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
+import { fsPath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { Leftover } from "./leftovers.ts";
 import type { ResolvedExecutionOptions } from "./options.ts";
@@ -77,7 +78,7 @@ function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] 
   // Every run of words is looked up: only where there are few.
   if (command.length > HINT_COMMAND_MAX_CHARS) return [];
   const found = barePhrases(command).find((path) =>
-    existsSync(isAbsolute(path) ? path : join(workingDir, path)),
+    existsSync(fsPath(isAbsolute(path) ? path : join(workingDir, path))),
   );
   return found === undefined ? [] : [`"${found}" exists: quote paths with spaces.`];
 }

@@ -10,6 +10,7 @@ import type { UserRuleSet } from "../policy/user-rule.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
 import { POLICY_FILE, policyFolders } from "../support/policy-places.ts";
 import { isError } from "../support/realms.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -95,10 +96,10 @@ function readPolicyFile(file: string, source: UserRuleSet["source"]): UserRuleSe
 
 function textOf(file: string): string | null {
   try {
-    const { size } = fileOnly(statSync(file));
+    const { size } = fileOnly(statSync(fsPath(file)));
     if (size > POLICY_FILE_MAX_BYTES) throw new Error(`it is larger than ${POLICY_FILE_MAX_BYTES} bytes`);
     // A byte order mark is what some editors leave in front of a text.
-    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+    return readFileSync(fsPath(file), "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return null;
@@ -139,7 +140,7 @@ function memberOf(node: ValueNode, key: string | number): ValueNode | undefined 
 }
 
 function unusable(file: string, problems: readonly string[]): NacreError {
-  const words = `The policy file ${file} cannot be used; without it nothing is run.\n${listed(problems)}`;
+  const words = `The policy file ${shownPath(file)} cannot be used; without it nothing is run.\n${listed(problems)}`;
   return new NacreError("invalid_input", words);
 }
 

@@ -1,5 +1,6 @@
 // A command that may not run: which rule says so, why, what to do instead, and where it would have run.
 import { NacreError } from "../support/errors.ts";
+import { wirePath } from "../support/path-text.ts";
 
 /** What a failed call carries about a refusal, in its metadata. */
 export interface RefusalMetadata {
@@ -45,5 +46,5 @@ export const UNNAMED_RULE = "unnamed";
 export function refusalMetadata(error: unknown): RefusalMetadata {
   if (!(error instanceof Refusal)) return {};
   const { rule, reason, alternative, cwd } = error;
-  return { rule, reason, alternative, cwd };
+  return { rule, reason, alternative, cwd: wirePath(cwd) };
 }

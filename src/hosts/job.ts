@@ -1,7 +1,8 @@
 // How the variables of a command reach it: with the job where the waiting bash can take them, else in a
 // slot that is started with them.
-import { encodeFields } from "../keeper/protocol.ts";
+import { directoryField, encodeFields } from "../keeper/protocol.ts";
 import { JOB_MAX_BYTES } from "../support/limits.ts";
+import { bytesOfText } from "../support/path-text.ts";
 
 /** What a waiting bash is told (keeper/hook.sh). */
 export interface Job {
@@ -16,7 +17,9 @@ export interface Job {
 
 /** The bytes of a job. The empty field wakes the bash, which waits for nothing else with a timeout. */
 export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
-  return Buffer.from(encodeFields(["", workingDir, bashEnv, stdin, String(variables.length), ...variables]));
+  // Only the directory may hold bytes that are no text.
+  const rest = encodeFields([bashEnv, stdin, String(variables.length), ...variables]).toWellFormed();
+  return bytesOfText(`${encodeFields(["", directoryField(workingDir)])}${rest}`);
 }
 
 export interface PlannedJob {
@@ -39,8 +42,9 @@ export function jobOf(
   const simple = Object.keys(early).every(canBeExported);
   if (
     simple &&
-    Buffer.byteLength(encodeFields(["", workingDir, bashEnv, stdin, "0000", ...job.variables])) <=
-      JOB_MAX_BYTES
+    Buffer.byteLength(
+      encodeFields(["", directoryField(workingDir), bashEnv, stdin, "0000", ...job.variables]),
+    ) <= JOB_MAX_BYTES
   ) {
     return { job, environment: undefined };
   }

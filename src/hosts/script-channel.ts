@@ -2,6 +2,7 @@
 // and holds it open, so that it does not end between two commands.
 import { closeSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
+import { bytesOfText } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
 
 /** What lists of shells show for a bash of a session. */
@@ -42,7 +43,7 @@ export class ScriptChannel {
 
   send(text: string): void {
     if (this.#closed) return;
-    this.#pending.push(Buffer.from(text));
+    this.#pending.push(bytesOfText(text));
     if (this.#pending.length === 1) this.#flush();
   }
 

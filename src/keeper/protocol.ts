@@ -60,6 +60,14 @@ export function encodeFields(fields: readonly string[]): string {
   return fields.map((field) => `${field}\0`).join("");
 }
 
+/**
+ * A directory as a field, with a slash at its end. In a UTF-8 locale `read -d ''` takes the NUL behind half a character
+ * for the rest of that character, and would wait for another NUL.
+ */
+export function directoryField(directory: string): string {
+  return directory.endsWith("/") ? directory : `${directory}/`;
+}
+
 export function parseAnswer(line: string): Answer {
   const [kind, ...words] = line.split(" ");
   switch (kind) {

@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { MCP_QUESTIONS_MAX_COUNT } from "../support/limits.ts";
+import { shownPath } from "../support/path-text.ts";
 import { type ApprovalRequest, isSameRequest } from "../tool/context.ts";
 
 /** One round of one call. */
@@ -85,7 +86,7 @@ function memberOf(value: unknown, key: string): unknown {
 }
 
 function wordsFor({ command, cwd, background, rule, reason, alternative }: ApprovalRequest): string {
-  const where = `in ${cwd}${background ? ", in the background" : ""}`;
+  const where = `in ${shownPath(cwd)}${background ? ", in the background" : ""}`;
   const instead = alternative === undefined ? "" : `\nInstead: ${alternative}`;
   return `Run this command?\n\n${command}\n\n${where}\n${reason} (rule ${rule})${instead}`;
 }

@@ -18,6 +18,8 @@ export const EACH = "\uFDD7";
 
 const ANY_MARK = /[\uFDD0-\uFDD7]/;
 const ALL_MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g;
+/** What stands in a path for a byte that is no UTF-8 (support/path-text.ts). */
+const STRAY_BYTE = /[\udc80-\udcff]/gu;
 const SHOWN: Readonly<Record<string, string>> = {
   [UNKNOWN]: "…",
   [SOMETHING]: "…",
@@ -45,7 +47,10 @@ export function hasGlob(text: string): boolean {
 
 /** The text as a person may read it. */
 export function shown(text: string): string {
-  return text.replace(ALL_MARKS, (mark) => SHOWN[mark] ?? "\uFFFD");
+  const readable = text.replace(ALL_MARKS, (mark) => SHOWN[mark] ?? "\uFFFD");
+  return readable.isWellFormed()
+    ? readable
+    : readable.replace(STRAY_BYTE, (mark) => `\\x${(mark.charCodeAt(0) & 0xff).toString(16)}`);
 }
 
 /** Text from outside (a decoded escape, say) without anything that looks like a mark. */

@@ -5,7 +5,7 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field } from "./command.ts";
 import { WIDE_RANGE_COUNT } from "./counting.ts";
-import { decodeBase64, decodeEscapes, decodeHex, formatted, translated } from "./decode.ts";
+import { decodeBase64, decodeByteEscapes, decodeHex, formatted, translated } from "./decode.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
@@ -51,7 +51,7 @@ const FOLDS: Readonly<Record<string, Fold>> = {
       .slice(at)
       .map((arg) => arg.text)
       .join(" ");
-    return (flags.includes("e") ? decodeEscapes(text) : text) + (flags.includes("n") ? "" : "\n");
+    return (flags.includes("e") ? decodeByteEscapes(text) : text) + (flags.includes("n") ? "" : "\n");
   },
   printf: ({ args }) => {
     const [format, ...values] = args[0]?.text === "--" ? args.slice(1) : args;

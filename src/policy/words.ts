@@ -5,6 +5,7 @@ import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { numberOf } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
+import { decodeAnsiC } from "./decode.ts";
 import type { Flow } from "./flow.ts";
 import { withGlobs } from "./glob.ts";
 import { withGlobOptions } from "./glob-options.ts";
@@ -143,7 +144,7 @@ class Evaluation {
       case "SingleQuoted":
         return [[{ text: part.value, kind: "quoted" }]];
       case "AnsiCQuoted":
-        return [[{ text: unmarked(part.value), kind: "quoted" }]];
+        return [[{ text: ansiCText(part), kind: "quoted" }]];
       case "DoubleQuoted":
       case "LocaleString":
         return this.ways(part.parts, true).map((way) => [{ text: "", kind: "quoted" }, ...way]);
@@ -212,6 +213,12 @@ const GLOBS = { star: STAR, question: QUESTION, bracket: BRACKET } as const;
 
 function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
+}
+
+/** The parser puts U+FFFD where bytes are no UTF-8. That may be the name of something else. */
+function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
+  const isExact = value.isWellFormed() && !value.includes("\uFFFD");
+  return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
 }
 
 function toFields(pieces: readonly Piece[], context: WordContext): readonly string[] {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { runOnce } from "../keeper/run-once.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+import { bytesOfText, shownPath } from "../support/path-text.ts";
 import { isFull } from "../support/system-error.ts";
 import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { explainFailure, explainMissing } from "./explain.ts";
@@ -95,7 +96,7 @@ export class Bubblewrap implements SandboxDriver {
     if (!isSeen(plan.workingDir, spec)) {
       throw new NacreError(
         "invalid_input",
-        `The working directory ${plan.workingDir} is hidden in the sandbox. Work in ${spec.workspace}, or make it writable.`,
+        `The working directory ${shownPath(plan.workingDir)} is hidden in the sandbox. Work in ${shownPath(spec.workspace)}, or make it writable.`,
       );
     }
     const view = viewOf(spec, plan);
@@ -112,7 +113,7 @@ export class Bubblewrap implements SandboxDriver {
       ...["--json-status-fd", String(FD.status)],
     ];
     const descriptors: Descriptor[] = [
-      { fd: FD.args, mode: "read", file: ARGS_FILE, content: Buffer.from(`${args.join("\0")}\0`) },
+      { fd: FD.args, mode: "read", file: ARGS_FILE, content: bytesOfText(`${args.join("\0")}\0`) },
       ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
       { fd: FD.status, mode: "write", file: STATUS_FILE },
     ];

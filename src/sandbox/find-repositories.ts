@@ -2,7 +2,7 @@
 // after it to tell of new ones. The search is bounded (support/limits.ts) and goes level by level, so that the nearest
 // are found first. Listings are kept as long as a directory has not changed: the second search costs one system call
 // for each directory.
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import {
@@ -10,6 +10,7 @@ import {
   REPOSITORY_SEARCH_MAX_DEPTH,
   REPOSITORY_SEARCH_MAX_DIRECTORIES,
 } from "../support/limits.ts";
+import { type DirectoryEntry, entriesOf, fsPath } from "../support/path-text.ts";
 import { gitDirOf } from "./git-file.ts";
 import { gitlinksIn, indexStamp } from "./git-index.ts";
 
@@ -81,7 +82,7 @@ export class RepositoryFinder {
   }
 
   #listingOf(directory: string): Listing | undefined {
-    const stat = attempt(() => lstatSync(directory, { throwIfNoEntry: false }));
+    const stat = attempt(() => lstatSync(fsPath(directory), { throwIfNoEntry: false }));
     if (!stat?.isDirectory()) {
       this.#listings.delete(directory);
       return undefined;
@@ -110,17 +111,17 @@ export class RepositoryFinder {
 }
 
 function listingFrom(directory: string, mtimeMs: number): Listing {
-  const entries = attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
+  const entries = attempt(() => entriesOf(directory)) ?? [];
   const found = repositoryAmong(entries, directory);
   const below = found?.kind === "bare" ? [] : entries.filter(isSearched).map(({ name }) => name);
   return { mtimeMs, below, found };
 }
 
-function isSearched(entry: Dirent): boolean {
+function isSearched(entry: DirectoryEntry): boolean {
   return entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name);
 }
 
-function repositoryAmong(entries: readonly Dirent[], directory: string): FoundRepository | undefined {
+function repositoryAmong(entries: readonly DirectoryEntry[], directory: string): FoundRepository | undefined {
   const git = entries.find(({ name }) => name === ".git");
   if (git) return { git: join(directory, ".git"), kind: git.isDirectory() ? "directory" : "file" };
   const isBare = ["HEAD", "objects", "refs"].every((part) => entries.some(({ name }) => name === part));

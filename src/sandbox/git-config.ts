@@ -4,6 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { GIT_CONFIG_MAX_BYTES, GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
+import { fsPath, textOfBytes } from "../support/path-text.ts";
 
 export interface ConfigTarget {
   /** Absolute, with links. */
@@ -50,9 +51,9 @@ export function globalConfigs(
 }
 
 function readConfig(file: string): string {
-  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   if (!stat?.isFile() || stat.size > GIT_CONFIG_MAX_BYTES) return "";
-  return attempt(() => readFileSync(file, "utf8")) ?? "";
+  return attempt(() => textOfBytes(readFileSync(fsPath(file)))) ?? "";
 }
 
 function absolute(value: string, from: string, home: string | undefined): string | undefined {

@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
+import { fsPath, textOfBytes } from "../support/path-text.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
 /** The directory that the file names; it need not exist. */
 export function gitDirNamedBy(file: string): string | undefined {
-  const text = attempt(() => readFileSync(file, "utf8")) ?? "";
+  const text = attempt(() => textOfBytes(readFileSync(fsPath(file)))) ?? "";
   const named = /^gitdir: (.+?)\n*$/.exec(text)?.[1];
   return named === undefined ? undefined : realPath(resolve(dirname(file), named));
 }

@@ -4,10 +4,11 @@
 // Every git directory is treated alike: that of a writable root, of a submodule, of a repository further down, and of
 // the main repository of a linked worktree. Read-only in each are hooks, config, config.worktree and commondir, the
 // same parts of its linked worktrees, and what its configuration names as hooks or further configuration.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { GIT_MODULES_MAX_COUNT, NESTED_REPOSITORIES_MAX_COUNT } from "../support/limits.ts";
+import { entriesOf, fsPath, shownPath, textOfBytes } from "../support/path-text.ts";
 import type { FoundRepository } from "./find-repositories.ts";
 import { type ConfigTarget, configTargets, globalConfigs } from "./git-config.ts";
 import { gitDirNamedBy } from "./git-file.ts";
@@ -113,7 +114,7 @@ class Guard {
 
   /** A `.git` that is a link: a command can replace it, but not change what it leads to. */
   #addLinkedGit(git: string, top: string): void {
-    this.#notEnforced.add(isLink(`hooks and config of ${git}`));
+    this.#notEnforced.add(isLink(`hooks and config of ${shownPath(git)}`));
     this.#addLinks(git, "where git finds its repository");
     const path = realPath(git);
     if (!this.#isWritable(path)) return;
@@ -192,11 +193,11 @@ class Guard {
     if (path !== named) this.#addLinks(named, `which git obeys (${key})`);
     if (!this.#isWritable(path) && !this.#isWritable(dirname(named))) return;
     if (path !== named && this.#isWritable(dirname(named))) {
-      this.#notEnforced.add(isLink(`${named}, which git obeys (${key})`));
+      this.#notEnforced.add(isLink(`${shownPath(named)}, which git obeys (${key})`));
     }
     if (!this.#isWritable(path)) return;
     if (this.#roots.some((root) => isWithin(root, path))) {
-      this.#notEnforced.add(`${path}, which git obeys (${key}): it holds the workspace`);
+      this.#notEnforced.add(`${shownPath(path)}, which git obeys (${key}): it holds the workspace`);
       return;
     }
     const missing = missingParts(path, this.#options.kindAt);
@@ -266,9 +267,9 @@ function isSymlink(path: string): boolean {
 }
 
 function namesIn(directory: string): string[] {
-  return attempt(() => readdirSync(directory)) ?? [];
+  return attempt(() => entriesOf(directory).map(({ name }) => name)) ?? [];
 }
 
 function readQuietly(path: string): string {
-  return attempt(() => readFileSync(path, "utf8")) ?? "";
+  return attempt(() => textOfBytes(readFileSync(fsPath(path)))) ?? "";
 }

@@ -3,10 +3,11 @@
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
+import { fsPath, textOfBytes } from "../support/path-text.ts";
 
 /** The same as long as git has not written the file. */
 export function indexStamp(file: string): string {
-  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   return stat ? stampOf(stat) : "";
 }
 
@@ -16,9 +17,9 @@ function stampOf({ mtimeMs, size, ino }: Stats): string {
 
 /** Paths from the top of the working tree. None for an index that is too large, or of a kind that is not known. */
 export function gitlinksIn(file: string): string[] {
-  const stat = attempt(() => statSync(file, { throwIfNoEntry: false }));
+  const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   if (!stat?.isFile() || stat.size > GIT_INDEX_MAX_BYTES) return [];
-  const bytes = attempt(() => readFileSync(file));
+  const bytes = attempt(() => readFileSync(fsPath(file)));
   if (!bytes) return [];
   // The index does not say which hash the repository uses.
   for (const objectBytes of [SHA1_BYTES, SHA256_BYTES]) {
@@ -60,7 +61,7 @@ function parse(bytes: Buffer, objectBytes: number): string[] | undefined {
     const own = bytes.subarray(start, end);
     name = version === 4 ? Buffer.concat([name.subarray(0, kept), own]) : own;
     if ((flags & LENGTH_FLAGS) !== Math.min(name.length, LENGTH_FLAGS)) return undefined;
-    if (bytes.readUInt32BE(at + MODE_AT) === GITLINK) links.push(name.toString());
+    if (bytes.readUInt32BE(at + MODE_AT) === GITLINK) links.push(textOfBytes(name));
     // Up to version 3, entries are padded to multiples of eight, with one NUL at least.
     at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
   }

@@ -1,8 +1,8 @@
 // Symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
 // link, so a command can replace one. The result of the command then names the link, with its old and new target.
-import { readlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
+import { linkTarget, shownPath } from "../support/path-text.ts";
 
 export interface GuardedLink {
   /** Of the link itself; everything above it is resolved. */
@@ -57,8 +57,11 @@ export class LinkWatch {
 
 function changeRemark({ path, target, role }: GuardedLink, now: string | undefined): string {
   const change =
-    now === undefined ? "was removed or is no longer a link" : `now leads to ${JSON.stringify(now)}`;
-  return `changed link: ${path}, ${role}, led to ${JSON.stringify(target)} and ${change}. The sandbox cannot keep a link from being replaced, and programs outside it run what is there: inspect ${path}, or restore the link, before you use it outside the sandbox.`;
+    now === undefined
+      ? "was removed or is no longer a link"
+      : `now leads to ${JSON.stringify(shownPath(now))}`;
+  const link = shownPath(path);
+  return `changed link: ${link}, ${role}, led to ${JSON.stringify(shownPath(target))} and ${change}. The sandbox cannot keep a link from being replaced, and programs outside it run what is there: inspect ${link}, or restore the link, before you use it outside the sandbox.`;
 }
 
 function partsOf(path: string): string[] {
@@ -66,5 +69,5 @@ function partsOf(path: string): string[] {
 }
 
 function linkText(path: string): string | undefined {
-  return attempt(() => readlinkSync(path));
+  return attempt(() => linkTarget(path));
 }

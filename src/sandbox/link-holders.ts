@@ -1,9 +1,10 @@
 // The symbolic links on the way along a path. What a path leads to can be bound read-only, a link cannot: who may write
 // the directory that holds it leads the path elsewhere.
-import { lstatSync, readlinkSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";
+import { fsPath, linkTarget } from "../support/path-text.ts";
 
 /** The real directories that hold those links, in the order in which the kernel follows them. */
 export function linkHolders(path: string): string[] {
@@ -15,7 +16,7 @@ export function linkHolders(path: string): string[] {
     if (part === undefined) break;
     rest = after;
     const at = part === ".." ? dirname(real) : join(real, part);
-    const target = attempt(() => (lstatSync(at).isSymbolicLink() ? readlinkSync(at) : undefined));
+    const target = attempt(() => (lstatSync(fsPath(at)).isSymbolicLink() ? linkTarget(at) : undefined));
     if (target === undefined) {
       real = at;
       continue;

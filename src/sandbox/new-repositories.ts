@@ -1,6 +1,7 @@
 // Tells of repositories and gitlinks that came to be while a command ran. A command may make them, `git init` is
 // ordinary work, but nothing guards their config and hooks yet, and git obeys both wherever the person uses it next.
 import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
+import { shownPath } from "../support/path-text.ts";
 import type { FoundRepositories, FoundRepository, RepositoryFinder } from "./find-repositories.ts";
 
 export class NewRepositories {
@@ -50,18 +51,18 @@ function madeRemark(made: readonly FoundRepository[]): string {
   const [{ git, kind } = { git: "", kind: "directory" }] = made;
   const where =
     kind === "file"
-      ? `${git}, and config and hooks of the directory it names,`
-      : `${git}/config and ${git}/hooks`;
+      ? `${shownPath(git)}, and config and hooks of the directory it names,`
+      : `${shownPath(`${git}/config`)} and ${shownPath(`${git}/hooks`)}`;
   return `new repository: ${listed(made.map((one) => one.git))}, made while the command ran. Git runs programs that its config and hooks name, and no sandbox that has already started guards them: read ${where} before you run git there outside the sandbox.`;
 }
 
 function linkedRemark(paths: readonly string[]): string {
   const [first = ""] = paths;
-  return `new gitlink in the index: ${listed(paths)}. "git status" outside the sandbox enters it and obeys its config: read ${first}/.git/config first, or use git status --ignore-submodules=all.`;
+  return `new gitlink in the index: ${listed(paths)}. "git status" outside the sandbox enters it and obeys its config: read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
 }
 
 function listed(paths: readonly string[]): string {
   const rest = paths.length - MESSAGE_PATHS_MAX_COUNT;
-  const named = paths.slice(0, MESSAGE_PATHS_MAX_COUNT).join(", ");
+  const named = paths.slice(0, MESSAGE_PATHS_MAX_COUNT).map(shownPath).join(", ");
   return rest > 0 ? `${named} and ${rest} more` : named;
 }

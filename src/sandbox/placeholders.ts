@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
 import { type LockOwner, type ProcessIdentity, withLock } from "./placeholder-lock.ts";
 import { kindOf } from "./real-path.ts";
@@ -115,13 +116,13 @@ export class Placeholders {
 
 function create({ path, kind, content = "" }: Placeholder): void {
   try {
-    if (kind === "directory") mkdirSync(path, { mode: 0o700 });
-    else writeFileSync(path, content, { flag: "wx", mode: 0o644 });
+    if (kind === "directory") mkdirSync(fsPath(path), { mode: 0o700 });
+    else writeFileSync(fsPath(path), content, { flag: "wx", mode: 0o644 });
   } catch (cause) {
     if (systemCode(cause) === "EEXIST") return;
     throw new NacreError(
       "spawn_failed",
-      `The sandbox cannot keep ${path} from being made: ${messageOf(cause)}`,
+      `The sandbox cannot keep ${shownPath(path)} from being made: ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -131,8 +132,8 @@ function create({ path, kind, content = "" }: Placeholder): void {
 function remove({ path, kind, content = "" }: Placeholder): void {
   if (kindOf(path) !== kind) return;
   quietly(() => {
-    if (kind === "directory") rmdirSync(path);
-    else if (readFileSync(path, "utf8") === content) unlinkSync(path);
+    if (kind === "directory") rmdirSync(fsPath(path));
+    else if (readFileSync(fsPath(path), "utf8") === content) unlinkSync(fsPath(path));
   });
 }
 

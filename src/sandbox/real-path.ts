@@ -1,8 +1,9 @@
 // Paths as the kernel sees them, also of what does not exist yet.
-import { lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
+import { fsPath, linkTarget, resolvedPath, shownPath } from "../support/path-text.ts";
 
 /** Every link resolved; behind the first part that does not exist the rest is taken as it stands. */
 export function realPath(path: string): string {
@@ -29,7 +30,7 @@ function lookUp(target: string, known: Map<string, string>, links: number): stri
   if (link === undefined) return join(resolveFully(dirname(target), known, links), basename(target));
   const found = existing(target);
   if (found !== undefined) return found;
-  if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${target}`);
+  if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${shownPath(target)}`);
   // A link to nothing: what is made through it would be made there.
   const from = resolveFully(dirname(target), known, links);
   return resolveFully(resolve(from, link), known, links + 1);
@@ -66,14 +67,14 @@ export function missingParts(
 }
 
 function linkAt(path: string): string | undefined {
-  return statAt(path)?.isSymbolicLink() ? attempt(() => readlinkSync(path)) : undefined;
+  return statAt(path)?.isSymbolicLink() ? attempt(() => linkTarget(path)) : undefined;
 }
 
 /** Where we may not look, a command can neither read nor make anything. */
 function statAt(path: string): Stats | undefined {
-  return attempt(() => lstatSync(path, { throwIfNoEntry: false }));
+  return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false }));
 }
 
 function existing(path: string): string | undefined {
-  return attempt(() => realpathSync.native(path));
+  return attempt(() => resolvedPath(path));
 }

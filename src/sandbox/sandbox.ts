@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
 import { NacreError } from "../support/errors.ts";
+import { shownPath } from "../support/path-text.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
 import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts";
@@ -136,7 +137,8 @@ export class Sandbox {
     place: ShellPlace,
   ): { readonly start: ConfinedStart; readonly confinement: Confinement } {
     const tried = this.#tried.get(request.workspace);
-    if (!tried) throw new NacreError("internal", `The sandbox was not tried for ${request.workspace}.`);
+    if (!tried)
+      throw new NacreError("internal", `The sandbox was not tried for ${shownPath(request.workspace)}.`);
     const roots = tried.spec?.writable ?? [];
     const found = this.#repositories.find(roots);
     const wrapped = this.#wrap(tried, { request, place, found });

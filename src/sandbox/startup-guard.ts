@@ -1,6 +1,7 @@
 // Keeps startup files read-only where a home is writable, and those that do not exist from being made: the next login,
 // shell or editor of the person would run them outside the sandbox.
 import { dirname, isAbsolute, join } from "node:path";
+import { shownPath } from "../support/path-text.ts";
 import { HOME_PROGRAMS, HOME_STARTUP, type StartupPath } from "../support/startup-paths.ts";
 import type { GitGuard } from "./git-guard.ts";
 import { type GuardedLink, linksAlong } from "./guarded-links.ts";
@@ -31,7 +32,7 @@ export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): S
       isWritable(dirname(named))
     ) {
       const role = "which runs or is read at a start";
-      notEnforced.push(`${named}, ${role}: it is a link, which cannot be protected`);
+      notEnforced.push(`${shownPath(named)}, ${role}: it is a link, which cannot be protected`);
       links.push(...linksAlong(named, role).filter((link) => isWritable(link.path)));
     }
     // What its owner has named as writable stays so.

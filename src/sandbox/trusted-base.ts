@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
 import type { Refusal } from "./explain.ts";
 import { linkHolders } from "./link-holders.ts";
 import type { Placeholder } from "./placeholders.ts";
@@ -51,7 +52,9 @@ export function trustedIn(
     placeholders: folders
       .filter((path) => kindAt(path) === undefined)
       .map((path) => ({ path, kind: "directory" })),
-    notEnforced: links.map((path) => `the rules in ${path}: it is a link, which cannot be protected`),
+    notEnforced: links.map(
+      (path) => `the rules in ${shownPath(path)}: it is a link, which cannot be protected`,
+    ),
   };
 }
 
@@ -60,7 +63,7 @@ function whyNot(path: string, root: string, writable: readonly string[]): string
   if (isWithin(root, path)) return "a command could change them";
   const project = projectOf(path);
   if (project !== undefined && writable.some((other) => isWithin(project, other))) {
-    return `a command could change them, and protecting them would break npm in ${project}`;
+    return `a command could change them, and protecting them would break npm in ${shownPath(project)}`;
   }
   return undefined;
 }
@@ -68,7 +71,8 @@ function whyNot(path: string, root: string, writable: readonly string[]): string
 /** The project whose node_modules it lies in. The folder of global packages has no package.json beside it. */
 function projectOf(path: string): string | undefined {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
-    if (basename(at) === "node_modules" && existsSync(join(dirname(at), "package.json"))) return dirname(at);
+    if (basename(at) === "node_modules" && existsSync(fsPath(join(dirname(at), "package.json"))))
+      return dirname(at);
   }
   return undefined;
 }
@@ -76,7 +80,7 @@ function projectOf(path: string): string | undefined {
 function refused(path: string, role: string, root: string, problem: string): Refusal {
   return {
     ok: false,
-    why: `nacre's own files would be writable: ${path} ${role}, and lies in ${root}, which commands can write to: ${problem}`,
+    why: `nacre's own files would be writable: ${shownPath(path)} ${role}, and lies in ${shownPath(root)}, which commands can write to: ${problem}`,
     fix: "Install nacre outside of the workspace and the writable paths, for example with npm install -g nacre, and start it from there; or take the path out of writable.",
   };
 }

@@ -3,6 +3,7 @@
 // what is hidden, last.
 import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
+import { shownPath } from "../support/path-text.ts";
 import type { Shown, WrapPlan } from "./driver.ts";
 import { guardRepositories } from "./git-guard.ts";
 import type { GuardedLink } from "./guarded-links.ts";
@@ -99,13 +100,13 @@ function checkWritable(path: string, real: Looks["real"]): void {
   if (kindOf(path) === undefined) {
     throw new NacreError(
       "invalid_input",
-      `The writable path ${path} does not exist. Create it, or leave it out.`,
+      `The writable path ${shownPath(path)} does not exist. Create it, or leave it out.`,
     );
   }
   if (real(path) === path) return;
   throw new NacreError(
     "spawn_failed",
-    `The writable path ${path} leads elsewhere since it was first used, to ${real(path)}. Nothing was run.`,
+    `The writable path ${shownPath(path)} leads elsewhere since it was first used, to ${shownPath(real(path))}. Nothing was run.`,
   );
 }
 
@@ -175,7 +176,7 @@ function refuseInside({ workspace, writable }: SandboxSpec, hidden: string): voi
   if (inside === undefined) return;
   throw new NacreError(
     "invalid_input",
-    `${inside} lies in ${hidden}, which the sandbox hides from every command. Work in another directory.`,
+    `${shownPath(inside)} lies in ${shownPath(hidden)}, which the sandbox hides from every command. Work in another directory.`,
   );
 }
 

@@ -1,7 +1,8 @@
 // Where a session's bash stands, and where it goes when that is gone. Looks only.
-import { existsSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../support/attempt.ts";
+import { fsPath, linkTarget } from "../support/path-text.ts";
 
 /** Its directory has been removed, also if there is one of that name again. */
 export function standsInNothing(pid: number): boolean {
@@ -12,13 +13,13 @@ export function standsInNothing(pid: number): boolean {
 
 /** As the system names it. */
 export function placeOf(pid: number): string | undefined {
-  return attempt(() => readlinkSync(`/proc/${pid}/cwd`));
+  return attempt(() => linkTarget(`/proc/${pid}/cwd`));
 }
 
 /** A directory that is gone: the nearest one above it that is there. */
 export function nearestDirectory(path: string): string {
   let dir = path;
-  while (!existsSync(dir) && dir !== dirname(dir)) dir = dirname(dir);
+  while (!existsSync(fsPath(dir)) && dir !== dirname(dir)) dir = dirname(dir);
   return dir;
 }
 
@@ -26,10 +27,11 @@ export function nearestDirectory(path: string): string {
 export function directoryOf(pid: number, said: string): string | undefined {
   return attempt(() => {
     const real = statSync(`/proc/${pid}/cwd`);
-    const named = statSync(said, { throwIfNoEntry: false });
+    const named = statSync(fsPath(said), { throwIfNoEntry: false });
     if (named?.ino === real.ino && named.dev === real.dev) return said;
     const place = placeOf(pid);
-    return place?.endsWith(GONE) ? place.slice(0, -GONE.length) : place;
+    // The name of a directory that is there may end so by itself.
+    return real.nlink === 0 && place?.endsWith(GONE) ? place.slice(0, -GONE.length) : place;
   });
 }
 

@@ -8,6 +8,7 @@
 //
 // An alias can take the place of a reserved word, and a command can disable any builtin. Between commands aliases are
 // therefore not expanded and the builtins of the harness are enabled; each command finds both as the last one left them.
+import { bytesOfText } from "../support/path-text.ts";
 import { MEANING_EXPANSIONS, MEANING_FIELDS_COUNT, type MeaningChange } from "./session-meaning.ts";
 
 /** The builtins that the harness uses. bash has no way back without `builtin` and `enable`. */
@@ -107,7 +108,8 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const { outputs, number } = plan;
   // With a line end: bash takes a backslash at the end of an eval for itself.
   const [before, head] = ownLines(plan);
-  const text = `${head}${plan.command}\n`;
+  // A lone surrogate of the caller's is no byte: only what bash has said holds those.
+  const text = `${head}${plan.command.toWellFormed()}\n`;
   // Not through `builtin`: that would undo the redirection again.
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
@@ -156,7 +158,8 @@ function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
 
 /** How many lines of the harness precede the command in the text that bash reads. */
 export function linesBefore(plan: CommandPlan): number {
-  return ownLines(plan)[1].split("\n").length - 1;
+  // A directory and a variable can hold line ends, too.
+  return `${surroundings(plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
 }
 
 /** Kinds of reports as in session-reports.ts. */
@@ -317,5 +320,6 @@ function framed(variable: string, harness: string): string {
 function readInto(variable: string, text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return `\\builtin read -rN${text.length} ${variable}`;
   // A locale that does not exist is complained about when it comes back.
-  return `{ LC_ALL=C \\builtin read -rN${Buffer.byteLength(text)} ${variable};} 2>/dev/null`;
+  const length = text.isWellFormed() ? Buffer.byteLength(text) : bytesOfText(text).length;
+  return `{ LC_ALL=C \\builtin read -rN${length} ${variable};} 2>/dev/null`;
 }

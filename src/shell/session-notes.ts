@@ -2,6 +2,7 @@
 
 import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
+import { shownPath } from "../support/path-text.ts";
 import type { Survivor } from "./kill.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
 
@@ -66,14 +67,14 @@ export function foundDeadNote(outcome: Outcome | undefined): string {
 
 export function unbornNote(profile: string | undefined): string {
   if (profile !== undefined)
-    return `The session's profile (${profile}) ended its bash, or took too long; the session goes on without it.`;
+    return `The session's profile (${shownPath(profile)}) ended its bash, or took too long; the session goes on without it.`;
   return "The session's saved state could not be restored; this command ran in a new bash without it.";
 }
 
 export function goneDirectoryNote(gone: string, instead: string): string {
   return gone === instead
-    ? `The working directory ${gone} had been removed and made again; this command ran in the new one.`
-    : `The working directory ${gone} is gone; this command ran in ${instead}.`;
+    ? `The working directory ${shownPath(gone)} had been removed and made again; this command ran in the new one.`
+    : `The working directory ${shownPath(gone)} is gone; this command ran in ${shownPath(instead)}.`;
 }
 
 export function removedSpoolNote(dir: string): string {
@@ -93,7 +94,7 @@ export function lostSpoolNote(dir: string, why: string): string {
 }
 
 export function outsideNote(outside: string, back: string): string {
-  return `${outside} is outside the allowed directories; the next command runs in ${back}.`;
+  return `${shownPath(outside)} is outside the allowed directories; the next command runs in ${shownPath(back)}.`;
 }
 
 export function wentOnNote(id: string): string {

@@ -1,5 +1,7 @@
 // What a session's bash says through its report fifo: that it is there, how a command ended, and that its
 // state is saved. Fields end with NUL, a report with a line end behind the last field. Bytes in, reports out.
+
+import { textOfBytes } from "../support/path-text.ts";
 import { disabledBuiltins, piecesOf } from "./bash-pieces.ts";
 import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./session-meaning.ts";
 
@@ -58,7 +60,7 @@ export class ReportReader {
     // Traps, and what else bash prints about itself, stand before the report they belong to.
     const first = this.#rest.indexOf(0);
     if (first < 0) return undefined;
-    const head = this.#rest.toString("utf8", 0, first);
+    const head = textOfBytes(this.#rest.subarray(0, first));
     const kind = head.slice(-1);
     const count = FIELDS[kind];
     if (count === undefined) {
@@ -71,7 +73,7 @@ export class ReportReader {
     while (fields.length < count - 1) {
       const end = this.#rest.indexOf(0, at);
       if (end < 0) return undefined;
-      fields.push(this.#rest.toString("utf8", at, end));
+      fields.push(textOfBytes(this.#rest.subarray(at, end)));
       at = end + 1;
     }
     if (this.#rest.length <= at) return undefined;

@@ -9,7 +9,7 @@ import { childWithInnerPid, readStat } from "../hosts/process-table.ts";
 import type { ReportFifo } from "../hosts/report-fifo.ts";
 import type { Room } from "../hosts/room.ts";
 import { ScriptChannel } from "../hosts/script-channel.ts";
-import { encodeFields } from "../keeper/protocol.ts";
+import { directoryField, encodeFields } from "../keeper/protocol.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import { type ExitRecord, preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
@@ -109,7 +109,7 @@ export class SessionWorld {
     preallocateEndRecord(record);
     this.#bashes.add(onOver);
     const forked = new Promise<number>((resolve) => this.#forks.set(token, resolve));
-    this.#tell([token, workingDir]);
+    this.#tell([token, directoryField(workingDir)]);
     const commandPid = await forked;
     const commandStart = readStat(commandPid)?.startTime ?? "0";
     const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");

@@ -5,6 +5,7 @@ import { buildEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/session-facts.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
 import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
 import type { KillReport } from "./kill.ts";
 import { runInSession } from "./run-in-session.ts";
@@ -316,8 +317,8 @@ export class Session {
 function checkProfile(profile: string | undefined): void {
   if (profile === undefined || profile === LOGIN_PROFILE) return;
   try {
-    accessSync(profile, constants.R_OK);
+    accessSync(fsPath(profile), constants.R_OK);
   } catch {
-    throw new NacreError("invalid_input", `The session's profile cannot be read: ${profile}`);
+    throw new NacreError("invalid_input", `The session's profile cannot be read: ${shownPath(profile)}`);
   }
 }

@@ -1,20 +1,23 @@
 // Where a command may run: says which directory is wrong and how, before anything is started.
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, sep } from "node:path";
 import { NacreError } from "../support/errors.ts";
+import { fsPath, isPathText, resolvedPath, shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
 
 export function checkWorkingDir(dir: string, allowedRoots: readonly string[] | undefined): void {
   const problem = problemWith(dir) ?? problemWithRoots(dir, allowedRoots);
-  if (problem) throw new NacreError("spawn_failed", `Working directory ${problem}: ${dir}`);
+  if (problem) throw new NacreError("spawn_failed", `Working directory ${problem}: ${shownPath(dir)}`);
 }
 
 function problemWith(dir: string): string | undefined {
   if (dir.includes("\0")) return "contains a NUL character";
   if (!isAbsolute(dir)) return "is not an absolute path";
+  if (!isPathText(dir)) return "is no path (it holds a lone surrogate that stands for no byte)";
   try {
-    if (!statSync(dir).isDirectory()) return "is not a directory";
-    accessSync(dir, constants.X_OK);
+    const path = fsPath(dir);
+    if (!statSync(path).isDirectory()) return "is not a directory";
+    accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {
     const code = systemCode(error);
@@ -31,14 +34,14 @@ export function isWithinRoots(dir: string, allowedRoots: readonly string[]): boo
 }
 
 function problemWithRoots(dir: string, allowedRoots: readonly string[] | undefined): string | undefined {
-  if (!allowedRoots || allowedRoots.some((root) => isWithin(realpathSync(dir), root))) return undefined;
-  return `is outside the allowed directories (${allowedRoots.join(", ")})`;
+  if (!allowedRoots || allowedRoots.some((root) => isWithin(resolvedPath(dir), root))) return undefined;
+  return `is outside the allowed directories (${allowedRoots.map(shownPath).join(", ")})`;
 }
 
 function isWithin(real: string, root: string): boolean {
   let realRoot: string;
   try {
-    realRoot = realpathSync(root);
+    realRoot = resolvedPath(root);
   } catch {
     return false;
   }

@@ -3,6 +3,7 @@ import { isWithinRoots } from "../shell/working-dir.ts";
 import { NacreError } from "../support/errors.ts";
 import { MAX_TIMEOUT_MS } from "../support/limits.ts";
 import { nearest } from "../support/nearest.ts";
+import { shownPath } from "../support/path-text.ts";
 import type { ToolkitOptions } from "./options.ts";
 import {
   absolutePath,
@@ -92,7 +93,7 @@ export function checkToolkitOptions(options: ToolkitOptions): void {
   }
   if (allowedRoots && !isWithinRoots(workingDir, allowedRoots)) {
     throw refused(
-      `The option workingDir (${workingDir}) is in none of allowedRoots (${allowedRoots.join(", ")}): no command could start. Add it there, or work in one of them.`,
+      `The option workingDir (${shownPath(workingDir)}) is in none of allowedRoots (${allowedRoots.map(shownPath).join(", ")}): no command could start. Add it there, or work in one of them.`,
     );
   }
 }

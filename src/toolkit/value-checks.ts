@@ -1,6 +1,7 @@
 // What the value of an option must be, in words for the developer who gave another one.
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { fsPath, isPathText } from "../support/path-text.ts";
 
 /** What a value should be, in words, or undefined where it is that. */
 export type Check = (value: unknown) => string | undefined;
@@ -64,7 +65,7 @@ export function shown(value: unknown): string {
 
 function isDirectory(path: string): boolean {
   try {
-    return statSync(path).isDirectory();
+    return isPathText(path) && statSync(fsPath(path)).isDirectory();
   } catch {
     return false;
   }

@@ -115,6 +115,23 @@ describe("the policy", () => {
     expect(await bash("rm -rf *")).toMatchObject({ code: "policy_denied" });
   });
 
+  test("is asked about a directory whose name is not UTF-8 as what it is", async () => {
+    const directories: string[] = [];
+    const { bash, call, dir } = tools({
+      judge: (command, facts) => {
+        directories.push(facts.cwd);
+        return judge(command, facts);
+      },
+    });
+    mkdirSync(join(dir, "d\ufffd"));
+    const moved = await bash("mkdir $'d\\xff'; cd $'d\\xff'");
+    expect(moved.metadata).toMatchObject({ cwd: `$'${dir}/d\\xff'` });
+    const refused = await bash("rm -rf /nowhere/at-all");
+    expect(refused.metadata).toMatchObject({ rule: "delete-outside", cwd: `$'${dir}/d\\xff'` });
+    await call("Bash", { command: "true", run_in_background: true });
+    expect(new Set(directories)).toEqual(new Set([dir, `${dir}/d\udcff`]));
+  });
+
   test("is asked again where a call in between has moved", async () => {
     const asked: string[] = [];
     const watching: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {

@@ -6,6 +6,7 @@ import { DiskLinks } from "../../src/execution/disk-links.ts";
 import { createJudging } from "../../src/execution/judging.ts";
 import { judge } from "../../src/policy/judge.ts";
 import { Events } from "../../src/support/events.ts";
+import { fsPath } from "../../src/support/path-text.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
@@ -118,6 +119,38 @@ describe("a link in the workspace", () => {
   test("counts for a command that starts in a directory by the name of a link", () => {
     expect(verdictOf("rm -rf *", join(work, "x"))).toBe("deny");
     expect(verdictOf("rm -rf letters", join(work, "x", "docs"))).toBe("ask");
+  });
+});
+
+describe("a link whose name or target is not UTF-8", () => {
+  beforeEach(() => {
+    symlinkSync(home, fsPath(join(work, "x\udcff")));
+    symlinkSync(home, fsPath(join(work, "y\udced\udcb3\udcbf")));
+    mkdirSync(fsPath(join(home, "o\udcff")));
+    symlinkSync(fsPath(join(home, "o\udcff")), join(work, "out"));
+    mkdirSync(fsPath(join(work, "i\udcff")));
+    symlinkSync(fsPath("i\udcff"), join(work, "in"));
+  });
+
+  test.each([
+    "rm -rf $'x\\xff'/*",
+    "rm -rf $'x\\377/'*",
+    "rm -rf x?/*",
+    "rm -rf x*/",
+    "cd $'x\\xff' && rm -rf *",
+    `rm -rf "$(printf 'x\\xff')"/*`,
+    `rm -rf "$(echo -e 'x\\0377')"/*`,
+    "rm -rf $'y\\udcff'/*",
+    `rm -rf "$(printf 'y\\udcff')"/*`,
+    "rm -rf out/../*",
+  ])("is followed, and what it leads to is refused: %j", (command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
+  test("is followed to where it leads, outside and inside", () => {
+    expect(verdictOf("rm -rf out/*")).toBe("ask");
+    expect(verdictOf("rm -rf in/*")).toBe("allow");
+    expect(verdictOf("rm -rf *", join(work, "x\udcff"))).toBe("deny");
   });
 });
 

@@ -26,6 +26,48 @@ describe("judge", () => {
     expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
   });
 
+  it("does not take a name that is not UTF-8 for the one with replacement characters", () => {
+    const replaced = { cwd: "/srv/d\ufffd", workspace: "/srv/d\ufffd" };
+    const stray = { cwd: "/srv/d\udcff", workspace: "/srv/d\udcff" };
+    expect(verdictOf("rm -rf build", replaced)).toBe("allow");
+    expect(verdictOf("rm -rf build", stray)).toBe("allow");
+    expect(verdictOf("rm -rf build", { ...replaced, cwd: stray.cwd })).toBe("ask");
+    expect(verdictOf("rm -rf build", { ...stray, cwd: replaced.cwd })).toBe("ask");
+    const words = [
+      ...["$'/srv/d\\xff/build'", "$'/srv/d\\377/build'", "$'/srv/\\x64\\xFF/build'"],
+      ...[
+        `"$(printf '/srv/d\\xff/build')"`,
+        `"$(printf %b '/srv/d\\0377/build')"`,
+        `"$(echo -e '/srv/d\\xff/build')"`,
+      ],
+    ];
+    for (const word of words) {
+      expect(verdictOf(`rm -rf ${word}`, replaced)).toBe("ask");
+      expect(verdictOf(`rm -rf ${word}`, stray)).toBe("allow");
+    }
+    const { reason } = judge("rm -rf .", { ...dev, ...replaced, cwd: stray.cwd });
+    expect(reason).toContain("/srv/d\\xff");
+  });
+
+  it.each([
+    ["bytes that are a character", "$'/srv/\\xc3\\xa4/x'"],
+    ["octal bytes that are a character", "$'/srv/\\303\\244/x'"],
+    ["a character beside a stray byte", "$'/srv/\\u00e4/\\xff'"],
+    ["bytes of printf that are a character", `"$(printf '/srv/\\xc3\\xa4/x')"`],
+    ["a character of printf by its long number", `"$(printf '/srv/\\U000000e4/x')"`],
+    ["bytes in base64", "$(echo L3Nydi/DpC94 | base64 -d)"],
+  ])("reads %s", (_what, word) => {
+    expect(verdictOf(`rm -rf ${word}`, { cwd: "/srv/ä", workspace: "/srv/ä" })).toBe("allow");
+  });
+
+  it.each([
+    ["a slash by its long number", `rm -rf "$(printf '\\U0000002f')"`],
+    ["the root behind a stray byte", "rm -rf $'\\xff/../../../../..'"],
+    ["the root before a NUL", "rm -rf $'/\\0\\xff'"],
+  ])("sees through %s", (_what, command) => {
+    expect(verdictOf(command)).toBe("deny");
+  });
+
   it("says allow with nothing beside it", () => {
     expect(judge("ls -la", dev)).toEqual({
       verdict: "allow",

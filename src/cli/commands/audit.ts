@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { verifyAudit } from "../../audit/verify-audit.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
+import { fsPath, shownPath, wirePath } from "../../support/path-text.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,17 +15,18 @@ export async function verifyLog(
   let check: Awaited<ReturnType<typeof verifyAudit>>;
   try {
     // The system would not say which.
-    if (statSync(file).isDirectory()) throw new Error(`${file} is a directory. Name the file in it.`);
+    if (statSync(fsPath(file)).isDirectory())
+      throw new Error(`${shownPath(file)} is a directory. Name the file in it.`);
     check = await verifyAudit(file);
   } catch (error) {
     throw new NacreError("invalid_input", `The audit log cannot be read: ${messageOf(error)}`, {
       cause: error,
     });
   }
-  if (json) io.stdout.write(`${JSON.stringify({ file, ...check })}\n`);
+  if (json) io.stdout.write(`${JSON.stringify({ file: wirePath(file), ...check })}\n`);
   else if (check.ok) {
     const last = check.records === 0 ? "" : `; the last hash is ${check.lastHash}`;
-    io.stdout.write(`${file} is whole: ${counted(check.records, "record")}${last}\n`);
-  } else io.stdout.write(`${file} is broken at line ${check.line}: ${check.problem}\n`);
+    io.stdout.write(`${shownPath(file)} is whole: ${counted(check.records, "record")}${last}\n`);
+  } else io.stdout.write(`${shownPath(file)} is broken at line ${check.line}: ${check.problem}\n`);
   return check.ok ? EXIT.ok : EXIT.failed;
 }

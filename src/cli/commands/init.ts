@@ -8,8 +8,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,6 +17,7 @@ import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { homeDirectory } from "../../support/home-directory.ts";
+import { fsPath, linkTarget, resolvedPath, shownPath } from "../../support/path-text.ts";
 import { systemCode } from "../../support/system-error.ts";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS, type Client, clientOf, type ServerCommand } from "../clients.ts";
@@ -43,19 +42,19 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const server = serverCommand(serverOptions);
   const file = fileOf(io, client, user);
   if (!write) {
-    io.stderr.write(`For ${client.title}, in ${file} (--write puts it there):\n\n`);
+    io.stderr.write(`For ${client.title}, in ${shownPath(file)} (--write puts it there):\n\n`);
     io.stdout.write(snippetFor(client, server));
     return EXIT.ok;
   }
   const before = textOf(file);
   const after = withServer(before, client, server, file);
   if (after === before) {
-    io.stderr.write(`${file} has it already; nothing was changed.\n`);
+    io.stderr.write(`${shownPath(file)} has it already; nothing was changed.\n`);
     return EXIT.ok;
   }
   const backup = put(file, after);
-  io.stderr.write(`${client.title} is configured in ${file}.\n`);
-  if (backup !== undefined) io.stderr.write(`What was there before is in ${backup}.\n`);
+  io.stderr.write(`${client.title} is configured in ${shownPath(file)}.\n`);
+  if (backup !== undefined) io.stderr.write(`What was there before is in ${shownPath(backup)}.\n`);
   io.stderr.write(`${client.nextStep}\n`);
   return EXIT.ok;
 }
@@ -88,13 +87,17 @@ function isExecutable(file: string): boolean {
 function textOf(file: string): string {
   try {
     // A pipe would never end.
-    if (!statSync(file).isFile()) throw new Error("it is not a file");
-    return readFileSync(file, "utf8");
+    if (!statSync(fsPath(file)).isFile()) throw new Error("it is not a file");
+    return readFileSync(fsPath(file), "utf8");
   } catch (cause) {
     if (systemCode(cause) === "ENOENT") return "";
-    throw new NacreError("internal", `${file} cannot be read, and was left as it is: ${messageOf(cause)}`, {
-      cause,
-    });
+    throw new NacreError(
+      "internal",
+      `${shownPath(file)} cannot be read, and was left as it is: ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -102,28 +105,28 @@ function textOf(file: string): string {
 function put(path: string, text: string): string | undefined {
   const made: string[] = [];
   try {
-    const exists = existsSync(path);
+    const exists = existsSync(fsPath(path));
     // The file itself, where this is a link to it.
-    const file = exists ? realpathSync(path) : linkedFrom(path);
-    mkdirSync(dirname(file), { recursive: true });
-    const mode = exists ? statSync(file).mode & 0o777 : 0o600;
+    const file = exists ? resolvedPath(path) : linkedFrom(path);
+    mkdirSync(fsPath(dirname(file)), { recursive: true });
+    const mode = exists ? statSync(fsPath(file)).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
     if (backup !== undefined) {
       // Another one may be at it, too: what is there already is not ours to remove.
-      closeSync(openSync(backup, "wx", mode));
+      closeSync(openSync(fsPath(backup), "wx", mode));
       made.push(backup);
-      copyFileSync(file, backup);
+      copyFileSync(fsPath(file), fsPath(backup));
     }
     const temporary = `${file}.nacre-new.${process.pid}`;
     made.push(temporary);
-    writeFileSync(temporary, text, { mode, flag: "w" });
-    renameSync(temporary, file);
+    writeFileSync(fsPath(temporary), text, { mode, flag: "w" });
+    renameSync(fsPath(temporary), fsPath(file));
     return backup;
   } catch (cause) {
-    for (const file of made) rmSync(file, { force: true });
+    for (const file of made) rmSync(fsPath(file), { force: true });
     throw new NacreError(
       "internal",
-      `${path} cannot be written, and was left as it is: ${messageOf(cause)}`,
+      `${shownPath(path)} cannot be written, and was left as it is: ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -132,7 +135,7 @@ function put(path: string, text: string): string | undefined {
 /** Where a link leads that leads nowhere yet; the path itself where it is none. */
 function linkedFrom(path: string): string {
   try {
-    return linkedFrom(resolve(dirname(path), readlinkSync(path)));
+    return linkedFrom(resolve(dirname(path), linkTarget(path)));
   } catch {
     return path;
   }
@@ -140,6 +143,6 @@ function linkedFrom(path: string): string {
 
 function freeName(wanted: string): string {
   let name = wanted;
-  for (let number = 2; existsSync(name); number++) name = `${wanted}-${number}`;
+  for (let number = 2; existsSync(fsPath(name)); number++) name = `${wanted}-${number}`;
   return name;
 }

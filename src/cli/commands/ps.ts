@@ -4,6 +4,7 @@ import type { ShellProcess } from "../../shell/shell-process.ts";
 import { sizeOf } from "../../spool/cursor.ts";
 import { wallMs } from "../../support/clock.ts";
 import { PS_RECENT_MS, PS_WATCH_MS } from "../../support/limits.ts";
+import { shownPath, wirePath } from "../../support/path-text.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -73,7 +74,7 @@ function wireOf(shell: ShellProcess) {
   return {
     id: shell.id,
     command: shell.command,
-    cwd: shell.workingDir,
+    cwd: wirePath(shell.workingDir),
     status: shell.status,
     exit_code: shell.exitCode,
     created_at: new Date(shell.createdAt).toISOString(),
@@ -105,7 +106,7 @@ function columnsFor(paint: Paint): Column<ShellProcess>[] {
     { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7, goesFirst: true },
     {
       title: "CWD",
-      cell: ({ workingDir }) => oneLine(tilde(workingDir), 1_000),
+      cell: ({ workingDir }) => oneLine(tilde(shownPath(workingDir)), 1_000),
       shrinksTo: 10,
       shorten: cutStart,
       goesFirst: true,

@@ -75,7 +75,7 @@ function planOf(io: CliIo, options: RunOptions): RunPlan {
   // One word is a line of bash. Several were separated by the caller's shell already: they stay what they are.
   const argv = areArguments || words.length > 1 ? words : undefined;
   return {
-    command: argv ? quoteWords(argv) : only,
+    command: argv ? quoteWords(argv) : only.toWellFormed(),
     argv,
     workingDir: resolve(io.cwd, options.cwd),
     isHere: options.isHere,

@@ -15,7 +15,7 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
     .addOption(cwdOption(io.cwd, "where it would run"))
     .option("--home <dir>", "whose home it would run for, as an ordinary user")
     .addOption(policyOption())
-    .addOption(policyFileOption())
+    .addOption(policyFileOption(io.cwd))
     .option("--json", "print the verdict as one JSON object")
     .addOption(
       new Option("--jsonl", 'read lines {"command": …} from stdin, print a verdict for each').conflicts([
@@ -35,7 +35,7 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
       if (given.length === 0) command.error("error: missing required argument 'command'");
       const areArguments = haveDashes(words, given, command);
       const { checkCommand } = await import("../commands/check.ts");
-      const text = given.length > 1 || areArguments ? quoteWords(given) : (given[0] ?? "");
+      const text = given.length > 1 || areArguments ? quoteWords(given) : (given[0] ?? "").toWellFormed();
       done(checkCommand(io, { ...options, command: text }));
     });
 }

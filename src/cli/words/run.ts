@@ -41,7 +41,7 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
     .addOption(envModeOption())
     .option("--stdin", "let it read the stdin of nacre (without: nothing to read)")
     .addOption(policyOption())
-    .addOption(policyFileOption())
+    .addOption(policyFileOption(io.cwd))
     .option("--dry-run", "say what would be run, after asking the policy; run nothing")
     .option("--durable", "let it go on when this program is killed or its terminal closed")
     .option(

@@ -36,7 +36,7 @@ Examples:
     .description("serve the tools over MCP on stdin and stdout, or over HTTP")
     .addOption(dialectOption())
     .addOption(policyOption())
-    .addOption(policyFileOption())
+    .addOption(policyFileOption(io.cwd))
     .option("--scope <name>", "share shells with every program that gives the same name")
     .option("--session <name>", "what the session is called that commands run in")
     .addOption(onTimeoutOption())

@@ -1,0 +1,95 @@
+// The built program in directories whose names are not UTF-8, and with words that are not. Beside each such directory
+// lies the one that Node would take it for.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { fsPath, textOfBytes } from "../../src/support/path-text.ts";
+import { program } from "../mcp/mcp-clients.ts";
+import { useCli } from "./run-nacre.ts";
+
+const { dir } = useCli();
+const ODD = textOfBytes(Buffer.from([0x64, 0xff]));
+const odd = () => join(dir(), ODD);
+
+beforeEach(() => {
+  mkdirSync(fsPath(odd()));
+  mkdirSync(join(dir(), "d\ufffd"));
+});
+
+/** A line of bash in which `nacre` is the built program: only bash can hand over such words. */
+function line(text: string) {
+  const script = `nacre() { "$NODE" "$NACRE" "$@"; }; ${text}`;
+  const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], {
+    cwd: dir(),
+    env: {
+      PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+      NACRE_HOME: join(dir(), "state"),
+      ...{ NODE: process.execPath, NACRE: program },
+    },
+  });
+  return { code: status, stdout: textOfBytes(stdout), stderr: textOfBytes(stderr) };
+}
+
+test("a named session goes on in the directory that the last command went to", () => {
+  expect(line("nacre run --session work \"cd \\$'d\\xff'\"")).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(line("nacre run --session work 'pwd; pwd -P'")).toEqual({
+    code: 0,
+    stdout: `${odd()}\n${odd()}\n`,
+    stderr: "",
+  });
+  const { code, stdout } = line("nacre run --session work -b 'pwd -P | od -An -v -tx1 | tr -d \" \\n\"'");
+  expect(code).toBe(0);
+  expect(line(`nacre wait ${stdout.trim()}; nacre output ${stdout.trim()}`).stdout).toContain("2f64ff0a");
+  const moved = line("nacre run --session other --json \"cd \\$'d\\xff'\"");
+  expect(JSON.parse(moved.stdout)).toMatchObject({ cwd: `$'${dir()}/d\\xff'` });
+});
+
+test.each([
+  ["--cwd and its value", "nacre run --cwd $'d\\xff' 'pwd -P'"],
+  ["--cwd=", "nacre run --cwd=\"$PWD\"/$'d\\xff' 'pwd -P'"],
+  ["--cwd for a session", "nacre run --session work --cwd $'d\\xff' 'pwd -P'"],
+  ["--cwd with a mode", "nacre run --mode slow --cwd $'d\\xff' 'pwd -P'"],
+  ["the directory that nacre is started in", "cd $'d\\xff'; nacre run 'pwd -P'"],
+  ["that directory and a session", "cd $'d\\xff'; nacre run --session work 'pwd -P'"],
+  ["what lies below that directory", "mkdir $'d\\xff/a'; cd $'d\\xff'; nacre run --cwd a/.. 'pwd -P'"],
+])("a command runs where it should: %s", (_, text) => {
+  expect(line(text)).toEqual({ code: 0, stdout: `${odd()}\n`, stderr: "" });
+});
+
+test("a result as JSON and the list of shells show the directory as bash writes it", () => {
+  const shown = `$'${dir()}/d\\xff'`;
+  const json = line(
+    "nacre run --json --mode default --cwd $'d\\xff' 'pwd -P | od -An -tx1 | tr -d \" \\n\"'",
+  );
+  expect(JSON.parse(json.stdout).output).toContain("2f64ff0a");
+  const id = line("nacre run -b --cwd $'d\\xff' true").stdout.trim();
+  line(`nacre wait ${id}`);
+  const listed = line("nacre ps --all --json").stdout;
+  expect(listed).not.toMatch(/\\ud[89a-f]/i);
+  const shells: { id: string; cwd: string }[] = JSON.parse(listed).shells;
+  expect(shells.find((shell) => shell.id === id)?.cwd).toBe(shown);
+  expect(line("nacre ps --all").stdout).toContain(shown);
+});
+
+test("a directory that does not exist is refused by its own name", () => {
+  const { code, stderr } = line("nacre run --cwd $'e\\xff' true");
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(`Working directory does not exist: $'${dir()}/e\\xff'`);
+});
+
+test("words of a command keep their bytes", () => {
+  const { code } = line("nacre run --cwd $'d\\xff' -- touch $'f\\xfe' \"it's\"$'\\xff'");
+  expect(code).toBe(0);
+  const made = readdirSync(fsPath(odd()), "buffer").map((name) => name.toString("hex"));
+  expect(made.sort()).toEqual(["66fe", `${Buffer.from("it's").toString("hex")}ff`]);
+});
+
+test("a workspace's own rules are read there, and nothing is written elsewhere", () => {
+  expect(
+    line("cd $'d\\xff' && mkdir .nacre && echo '{' >.nacre/policy.json; nacre run true").stderr,
+  ).toContain(`The policy file $'${dir()}/d\\xff/.nacre/policy.json' cannot be used`);
+  expect(line("cd $'d\\xff' && nacre init claude-code --write").code).toBe(0);
+  expect(readFileSync(fsPath(join(odd(), ".mcp.json")), "utf8")).toContain("nacre");
+  expect(readdirSync(join(dir(), "d\ufffd"))).toEqual([]);
+});
