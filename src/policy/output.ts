@@ -26,9 +26,19 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
     text,
     carried.filter((origin) => origin !== gone && origin !== "file"),
   );
-  return command.program === "pwd" && command.cwds.length > 1
-    ? { ...flow, alternatives: command.cwds }
-    : flow;
+  const directories = command.program === "pwd" ? printedDirectories(command) : NONE;
+  return directories.length > 1 ? { ...flow, alternatives: directories } : flow;
+}
+
+const NONE: readonly never[] = [];
+
+/** What `pwd` may print: bash's own the name it came by, with -P and as a program the place behind links. */
+function printedDirectories({ called, args, cwds, links }: EffectiveCommand): readonly string[] {
+  if (!called.includes("/") && !args.some(({ text }) => /^-\w*P/.test(text))) return cwds;
+  return cwds.flatMap((cwd) => {
+    const paths = links.followed(cwd, "/", true);
+    return paths.length > 0 ? paths : [cwd];
+  });
 }
 
 /** Whether of a list only those are left that fit a pattern. */
@@ -99,7 +109,10 @@ const FOLDS: Readonly<Record<string, Fold>> = {
     const names = flags.has("d") || operands.some(({ text }) => hasGlob(text));
     return `${names ? operands.map(({ text }) => text).join("\n") : STAR}\n`;
   },
-  pwd: ({ cwds }) => `${cwds.length === 1 ? cwds[0] : UNKNOWN}\n`,
+  pwd: (command) => {
+    const [first = UNKNOWN, ...others] = printedDirectories(command);
+    return `${others.length === 0 ? first : UNKNOWN}\n`;
+  },
   mktemp: (command) => {
     const options = readOptions(command.args, { values: "p", longValues: ["tmpdir", "suffix"] });
     const [directory] = valuesOf(options, "p", "tmpdir");
@@ -140,9 +153,12 @@ function named({ args }: EffectiveCommand): string | null {
   return names.length === 1 ? `${names[0]?.text ?? ""}\n` : null;
 }
 
-function resolved({ args, cwds }: EffectiveCommand): string | null {
+function resolved({ args, cwds, links }: EffectiveCommand): string | null {
   const [path] = readOptions(args).operands;
-  return path && cwds.length === 1 ? `${changeDirectory(path.text, cwds[0] ?? UNKNOWN)}\n` : null;
+  const [cwd = UNKNOWN] = cwds;
+  if (!path || cwds.length !== 1) return null;
+  const paths = links.followed(path.text, cwd, true);
+  return paths.length > 1 ? null : `${paths[0] ?? changeDirectory(path.text, cwd)}\n`;
 }
 
 function decoding(
