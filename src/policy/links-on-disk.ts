@@ -15,24 +15,28 @@ interface Base {
   real: readonly string[] | null;
 }
 
-const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"];
+const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"].map(partsOf);
 
 export class LinksOnDisk {
   readonly #reader: LinkReader;
   readonly #budget: Budget;
-  /** Longest name first. */
-  readonly #bases: readonly Base[];
+  /** What was asked before: the paths of a script have most of their parts in common. */
+  readonly #known = new Map<string, string | null | undefined>();
+  readonly #where: Where;
+  readonly #cwd: string;
+  #found: readonly Base[] | null = null;
 
-  constructor(reader: LinkReader, { workspaceParts, homeParts }: Where, cwd: string, budget: Budget) {
+  constructor(reader: LinkReader, where: Where, cwd: string, budget: Budget) {
     this.#reader = reader;
+    this.#where = where;
+    this.#cwd = cwd;
     this.#budget = budget;
-    const own = [workspaceParts, homeParts, ...TEMPORARY.map(partsOf)].filter(isBase);
-    const here = partsOf(cwd);
-    // A session may stand in a directory by the name of a link.
-    const isBeside = isBase(here) && !own.some((base) => startsWith(here, base));
-    this.#bases = [...own, ...(isBeside ? [here] : [])]
-      .sort((a, b) => b.length - a.length)
-      .map((parts) => ({ named: parts, real: null }));
+  }
+
+  /** Longest name first. Made when the first path is followed: many commands name none. */
+  get #bases(): readonly Base[] {
+    this.#found ??= basesOf(this.#where, partsOf(this.#cwd));
+    return this.#found;
   }
 
   /** Where a walk of an absolute path starts: in the base that the path begins with. */
@@ -119,10 +123,23 @@ export class LinksOnDisk {
   }
 
   #read(path: string): string | null | undefined {
+    const known = this.#known.get(path);
+    if (known !== undefined || this.#known.has(path)) return known;
     this.#budget.spend();
-    const target = this.#reader.target(path);
-    return typeof target === "string" ? unmarked(target) : target;
+    const answer = this.#reader.target(path);
+    const target = typeof answer === "string" ? unmarked(answer) : answer;
+    this.#known.set(path, target);
+    return target;
   }
+}
+
+function basesOf({ workspaceParts, homeParts }: Where, cwd: readonly string[]): readonly Base[] {
+  const own = [workspaceParts, homeParts, ...TEMPORARY].filter(isBase);
+  // A session may stand in a directory by the name of a link.
+  const isBeside = isBase(cwd) && !own.some((base) => startsWith(cwd, base));
+  return [...own, ...(isBeside ? [cwd] : [])]
+    .sort((a, b) => b.length - a.length)
+    .map((parts) => ({ named: parts, real: null }));
 }
 
 /** Not the root: everything lies below it, the links of the kernel's own trees among it. */

@@ -17,6 +17,8 @@ import { asPath, locate, type Place, partsOf, type Where } from "./paths.ts";
 export class Links {
   /** By absolute path; a link that is made in one branch or another has several targets. */
   readonly #made = new Map<string, MadeLink>();
+  /** Answers that hold until the next link is made: effects and flows ask about the same words. */
+  readonly #followed = new Map<string, readonly string[]>();
   readonly #where: Where;
   readonly #budget: Budget;
   readonly #disk: LinksOnDisk | null;
@@ -32,6 +34,7 @@ export class Links {
   add(path: string, target: string): void {
     // No path leads through a link into what lies below itself.
     if (`${target}/`.startsWith(`${path}/`)) return;
+    this.#followed.clear();
     const known = this.#made.get(path);
     if (known) known.targets.add(target);
     else this.#made.set(path, { parts: partsOf(path), targets: new Set([target]) });
@@ -61,11 +64,17 @@ export class Links {
   /** The paths that a word leads to through links; none where no link is on the way. */
   followed(text: string, cwd: string, follows: boolean): readonly string[] {
     if (this.#isEmpty) return NONE;
-    const parts = [...(text.startsWith("/") ? [] : partsOf(cwd)), ...partsOf(text)];
+    const isLast = follows || /(^|\/)\.?$/.test(text);
+    const path = text.startsWith("/") ? text : `${cwd}/${text}`;
+    const key = isLast ? `${path}/` : path;
+    const known = this.#followed.get(key);
+    if (known) return known;
     const found = new Set<string>();
-    const { start, rest } = this.#entered(parts);
-    this.#walk({ start, rest, count: 0, follows: follows || /(^|\/)\.?$/.test(text), found });
-    return [...found];
+    const { start, rest } = this.#entered(partsOf(path));
+    this.#walk({ start, rest, count: 0, follows: isLast, found });
+    const paths = found.size === 0 ? NONE : [...found];
+    this.#followed.set(key, paths);
+    return paths;
   }
 
   get #isEmpty(): boolean {
@@ -73,7 +82,7 @@ export class Links {
   }
 
   #walk({ start, rest, count, follows, found }: Walking): void {
-    this.#budget.spend(1 + rest.length / PARTS_PER_STEP);
+    this.#budget.spend((1 + rest.length) / PARTS_PER_STEP);
     // Nothing lies below what is not there. The command may make it, and go up again.
     let isThere = true;
     let at: readonly string[] = start;

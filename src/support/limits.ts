@@ -217,7 +217,7 @@ export const WATCHDOG_EXIT_MS = 300;
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** policy/: steps of one judgement, one or two microseconds each. A flat script of 1 MiB with ordinary lines stays below it. */
-export const POLICY_STEPS_MAX_COUNT = 380_000;
+export const POLICY_STEPS_MAX_COUNT = 400_000;
 /** policy/: steps that the shortest text may take. Ordinary commands take a few hundred. */
 export const POLICY_STEPS_MIN_COUNT = 24_000;
 /** policy/: steps that every character of the text adds to that. */

@@ -40,6 +40,12 @@ describe("bypass by size", () => {
     for (let i = 0; script.length < 2 ** 19; i++) script += ordinaryLines(i);
     expect(verdictOf(script)).toBe("allow");
     expect(verdictOf(`${script}rm -rf /`)).toBe("deny");
+    // Every path is looked up: the directories are there, and what the build makes is not.
+    const links = {
+      target: (path: string) => (/\/(proj|src|build|dist)$/.test(path) ? null : undefined),
+      namesIn: () => [],
+    };
+    expect(verdictOf(script, { links })).toBe("allow");
   });
 
   const hostile: Record<string, string> = {
