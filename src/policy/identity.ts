@@ -7,7 +7,7 @@ import { asksForHelp } from "./facts.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { shown } from "./marks.ts";
 import type { PathClass } from "./path-class.ts";
-import { changeDirectory, locate, type Place, type Where } from "./paths.ts";
+import { changeDirectory, locate, type Where } from "./paths.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Why it is not known what runs, and the place it is handed; null where all is well. */
@@ -83,33 +83,31 @@ export function isInReach(path: string, where: Where): boolean {
   );
 }
 
-const PROTECTED: ReadonlySet<PathClass> = new Set<PathClass>([
-  "root",
-  "home",
-  "above-workspace",
-  "system",
-  "system-config",
-  "kernel",
-  "device",
-  "secret",
-  "startup",
-  "inside-home",
-  "outside",
+/** What an unknown program may be handed. Any other place may be harmed, also one of a class that is added later. */
+const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
+  "workspace",
+  "inside-workspace",
+  "repository",
+  "hooks",
+  "policy",
+  "temp",
+  "temp-root",
+  "harmless-device",
+  "network",
+  "unknown",
 ]);
 
+/** What is often linked into a workspace: data that lies elsewhere. */
 const ELSEWHERE: ReadonlySet<PathClass> = new Set<PathClass>(["inside-home", "outside"]);
-
-const isOf = (classes: ReadonlySet<PathClass>, place: Place | undefined): boolean =>
-  place !== undefined && classes.has(place.class);
 
 function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): boolean {
   if (flow || text.startsWith("-") || !(text.includes("/") || text === "..") || /^\w[\w+.-]*:/.test(text))
     return false;
   return cwds.some((cwd) => {
     const [named, ...linked] = links.places(text, cwd, true);
-    // Data that lies elsewhere is often linked into a workspace.
     return (
-      isOf(PROTECTED, named) || linked.some((place) => isOf(PROTECTED, place) && !isOf(ELSEWHERE, place))
+      (named !== undefined && !HARMLESS.has(named.class)) ||
+      linked.some((place) => !HARMLESS.has(place.class) && !ELSEWHERE.has(place.class))
     );
   });
 }
