@@ -297,6 +297,8 @@ function saveState(
     `\\builtin declare -F;\\builtin printf '${mark("bodies")}';\\builtin declare -f;`,
     `\\builtin printf '${mark("variables")}';\\builtin declare -p;\\builtin printf '${mark("rest")}';`,
     "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
+    // `declare -p` alone prints it as empty.
+    `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
     also,
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.

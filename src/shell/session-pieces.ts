@@ -27,6 +27,8 @@ export interface StatePieces {
   readonly traps: ReadonlyMap<string, string>;
   readonly hashed: ReadonlyMap<string, string>;
   readonly umask: string;
+  /** What `pushd` has put below the directory of now, as the elements of an array; empty for nothing. */
+  readonly directoryStack: string;
   /** Builtins that are disabled. */
   readonly disabled: readonly string[];
 }
@@ -57,9 +59,18 @@ export function statePieces(state: string, nonce: string): StatePieces {
     traps: named(rest, /^trap .* (\S+)\n$/s),
     hashed: named(rest, /^builtin hash -p .* (\S+)\n$/),
     umask: rest.find((piece) => /^umask \d+\n$/.test(piece)) ?? "",
+    directoryStack: directoryStackIn(rest),
     disabled: [...new Set(disabledBuiltins(rest))],
   };
 }
+
+/** Without the first element, which is the directory of now. */
+function directoryStackIn(pieces: readonly string[]): string {
+  const piece = pieces.find((one) => /^declare -a\S* DIRSTACK=/.test(one)) ?? "";
+  return DIRECTORY_STACK.exec(piece)?.[1] ?? "";
+}
+
+const DIRECTORY_STACK = /=\(\[0\]=(?:"(?:[^"\\]|\\.)*"|\$'(?:[^'\\]|\\.)*') (.*)\)\n$/s;
 
 function named(pieces: readonly string[], pattern: RegExp): Map<string, string> {
   return new Map(

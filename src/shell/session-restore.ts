@@ -17,6 +17,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
     ...startScript(pieces, baseNames),
     // Before the functions: one may be named `declare`.
     ...[...pieces.variables].map(([name, variable]) => each(variableScript(name, variable))),
+    directoryStackScript(pieces.directoryStack, `__nacre_${nonce}`),
     ...functionScripts(pieces),
     ...optionScripts(pieces.options),
     ...[...pieces.hashed.values()].map((piece) => each(hashScript(piece))),
@@ -91,6 +92,7 @@ export function differences(before: string, after: string, nonce: string): strin
       .map((name) => `set -o ${name}`),
     ...exclusive(old.disabled, now.disabled).map((name) => `enable -n ${name}`),
     ...(old.umask === now.umask ? [] : ["umask"]),
+    ...(old.directoryStack === now.directoryStack ? [] : ["directory stack"]),
   ];
 }
 
@@ -138,6 +140,16 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
   const kind = /[aA]/.exec(flags)?.[0] ?? "-";
   const unexport = flags.includes("x") ? "" : `declare +x ${name};`;
   return `${unexport}declare -${kind} ${assignment}\ndeclare -${others} ${name}`;
+}
+
+/** From its last element on: each is put right below the directory of now. Through the one variable of the harness. */
+function directoryStackScript(elements: string, variable: string): string {
+  if (elements === "") return "";
+  const last = `${variable}[-1]`;
+  const push = `\\builtin pushd -n "\${${last}}";\\builtin unset -v '${last}'`;
+  return each(
+    `${variable}=(${elements});while ((\${#${variable}[@]} > 0)); do ${push}; done;\\builtin unset -v ${variable}`,
+  );
 }
 
 function functionScripts({ functions }: StatePieces): string[] {

@@ -187,6 +187,34 @@ describe("a directory whose name is not UTF-8", () => {
     await expect(start).rejects.toThrow(`Working directory does not exist: ${shownPath(dir)}`);
   });
 
+  test("stays on the directory stack in a new bash, in its place", async () => {
+    const { parent, dir } = place(ODD);
+    const { session, run } = openSession(shells, {}, { workingDir: parent });
+    await run(
+      `pushd ${shownWord(ODD)}; pushd /usr; mkdir "$OLDPWD"/$'a "\n'; pushd "$OLDPWD"/$'a "\n'; pushd /etc`,
+    );
+    const stack = ["/etc", `${dir}/a "\n`, "/usr", dir, parent];
+    const list = `printf '%s\\0' "\${DIRSTACK[@]}"`;
+    const listed = async () =>
+      bytesIn((await run(list)).stdout)
+        .split("\0")
+        .slice(0, -1);
+    expect(await listed()).toEqual(stack);
+    const ended = await run("exit 1");
+    expect(ended.notes).toEqual([expect.not.stringContaining("Not restored")]);
+    expect(await listed()).toEqual(stack);
+    expect((await run(`compgen -v | grep -c ^__nacre_`)).out).toBe("1\n");
+    const saved = JSON.parse(JSON.stringify(await session.save()));
+    const later = openSession(shells, {}, { saved });
+    expect(bytesIn((await later.run(list)).stdout)).toBe(stack.map((path) => `${path}\0`).join(""));
+    expect(bytesIn((await run("popd +1 >/dev/null && popd +1 && popd && pwd")).stdout)).toContain(
+      `\n${dir}\n`,
+    );
+    await run("dirs -c");
+    await run("exit 1");
+    expect(await listed()).toEqual([dir]);
+  });
+
   test("is left by popd, and its variables keep their bytes in a new bash", async () => {
     const { parent, dir } = place(ODD);
     const { run } = openSession(shells, {}, { workingDir: parent });
