@@ -140,12 +140,13 @@ function started(
     `Command: ${asked.command}`,
     `Use BashOutput with bash_id="${shell.id}" to read its output (wait_for waits for a line or for "exit"), KillShell to end it.`,
   ];
-  return ToolResult.ok<Partial<BashMetadata>>(words.join("\n"), {
+  const metadata = {
     ...asked,
     bash_id: shell.id,
     containment: options.manager().containment,
     sandbox: sandboxOf(shell.confinement),
-  });
+  };
+  return ToolResult.ok<Partial<BashMetadata>>(words.join("\n"), metadata, { notes: shell.startRemarks });
 }
 
 function waitingMessage(before: number): string {

@@ -72,7 +72,7 @@ export class Confiner {
     if (workspace !== undefined && this.#sandbox.isNeeded) await this.#prepare(workspace);
   }
 
-  /** For a shell that runs its command as a script; `inherits` is a file it reads first. */
+  /** For a shell that runs its command as a script; `inherits` is a file it reads first, and reports what came of it. */
   async forScript(at: {
     readonly workspace: string | undefined;
     readonly workingDir: string;
@@ -81,6 +81,7 @@ export class Confiner {
     return await this.#plan(at, ({ files, bashPath }) => ({
       argv: [bashPath, files.command],
       readable: [files.command, ...(at.inherits === undefined ? [] : [at.inherits])],
+      writable: at.inherits === undefined ? [] : [makeScratch(files.dir)],
     }));
   }
 

@@ -54,9 +54,37 @@ export function unrestoredNotes(names: readonly string[] | "unknown" | NacreErro
   if (names === "unknown")
     return ["The new bash is not ready yet; what it cannot take over is named with the next command."];
   if (names.length === 0) return [];
+  return [`Not restored in the new bash, set it again if you need it: ${listed(names)}.`];
+}
+
+/** What a background shell has not taken over of its session. */
+export function uninheritedNotes(names: readonly string[] | "unknown"): string[] {
+  if (names === "unknown")
+    return [
+      "Not known is whether the shell inherits all of its session's functions and exports: it takes long.",
+    ];
+  if (names.length === 0) return [];
+  return [
+    `Not inherited from the session, set it again in the command if it needs it: ${listed(names)}. Everything else of its functions, exports and shell options is there.`,
+  ];
+}
+
+/** A background shell gets an older state of its session than it should. */
+export function staleStartNotes(
+  missing: { readonly commands: number; readonly why: string } | undefined,
+): string[] {
+  if (missing === undefined || missing.commands === 0) return [];
+  const which = missing.commands === 1 ? "the last command" : `the last ${missing.commands} commands`;
+  return [
+    `Not inherited from the session is what ${which} changed: its state could not be saved (${missing.why}). Set it again in the command if it needs it.`,
+  ];
+}
+
+function listed(names: readonly string[]): string {
   const shown = names.slice(0, NOTE_NAMES_MAX_COUNT).join(", ");
-  const more = names.length > NOTE_NAMES_MAX_COUNT ? `, and ${names.length - NOTE_NAMES_MAX_COUNT} more` : "";
-  return [`Not restored in the new bash, set it again if you need it: ${shown}${more}.`];
+  return names.length > NOTE_NAMES_MAX_COUNT
+    ? `${shown}, and ${names.length - NOTE_NAMES_MAX_COUNT} more`
+    : shown;
 }
 
 /** The bash has ended between two commands. */

@@ -1,6 +1,6 @@
 // Scripts that make a fresh bash what another one was, piece by piece: each piece is read on its own, so that one that
 // bash cannot read back takes no other with it. What was not taken over is found by comparing (differences). Pure.
-import { HARNESS_BUILTINS, type PutAside, quoted } from "./session-harness.ts";
+import { HARNESS_BUILTINS, markOf, type PutAside, quoted, type StatePart } from "./session-harness.ts";
 import { type FunctionPiece, type StatePieces, statePieces, type VariablePiece } from "./session-pieces.ts";
 
 /** Of a bash that was just started, apart from its environment. */
@@ -9,6 +9,9 @@ const FRESH_VARIABLES =
 const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
 // Each would end the new bash at the next mistake, or keep it from doing anything.
 const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
+
+/** What stands for the number of a command in the state that a background shell writes. */
+export const INHERITED_NUMBER = 0;
 
 /** A script that makes a fresh bash what the one before was. */
 export function restoreScript(state: string, nonce: string, baseNames: readonly string[]): string {
@@ -44,12 +47,16 @@ export function putAsideOf(state: string | undefined, nonce: string): PutAside {
   };
 }
 
-/** What a background shell takes over: shell options, functions and exports, then variables of its own. */
+/**
+ * What a background shell takes over: shell options, functions and exports, then variables of its own. What it has then
+ * it writes to this file, which is named relative to its own directory.
+ */
 export function inheritanceScript(
   state: string,
   nonce: string,
   baseNames: readonly string[],
   env: Readonly<Record<string, string>>,
+  reportTo?: string,
 ): string {
   const pieces = statePieces(state, nonce);
   const exported = [...pieces.variables].filter(([, { flags }]) => flags.includes("x"));
@@ -60,6 +67,7 @@ export function inheritanceScript(
     ...exported.map(([name, variable]) => each(variableScript(name, variable))),
     ...functionScripts(pieces),
     shoptScript(pieces.shopts),
+    reportTo !== undefined && isAtRisk(state, nonce) ? reportScript(nonce, reportTo) : "",
     // The state is bytes, read as latin1; so must this be.
     Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",
@@ -68,18 +76,59 @@ export function inheritanceScript(
   ].join("");
 }
 
+/** In the form of a saved state (session-harness.ts), as far as it is inherited. */
+function reportScript(nonce: string, reportTo: string): string {
+  const mark = (part: StatePart) => markOf({ nonce }, part).replace("\n", "\\n");
+  return [
+    `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS"\n`,
+    `\\builtin declare -F\n\\builtin printf '${mark("bodies")}'\n\\builtin declare -f\n`,
+    `\\builtin printf '${mark("variables")}'\n\\builtin declare -px\n`,
+    // $0 is the script of the shell, in its directory.
+    `\\builtin printf '${mark("rest")}${mark(`end ${INHERITED_NUMBER}`)}'\n} >|"\${0%/*}"/${quoted(reportTo)}\n`,
+  ].join("");
+}
+
+/** Whether a shell may fail to take it over: functions, and variables with more than a value. Plain exports cannot. */
+export function isAtRisk(state: string, nonce: string): boolean {
+  const { functions, variables } = statePieces(state, nonce);
+  return (
+    functions.size > 0 || [...variables.values()].some(({ flags }) => /x./.test(flags) || /.x/.test(flags))
+  );
+}
+
+/** What a background shell has not taken over of what it should, in words. */
+export function notInherited(state: string, report: string, nonce: string): string[] {
+  const [old, now] = [statePieces(state, nonce), statePieces(report, nonce)];
+  const exported = new Map([...old.variables].filter(([, { flags }]) => flags.includes("x")));
+  return [
+    ...changed("function", old.functions, only(now.functions, old.functions), functionText),
+    ...changed("variable", exported, only(now.variables, exported), variableText).filter(
+      // These depend on where it starts.
+      (words) => !["variable PWD", "variable OLDPWD"].includes(words),
+    ),
+    ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
+  ];
+}
+
+function only<T>(pieces: ReadonlyMap<string, T>, names: ReadonlyMap<string, unknown>): Map<string, T> {
+  return new Map([...pieces].filter(([name]) => names.has(name)));
+}
+
+function functionText({ flags, body }: FunctionPiece): string {
+  return `${flags} ${body}`;
+}
+
+function variableText({ flags, assignment }: VariablePiece): string {
+  return `${flags} ${assignment}`;
+}
+
 /** What is different in a bash that was made from another's state, in words: `function f`, `variable X`. */
 export function differences(before: string, after: string, nonce: string): string[] {
   const [old, now] = [statePieces(before, nonce), statePieces(after, nonce)];
   const dropped = (name: string) => DROPPED_OPTIONS.includes(name);
   return [
-    ...changed("function", old.functions, now.functions, ({ flags, body }) => `${flags} ${body}`),
-    ...changed(
-      "variable",
-      old.variables,
-      now.variables,
-      ({ flags, assignment }) => `${flags} ${assignment}`,
-    ).filter(
+    ...changed("function", old.functions, now.functions, functionText),
+    ...changed("variable", old.variables, now.variables, variableText).filter(
       // The first depends on where the new one could start, the second on the time.
       (words) => !["variable PWD", "variable SECONDS"].includes(words),
     ),
@@ -171,8 +220,9 @@ function functionScript(name: string, { body }: FunctionPiece): string {
   return `function ${name} ()\n${readable}`;
 }
 
+/** Through `eval`: without it the names would be split as IFS says, which may be restored by then. */
 function shoptScript(shopts: readonly string[]): string {
-  return `\\builtin shopt -u \${BASHOPTS//:/ }\n\\builtin shopt -s ${shopts.join(" ")}\n`;
+  return `\\builtin eval "\\\\builtin shopt -u \${BASHOPTS//:/ }"\n\\builtin shopt -s ${shopts.join(" ")}\n`;
 }
 
 function optionScripts(options: readonly string[]): string[] {

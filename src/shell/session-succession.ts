@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Cause } from "../spool/end-record.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT } from "../support/limits.ts";
+import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT, STATE_SAVE_MAX_MS } from "../support/limits.ts";
 import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
@@ -136,17 +136,21 @@ export class Succession {
     this.#bash = undefined;
     // One that never came to take commands has nothing to leave but what it was given.
     if (!bash.isBorn) return;
+    this.#heritage = this.#leftBy(bash, number);
+    if (this.#heritage.state === undefined) this.meaning = undefined;
+  }
+
+  #leftBy(bash: SessionBash, number: number): Heritage {
     const newest = bash.states.newest(number);
     const commands = newest ? number - newest.number : 0;
     // One that died between two commands may not have come to save the last of them, which is said anyway.
     const why = bash.states.problem ?? (commands > 1 ? "its files are gone" : undefined);
-    this.#heritage = {
+    return {
       state: newest?.state,
       // Kept off: each would end the new bash at the next mistake, or trace all it does.
       prefix: prefixOf(bash.flags.replace(/[eux]/g, ""), bash.traps),
       ...(why === undefined ? {} : { missing: { commands, why } }),
     };
-    if (this.#heritage.state === undefined) this.meaning = undefined;
   }
 
   /** Without the state, which the last bash has died of. */
@@ -161,19 +165,28 @@ export class Succession {
   }
 
   /** Its state after the last command that has ended: of the bash, or for the one to come. */
-  async savedState(): Promise<string | undefined> {
-    const { bash } = this;
-    if (!bash?.isBorn) return this.#heritage.state;
-    await bash.saved(this.doneNumber);
-    return bash.states.newest(this.doneNumber)?.state ?? this.#heritage.state;
+  async savedState(): Promise<Heritage> {
+    const bash = this.#bash;
+    if (!bash?.isBorn) return this.#heritage;
+    // It died between two commands. The next command ends it for good, and says so.
+    if (!bash.isAlive) return this.#leftBy(bash, this.number);
+    const isSaved = await bash.saved(this.doneNumber);
+    const newest = bash.states.newest(this.doneNumber);
+    const commands = newest ? this.doneNumber - newest.number : this.doneNumber;
+    const late =
+      isSaved || !bash.isAlive ? "its files are gone" : `bash took longer than ${STATE_SAVE_MAX_MS} ms`;
+    return {
+      state: newest?.state ?? this.#heritage.state,
+      prefix: this.prefixFor(bash),
+      ...(commands > 0 ? { missing: { commands, why: bash.states.problem ?? late } } : {}),
+    };
   }
 
   /** For a session of another process; undefined before the first command. */
   async save(): Promise<SavedSession | undefined> {
-    const state = await this.savedState();
+    const { state, prefix } = await this.savedState();
     if (state === undefined) return undefined;
-    const { cwd, nonce, bash } = this;
-    const prefix = bash?.isBorn ? this.prefixFor(bash) : this.#heritage.prefix;
+    const { cwd, nonce } = this;
     return { cwd, nonce, state, prefix, ...(this.meaning ? { meaning: this.meaning } : {}) };
   }
 

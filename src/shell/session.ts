@@ -7,12 +7,15 @@ import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
 import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
+import { uninheritedBy } from "./inheritance-check.ts";
 import type { KillReport } from "./kill.ts";
 import { runInSession } from "./run-in-session.ts";
+import { SCRATCH_NAME } from "./scratch.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { nearestDirectory } from "./session-directory.ts";
 import { LOGIN_PROFILE } from "./session-harness.ts";
 import { asBashEnv, Inheritances } from "./session-inheritance.ts";
+import { staleStartNotes, uninheritedNotes } from "./session-notes.ts";
 import type {
   RunOptions,
   SavedSession,
@@ -22,7 +25,8 @@ import type {
   StartOptions,
 } from "./session-options.ts";
 import { SessionQueue } from "./session-queue.ts";
-import { inheritanceScript } from "./session-restore.ts";
+import { INHERITED_NUMBER, inheritanceScript } from "./session-restore.ts";
+import { stateFile } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
 import { tellingOf } from "./shell-events.ts";
 import type { ShellProcess } from "./shell-process.ts";
@@ -148,7 +152,7 @@ export class Session {
     const release = this.#house.host.hold();
     try {
       if (this.#succession.awaitsProfile) await this.#beBorn();
-      const state = await this.#succession.savedState();
+      const { state, missing } = await this.#succession.savedState();
       const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
       const shell = await this.#house.createShell({
         ...options,
@@ -158,6 +162,9 @@ export class Session {
       });
       if (file !== undefined) this.#inheritances.give(file, shell);
       if (!durable) this.#succession.track(shell);
+      shell.remark(...staleStartNotes(missing));
+      if (state !== undefined)
+        shell.remark(...uninheritedNotes(await uninheritedBy(shell, state, this.#succession.nonce)));
       return shell;
     } finally {
       release();
@@ -310,7 +317,10 @@ export class Session {
     if (!this.hasBash) await this.#onUse(this);
     const { bash } = await this.#succession.current([]);
     const baseNames = Object.keys(this.#house.environment.env);
-    return this.#inheritances.write(bash.started.files.dir, inheritanceScript(state, nonce, baseNames, env));
+    const isSandboxed = await this.#house.confiner.isEnforced(this.#succession.workspace);
+    const reportTo = stateFile(isSandboxed ? SCRATCH_NAME : ".", INHERITED_NUMBER);
+    const script = inheritanceScript(state, nonce, baseNames, env, reportTo);
+    return this.#inheritances.write(bash.started.files.dir, script);
   }
 }
 

@@ -136,6 +136,11 @@ export class ShellProcess {
     return [...this.#remarks, ...truncations, ...(record ? remarksOn(record, this.started) : [])];
   }
 
+  /** Those that are about its beginning alone. */
+  get startRemarks(): readonly string[] {
+    return [...this.#remarks];
+  }
+
   #isSeenTruncated(stream: StreamName): boolean {
     return [...this.#readers.values()].some((cursors) => cursors[stream].wasTruncated);
   }

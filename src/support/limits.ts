@@ -198,6 +198,8 @@ export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
 export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
 /** shell/: files of earlier output that a session's bash keeps. */
 export const SESSION_RETIRED_MAX_COUNT = 64;
+/** shell/: poll interval for what a background shell has taken over of its session's state. */
+export const INHERITANCE_POLL_MS = 2;
 /** shell/: how long a session's bash may take to write its state; a stopped one never does. */
 export const STATE_SAVE_MAX_MS = 5_000;
 /** spool/: what is written to learn whether a disk is full; a block of most file systems. */

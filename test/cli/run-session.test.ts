@@ -121,6 +121,14 @@ test("-b starts from the session's directory, exports and functions, and nothing
   expect((await nacre("kill", id)).code).toBe(0);
 });
 
+test("-b names the functions of the session that bash cannot read back", async () => {
+  await inSession("f() { cat <<X\n}\nzz () \n{ \n    :\n}\nX\n}\nzz() { echo zz; }");
+  const named = /Not inherited from the session, .*: function f, function zz\./;
+  expect((await inSession("true", "-b")).stderr).toMatch(named);
+  const { notes } = JSON.parse((await inSession("true", "-b", "--json")).stdout);
+  expect(notes).toEqual([expect.stringMatching(named)]);
+});
+
 test("-b does not wait for the command that runs in the session", async () => {
   await inSession("export PORT=80");
   const running = inSession("touch here; while [ -e here ]; do sleep 0.02; done; echo done");

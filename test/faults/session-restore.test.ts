@@ -81,6 +81,15 @@ describe("a state with one piece that bash cannot read back", () => {
   });
 });
 
+test.each(["IFS=", "IFS=:", "IFS=ABC"])("%s: all shell options are restored", async (statement) => {
+  const place = openSession(shells);
+  await place.run(`shopt -s nullglob; ${statement}`);
+  await killBash(place);
+  const { out, notes } = await place.run("shopt extglob nullglob");
+  expect(out).toMatch(/^extglob\s+off\nnullglob\s+on\n$/);
+  expect(notes.filter((note) => note.startsWith("Not restored"))).toEqual([]);
+});
+
 test("a background shell has the exports and functions, and nothing of ours on its stderr", async () => {
   const place = openSession(shells);
   await place.run(

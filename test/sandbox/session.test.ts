@@ -40,6 +40,22 @@ describeSandboxed("a sandboxed session", () => {
     expect((await run("cat ~/.ssh/id_ed25519")).err).toContain("Permission denied");
   });
 
+  test("a background shell has its exports and functions, and names those that bash cannot read back", async () => {
+    const { run, session } = open();
+    await run("export V=kept; also() { echo $V; }");
+    const whole = await session.start("also; exit 3");
+    expect(await whole.wait(20_000)).toBe(3);
+    expect(whole).toMatchObject({ remarks: [] });
+    expect(whole.getAllOutput()).toBe("kept\n");
+    await run("f() { cat <<X\n}\nzz () \n{ \n    :\n}\nX\n}\nzz() { echo zz; }");
+    const shell = await session.start("also; echo x >~/y; exit 4");
+    expect(await shell.wait(20_000)).toBe(4);
+    expect(shell.remarks).toContainEqual(
+      expect.stringMatching(/^Not inherited .*: function f, function zz\./),
+    );
+    expect(shell.getAllOutput()).toMatch(/^kept\n\[stderr\]\n.*Read-only file system\n$/);
+  });
+
   test("is not among what its own first command left running", async () => {
     const mark = new Mark();
     for (let round = 0; round < 10; round++) {

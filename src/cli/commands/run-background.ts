@@ -23,16 +23,13 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   ].join("\n");
   if (json) {
     const { containment } = manager;
-    const result = ToolResult.ok(words, {
-      command,
-      bash_id: shell.id,
-      containment,
-      sandbox: sandboxOf(shell.confinement),
-    });
+    const metadata = { command, bash_id: shell.id, containment, sandbox: sandboxOf(shell.confinement) };
+    const result = ToolResult.ok(words, metadata, { notes: shell.startRemarks });
     io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
   } else {
     io.stdout.write(`${shell.id}\n`);
     io.stderr.write(`${words}\n`);
+    for (const remark of shell.startRemarks) io.stderr.write(`nacre: ${remark}\n`);
     tellNotEnforced(io, shell.confinement);
   }
   return EXIT.ok;
