@@ -1,11 +1,10 @@
-// What a refusal says about how the command could run, where the user cannot be asked. A model reads the refusals of the
-// library and of MCP: it is sent to the user, and is not told which setting loosens the rules it works under. The user of the
-// CLI is told: the only place that names such a flag or setting, and each way is tried on the policy before it is named.
+// What would let this very command run where no person can be asked, in the words of the door it came through. The
+// only place that names such a flag or setting; each way is tried on the policy before it is named.
 import { EFFECT_KINDS } from "../policy/effects/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 
-/** How commands get in: it decides who reads a refusal. */
+/** How commands get in: it decides what a setting is called. */
 export type Door = "library" | "cli" | "mcp";
 
 interface Judging {
@@ -14,28 +13,33 @@ interface Judging {
   readonly policyFiles: { readonly own: string };
 }
 
-/** One sentence. */
+/** One sentence that begins with "To allow it". */
 export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFacts, judging: Judging): string {
-  if (judging.door !== "cli") return FOR_MODELS[judging.door];
   const allows = (changed: Partial<PolicyFacts>) =>
     judging.judge(command, { ...facts, ...changed }).verdict === "allow";
-  const profile = PROFILES.find((name) => allows({ profile: name }));
+  const words = WORDS[judging.door];
+  const trusting = allows({ profile: "trusting" }) ? [words.profile("trusting")] : [];
+  const off = trusting.length === 0 && allows({ profile: "off" }) ? [words.profile("off")] : [];
   const rule = byRule(verdict, facts, judging, allows);
-  const trusting = profile === "trusting" ? [withProfile(profile)] : [];
-  const off = profile === "off" ? [withProfile(profile)] : [];
-  return `To allow it, ${[...trusting, ...rule, ...off, "run it in a terminal, where you are asked"].join(", or ")}.`;
+  return `To allow it, ${[...trusting, ...rule, ...off, words.person].join(", or ")}.`;
 }
 
-const FOR_MODELS: Readonly<Record<Exclude<Door, "cli">, string>> = {
-  library:
-    "Ask the user to run it, or to approve it: the host program asks them if it was given an approve callback.",
-  mcp: "Ask the user to run it, or to approve it: a client that supports elicitation asks them.",
+const WORDS: Readonly<
+  Record<Door, { readonly person: string; readonly profile: (name: Profile) => string }>
+> = {
+  library: {
+    person: "pass an approve callback that asks a person",
+    profile: (name) => `set the option policy: "${name}"`,
+  },
+  cli: {
+    person: "run it in a terminal, where you are asked",
+    profile: (name) => `use: nacre run --policy ${name}`,
+  },
+  mcp: {
+    person: "use a client that can ask a person (elicitation)",
+    profile: (name) => `start the server with: nacre mcp --policy ${name}`,
+  },
 };
-
-/** The strictest first. */
-const PROFILES: readonly Profile[] = ["trusting", "off"];
-
-const withProfile = (name: Profile): string => `use: nacre run --policy ${name}`;
 
 /** By a rule in a file of the person: a new one, or a change of the one that said so. */
 function byRule(

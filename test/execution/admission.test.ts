@@ -37,7 +37,7 @@ describe("a command that the policy wants asked about", () => {
       success: false,
       code: "approval_refused",
       error:
-        "Command needs approval, and no person can be asked here: It looks odd. (rule some-rule). Instead: Do it another way. Ask the user to run it, or to approve it: the host program asks them if it was given an approve callback. Nothing was run.",
+        "Command needs approval, and no person can be asked here: It looks odd. (rule some-rule). Instead: Do it another way. To allow it, pass an approve callback that asks a person. Nothing was run.",
       metadata: { command: "echo odd" },
     });
     expect((await call("bash", { command: "echo odd" })).code).toBe("approval_refused");

@@ -8,7 +8,7 @@ import { waysToAllow } from "../../src/execution/ways-to-allow.ts";
 const WORKSPACE = join(homedir(), "work", "place");
 
 function waysFor(command: string, options: ExecutionOptions = {}) {
-  const resolved = createJudging({ door: "cli", ...options });
+  const resolved = createJudging(options);
   const facts = resolved.facts(WORKSPACE);
   const verdict = resolved.judge(command, facts);
   expect(verdict.verdict).toBe("ask");
@@ -20,13 +20,13 @@ const FILE = "/nonexistent/nacre/policy.json";
 describe("what would allow a command", () => {
   test("is a more trusting profile where that is enough", () => {
     expect(waysFor("git clean -fd").words).toBe(
-      `To allow it, use: nacre run --policy trusting, or add an allow rule with "lifts": ["git-lose-work"] to ${FILE}, or run it in a terminal, where you are asked.`,
+      `To allow it, set the option policy: "trusting", or add an allow rule with "lifts": ["git-lose-work"] to ${FILE}, or pass an approve callback that asks a person.`,
     );
   });
 
   test("is no profile but off where trusting would ask, too", () => {
     const { words } = waysFor("npm publish");
-    expect(words).toContain("--policy off");
+    expect(words).toContain('policy: "off"');
     expect(words).not.toContain("trusting");
   });
 
@@ -40,17 +40,12 @@ describe("what would allow a command", () => {
     expect(resolved.judge("sudo npm publish && git clean -fd", { ...facts, ...own }).verdict).toBe("allow");
   });
 
-  test.each(["library", "mcp"] as const)(
-    "is a question to the user where a model reads the refusal, and no setting that loosens its rules (%s)",
-    (door) => {
-      const rules = [{ id: "ask-ls", verdict: "ask", program: "ls", matches: "ls" }] as const;
-      for (const command of ["git clean -fd", "npm publish", "ls"]) {
-        const { words } = waysFor(command, { door, rules });
-        expect(words).toMatch(/^Ask the user to run it, or to approve it/);
-        expect(words).not.toMatch(/policy|trusting|off|lifts|rule|json/);
-      }
-    },
-  );
+  test.each([
+    ["cli", "nacre run --policy trusting"],
+    ["mcp", "start the server with: nacre mcp --policy trusting"],
+  ] as const)("is said in the words of the door %s", (door, flag) => {
+    expect(waysFor("git clean -fd", { door }).words).toContain(flag);
+  });
 
   test("is a change of the rule where a person's own rule asks", () => {
     const rules = [{ id: "ask-ls", verdict: "ask", program: "ls", matches: "ls" }] as const;

@@ -62,14 +62,12 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(asked.questions).toEqual([]);
   });
 
-  test("that cannot ask is sent to the user, and not told which flag would allow the command", async () => {
+  test("without anybody to ask, reads which flag would allow the command", async () => {
     const { call, dir } = await mcp.inProcess({ era });
     writeFileSync(join(dir, "file"), "");
     const result = await call("Bash", { command: COMMAND });
     expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
-    expect(textOf(result)).toContain("rule delete-workspace");
-    expect(textOf(result)).toContain("Ask the user to run it, or to approve it");
-    expect(textOf(result)).not.toMatch(/--policy|lifts/);
+    expect(textOf(result)).toMatch(/start the server with: nacre mcp --policy (trusting|off)/);
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 

@@ -283,10 +283,10 @@ test("connections of the older era have a bash each, unless all are to share one
   expect(textOf(await other.callTool(look))).toBe("[ours]\n");
 });
 
-test.each(ERAS)("a client of the %s era that cannot ask is sent to the user", async (era) => {
+test.each(ERAS)("a client of the %s era with nobody to ask reads which flag would allow it", async (era) => {
   const { call } = await mcp.overHttp([], { era });
   expect(textOf(await call("Bash", { command: "find . -delete" }))).toMatch(
-    /Ask the user to run it, or to approve it/,
+    /nacre mcp --policy (trusting|off)/,
   );
 });
 
