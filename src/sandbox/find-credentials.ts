@@ -1,7 +1,7 @@
 // The credentials that exist on this machine, of those that are listed. Starting a sandbox asks for them every time,
 // so the search is a walk over the list as a tree: a directory that is missing costs one system call, whatever is
 // listed below it.
-import { accessSync, constants, lstatSync, readdirSync } from "node:fs";
+import { accessSync, constants, lstatSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import {
@@ -11,6 +11,7 @@ import {
   RELOCATIONS,
 } from "../support/credential-paths.ts";
 import { CREDENTIAL_LISTING_MIN_COUNT, OTHER_HOMES_MAX_COUNT } from "../support/limits.ts";
+import { fsPath, namesIn } from "../support/path-text.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
 
 /** A place that is hidden. */
@@ -68,7 +69,7 @@ function collect(path: string, { entry, below }: Branch, found: Secret[]): void 
     return;
   }
   // One listing is cheaper than many questions.
-  const names = below.size >= CREDENTIAL_LISTING_MIN_COUNT ? namesIn(path) : undefined;
+  const names = below.size >= CREDENTIAL_LISTING_MIN_COUNT ? listed(path) : undefined;
   for (const [name, branch] of below) {
     if (names && !names.has(name)) continue;
     const at = join(path, name);
@@ -77,22 +78,22 @@ function collect(path: string, { entry, below }: Branch, found: Secret[]): void 
 }
 
 /** undefined where it cannot be listed: names may work all the same. */
-function namesIn(directory: string): ReadonlySet<string> | undefined {
-  const names = attempt(() => readdirSync(directory));
+function listed(directory: string): ReadonlySet<string> | undefined {
+  const names = attempt(() => namesIn(directory));
   return names && new Set(names);
 }
 
 function isThere(path: string): boolean {
-  return attempt(() => lstatSync(path, { throwIfNoEntry: false })) !== undefined;
+  return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false })) !== undefined;
 }
 
 function isReachable(path: string): boolean {
-  const may = (mode: number) => attempt(() => accessSync(path, mode) ?? true) ?? false;
+  const may = (mode: number) => attempt(() => accessSync(fsPath(path), mode) ?? true) ?? false;
   return may(constants.R_OK) || (kindOf(path) === "directory" && may(constants.X_OK));
 }
 
 function otherHomes(own: readonly string[]): string[] {
-  const names = [...(namesIn("/home") ?? [])].sort().slice(0, OTHER_HOMES_MAX_COUNT);
+  const names = [...(listed("/home") ?? [])].sort().slice(0, OTHER_HOMES_MAX_COUNT);
   return ["/root", ...names.map((name) => join("/home", name))].filter(
     (home) => !own.includes(home) && kindOf(home) === "directory" && isReachable(home),
   );

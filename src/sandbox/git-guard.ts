@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { GIT_MODULES_MAX_COUNT, NESTED_REPOSITORIES_MAX_COUNT } from "../support/limits.ts";
-import { entriesOf, fsPath, shownPath, textOfBytes } from "../support/path-text.ts";
+import { fsPath, namesIn, shownPath, textOfBytes } from "../support/path-text.ts";
 import type { FoundRepository } from "./find-repositories.ts";
 import { type ConfigTarget, configTargets, globalConfigs } from "./git-config.ts";
 import { gitDirNamedBy } from "./git-file.ts";
@@ -231,7 +231,7 @@ function ownConfig(git: string, gitConfig: boolean): Part {
 /** Each linked worktree has a directory in its main repository that leads git back here. */
 function worktreeParts(git: string, gitConfig: boolean): Part[] {
   const directory = join(git, "worktrees");
-  return namesIn(directory)
+  return listed(directory)
     .slice(0, GIT_MODULES_MAX_COUNT)
     .map((name) => join(directory, name))
     .filter((own) => kindOf(own) === "directory")
@@ -246,7 +246,7 @@ function worktreeParts(git: string, gitConfig: boolean): Part[] {
 function moduleParts(git: string, gitConfig: boolean): Part[] {
   const found: Part[] = [];
   const search = (directory: string) => {
-    for (const name of namesIn(directory)) {
+    for (const name of listed(directory)) {
       if (found.length > GIT_MODULES_MAX_COUNT) return;
       const path = join(directory, name);
       if (kindOf(path) !== "directory") continue;
@@ -266,8 +266,8 @@ function isSymlink(path: string): boolean {
   return kindOf(path) !== undefined && realPath(path) !== path;
 }
 
-function namesIn(directory: string): string[] {
-  return attempt(() => entriesOf(directory).map(({ name }) => name)) ?? [];
+function listed(directory: string): string[] {
+  return attempt(() => namesIn(directory)) ?? [];
 }
 
 function readQuietly(path: string): string {

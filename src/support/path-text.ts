@@ -56,6 +56,13 @@ export function resolvedPath(path: string): string {
   return real.includes(REPLACEMENT) ? textOfBytes(realpathSync.native(fsPath(path), "buffer")) : real;
 }
 
+export function namesIn(directory: string): string[] {
+  const names = readdirSync(fsPath(directory));
+  return names.some((name) => name.includes(REPLACEMENT))
+    ? readdirSync(fsPath(directory), "buffer").map(textOfBytes)
+    : names;
+}
+
 export interface DirectoryEntry {
   readonly name: string;
   isDirectory(): boolean;

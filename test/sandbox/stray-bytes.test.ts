@@ -1,9 +1,10 @@
 // A sandbox around directories whose names are not UTF-8: commands run there, and what is guarded elsewhere is guarded
 // there, too. Beside each lies the directory that its name would be if it were read as UTF-8.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import { findCredentials } from "../../src/sandbox/find-credentials.ts";
 import { fsPath, shownPath, textOfBytes } from "../../src/support/path-text.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -35,6 +36,17 @@ function initRepository(): void {
 beforeEach(() => {
   rmSync(workspace, { recursive: true, force: true });
   mkdirSync(workspace);
+});
+
+test("credentials are found in a home whose name is not UTF-8", () => {
+  makeOdd(NAMES[0][1]);
+  const listing = join(odd, ".config/gh");
+  mkdirSync(fsPath(listing), { recursive: true });
+  writeFileSync(fsPath(join(odd, ".npmrc")), "");
+  const own = findCredentials([odd], { otherHomes: [], moved: [] });
+  const others = findCredentials([], { otherHomes: [odd], moved: [] });
+  for (const found of [own, others].map((secrets) => secrets.map(({ path }) => path)))
+    expect(found).toEqual(expect.arrayContaining([listing, join(odd, ".npmrc")]));
 });
 
 describeSandboxed("in a sandbox", () => {

@@ -7,6 +7,7 @@ import {
   fsPath,
   isPathText,
   linkTarget,
+  namesIn,
   resolvedPath,
   shownPath,
   textOfBytes,
@@ -77,6 +78,7 @@ test("links, real paths and listings have the same text", () => {
     ]),
   );
   expect(entriesOf(`${dir}/${odd}`)).toEqual([]);
+  expect(namesIn(dir).sort()).toEqual([odd, `${odd}2`, "link"].sort());
 });
 
 test("what is shown is readable, and bash reads it back", () => {
