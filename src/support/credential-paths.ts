@@ -73,7 +73,7 @@ const KEPT: Places = {
   Copilot: ".config/github-copilot/, .copilot/config.json, .copilot/mcp-config.json",
   "VS Code": ".config/Code/User/globalStorage/state.vscdb, .config/VSCodium/User/globalStorage/state.vscdb",
   "other agents":
-    ".qwen/oauth_creds.json, .config/goose/secrets.yaml, .local/share/amp/secrets.json, .factory/auth.json, .continue/.env, .aider/oauth-keys.env, .codeium/config.json, .local/share/amazon-q/data.sqlite3, .local/share/crush/crush.json, .config/io.datasette.llm/keys.json, .continue/config.json, .continue/config.yaml, .openai/, .config/openai/, .anthropic/, .mcp-auth/, .augment/session.json, .cline/data/secrets.json, .grok/user-settings.json, .config/Windsurf/User/globalStorage/, .ollama/id_ed25519",
+    ".qwen/oauth_creds.json, .config/goose/secrets.yaml, .local/share/amp/secrets.json, .factory/auth.json, .continue/.env, .aider/oauth-keys.env, .codeium/config.json, .local/share/amazon-q/data.sqlite3, .local/share/crush/crush.json, .config/io.datasette.llm/keys.json, .continue/config.json, .continue/config.yaml, .openai/, .config/openai/, .anthropic/, .config/anthropic/, .mcp-auth/, .augment/session.json, .cline/data/secrets.json, .grok/user-settings.json, .config/Windsurf/User/globalStorage/, .ollama/id_ed25519",
   "Hugging Face":
     ".cache/huggingface/token, .cache/huggingface/stored_tokens, .huggingface/token, .kaggle/kaggle.json",
   "machine learning":
@@ -89,7 +89,7 @@ const KEPT: Places = {
   Docker: ".docker/machine/, .docker/trust/, .docker/key.pem, .docker/.token_seed",
   Helm: ".config/helm/registry/, .config/argocd/, .argocd/, .talos/, .rancher/cli2.json",
   minikube:
-    ".minikube/ca.key, .minikube/proxy-client-ca.key, .minikube/certs/, .minikube/profiles/, .minikube/machines/",
+    ".minikube/ca.key, .minikube/client.key, .minikube/proxy-client-ca.key, .minikube/certs/, .minikube/profiles/, .minikube/machines/",
   "virtual machines": ".vagrant.d/insecure_private_key, .vagrant.d/data/, .lima/_config/user",
   rclone: ".config/rclone/, .rclone.conf",
   Vault: ".vault-token",
