@@ -1,10 +1,9 @@
-// Who may import whom. This table is the only place that says so: a folder may import
-// from its own folder and from the storeys below it, types included; nothing else.
-const STOREYS = [
+// The import rules, stated here only: a folder may import from itself and from the layers below it, types included.
+const LAYERS = [
   ["support"],
   ["policy", "text", "environment", "spool", "audit"],
-  ["tool", "keeper"],
-  ["sandbox", "hosts"],
+  ["tool", "engine"],
+  ["sandbox"],
   ["shell"],
   ["execution"],
   ["toolkit"],
@@ -19,16 +18,16 @@ const PACKAGES = {
   policy: ["unbash", "zod"],
   text: ["re2js"],
   mcp: ["@modelcontextprotocol/server", "zod"],
-  cli: ["commander", "picocolors", "@clack/prompts"],
+  cli: ["commander", "picocolors"],
   adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core", "zod"],
 };
 
 // A folder, or the single file of that name directly under src.
 const inside = (name) => `^src/${name}(/|\\.ts$)`;
-const below = STOREYS.map((_, i) => STOREYS.slice(0, i).flat());
+const below = LAYERS.map((_, i) => LAYERS.slice(0, i).flat());
 
-const allowed = STOREYS.flatMap((storey, i) =>
-  storey.flatMap((name) => [
+const allowed = LAYERS.flatMap((layer, i) =>
+  layer.flatMap((name) => [
     { from: { path: inside(name) }, to: { path: [inside(name), ...below[i].map(inside)] } },
     ...(PACKAGES[name] ?? []).map((pkg) => ({
       from: { path: inside(name) },
@@ -49,9 +48,9 @@ module.exports = {
   forbidden: [
     { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
     {
-      name: "only-keeper-starts-processes",
+      name: "only-engine-starts-processes",
       severity: "error",
-      from: { path: "^src/", pathNot: inside("keeper") },
+      from: { path: "^src/", pathNot: inside("engine") },
       to: { path: "^(node:)?(child_process|cluster)$" },
     },
     {

@@ -9,7 +9,7 @@ const common = {
 } as const;
 
 export default defineConfig([
-  // The library: one output file per source file. The shell programs in src/keeper, which scripts/setup.mjs
+  // The library: one output file per source file. The shell programs in src/engine, which scripts/setup.mjs
   // copies, are found beside the code that uses them.
   {
     ...common,

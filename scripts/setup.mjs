@@ -36,8 +36,8 @@ export function ensureBuilt() {
       const place = `.cache/build-${process.pid}`;
       const fresh = `${place}/dist`;
       run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error", "--out-dir", fresh]);
-      for (const name of readdirSync(join(root, "src/keeper"))) {
-        if (name.endsWith(".sh")) cpSync(join(root, "src/keeper", name), join(root, fresh, "keeper", name));
+      for (const name of readdirSync(join(root, "src/engine"))) {
+        if (name.endsWith(".sh")) cpSync(join(root, "src/engine", name), join(root, fresh, "engine", name));
       }
       // The program finds its version where it will be: beside dist.
       cpSync(join(root, "package.json"), join(root, place, "package.json"));

@@ -1,6 +1,7 @@
 // The public API. Named exports only.
 
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
+export type { Containment } from "./engine/host.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
 export { BashTool, type DangerousPattern } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
@@ -10,7 +11,6 @@ export { type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts
 export { BashModesTool, type ModesMetadata, type ModesOptions } from "./execution/modes.ts";
 export type { ExecutionOptions, PolicyProfile } from "./execution/options.ts";
 export { registerAllTools, registerExecutionTools, registerModesTool } from "./execution/register.ts";
-export type { Containment } from "./hosts/host.ts";
 export type { Verdict } from "./policy/verdict.ts";
 export type { LimitOptions } from "./sandbox/limits.ts";
 export type { SandboxOptions } from "./sandbox/options.ts";

@@ -77,12 +77,12 @@ test("a circle of imports is refused", () => {
   expect(output).toContain("no-circular");
 });
 
-test("starting a process outside keeper/ is refused", () => {
+test("starting a process outside engine/ is refused", () => {
   const { status, output } = copyWith("spawn", (dir) => {
     appendFileSync(join(dir, "src/shell/kill.ts"), 'import "node:child_process";\n');
   });
   expect(status).not.toBe(0);
-  expect(output).toContain("only-keeper-starts-processes: src/shell/kill.ts");
+  expect(output).toContain("only-engine-starts-processes: src/shell/kill.ts");
 });
 
 test("a package that a folder has no business with is refused", () => {
@@ -119,7 +119,7 @@ describe("only start.ts starts commands", () => {
   const STARTS = new Map([
     ["createShell", ["src/shell/shell-manager.ts", "src/shell/session-options.ts"]],
     ["run", ["src/shell/session.ts"]],
-    ["start", ["src/shell/session.ts", "src/hosts/host.ts", "src/hosts/local.ts"]],
+    ["start", ["src/shell/session.ts", "src/engine/host.ts", "src/engine/local.ts"]],
   ]);
 
   /** Files that are not there: one goes around admission, one makes an admission up. */

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runOnce } from "../keeper/run-once.ts";
+import { runOnce } from "../engine/run-once.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";

@@ -1,4 +1,4 @@
-// What a waiting bash does before its command, as a script that keeper/hook.sh reads: it takes on its limits and
+// What a waiting bash does before its command, as a script that engine/hook.sh reads: it takes on its limits and
 // becomes the sandbox. Pure.
 import { isAbsolute } from "node:path";
 import type { WrappedStart } from "./driver.ts";

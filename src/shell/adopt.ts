@@ -1,6 +1,6 @@
 // What a new host does about the shells of hosts that are dead: takes over those that were meant to live on,
 // and ends what was not.
-import type { Host, StartedShell } from "../hosts/host.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
 import { readEndRecord, writeCause } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { type Holder, type Lease, readLease, takeOver } from "../spool/lease.ts";

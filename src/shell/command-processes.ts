@@ -1,9 +1,9 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
-import type { Host, KillHost, ProcessRef, StartedShell } from "../hosts/host.ts";
-import { type PidMark, pidsSince } from "../hosts/pids-since.ts";
-import { lockLimits, readStat } from "../hosts/process-table.ts";
-import { reachOf } from "../keeper/tag.ts";
+import type { Host, KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
+import { type PidMark, pidsSince } from "../engine/pids-since.ts";
+import { lockLimits, readStat } from "../engine/process-table.ts";
+import { reachOf } from "../engine/tag.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import type { SessionOutput } from "./session-output.ts";
 import type { ShellHost } from "./shell-process.ts";

@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Beginning, StartPlace } from "../hosts/host.ts";
-import { KeeperRoots } from "../hosts/keeper-roots.ts";
-import { isNoneSince, markPids } from "../hosts/pids-since.ts";
-import { pipePath, REPORT_FD } from "../hosts/process-pipe.ts";
-import { isSameProcess, readStat } from "../hosts/process-table.ts";
-import type { Room } from "../hosts/room.ts";
-import { findBash } from "../keeper/find-bash.ts";
+import { findBash } from "../engine/find-bash.ts";
+import type { Beginning, StartPlace } from "../engine/host.ts";
+import { KeeperRoots } from "../engine/keeper-roots.ts";
+import { isNoneSince, markPids } from "../engine/pids-since.ts";
+import { pipePath, REPORT_FD } from "../engine/process-pipe.ts";
+import { isSameProcess, readStat } from "../engine/process-table.ts";
+import type { Room } from "../engine/room.ts";
 import { realPath } from "../sandbox/real-path.ts";
 import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
 import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";

@@ -1,5 +1,5 @@
 // Waits until a logger has put everything on disk that was printed.
-import type { Logger } from "../hosts/logger.ts";
+import type { Logger } from "../engine/logger.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { SESSION_DRAIN_IDLE_MS, SESSION_DRAIN_MAX_MS } from "../support/limits.ts";
 

@@ -1,6 +1,6 @@
 // What a background shell did not take over of its session's state. Like a session's new bash, the shell writes what it
 // has (inheritanceScript) into its own directory, and that is compared with what it was given.
-import type { StartedShell } from "../hosts/host.ts";
+import type { StartedShell } from "../engine/host.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
 import { scratchOf } from "./scratch.ts";

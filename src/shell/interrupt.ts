@@ -9,8 +9,8 @@
 // running with everything below it until the grace period is over.
 import { constants } from "node:os";
 import { basename } from "node:path";
-import type { KillHost, StartedShell } from "../hosts/host.ts";
-import { childrenOf, endingSignal, ignoresSignal, programOf, readStat } from "../hosts/process-table.ts";
+import type { KillHost, StartedShell } from "../engine/host.ts";
+import { childrenOf, endingSignal, ignoresSignal, programOf, readStat } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
 import { isNothingLeft } from "./nothing-left.ts";

@@ -5,11 +5,11 @@
 //     freezeAndKill  STOP what is left until a scan finds nothing new, then KILL all of it, and scan again. Nothing
 //                    is killed before everything is stopped: a shell whose child dies goes on with its next step.
 //                    Only what forks faster than a scan can follow is killed as it appears
-//                    (hosts/newest-processes.ts). Has a deadline: past it, the same goes on in the background
+//                    (engine/newest-processes.ts). Has a deadline: past it, the same goes on in the background
 //                    until nothing is left.
 //     waitForRecords until the shims have recorded the ends; a stopped shim is continued
-import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
-import { lastPid, readStat } from "../hosts/process-table.ts";
+import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../engine/host.ts";
+import { lastPid, readStat } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,

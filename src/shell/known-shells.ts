@@ -1,7 +1,7 @@
 // The shells a manager knows: those it has started or taken over, which are its own, and those of other hosts
 // that somebody has asked for.
 import { readFileSync } from "node:fs";
-import type { Host, StartedShell } from "../hosts/host.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { NacreError } from "../support/errors.ts";
 import type { Events } from "../support/events.ts";

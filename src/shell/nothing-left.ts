@@ -2,8 +2,8 @@
 // child and exits: it has passed the place where the next one appears. A scan during which the kernel has given out no
 // pid misses nothing. On a busy machine other programs fork all the time; there, several scans must find nothing, and
 // so must a look at the newest processes after each of them.
-import type { KillHost, StartedShell } from "../hosts/host.ts";
-import { lastPid } from "../hosts/process-table.ts";
+import type { KillHost, StartedShell } from "../engine/host.ts";
+import { lastPid } from "../engine/process-table.ts";
 import { HUNT_MAX_MS, HUNT_QUIET_MS, PROOF_SCANS_COUNT } from "../support/limits.ts";
 
 /** Kills what forks meanwhile: it is about to be killed in any case, and cannot be found again. */

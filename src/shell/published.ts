@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename } from "node:path";
-import type { Host } from "../hosts/host.ts";
+import type { Host } from "../engine/host.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import { remainsHost } from "./command-processes.ts";

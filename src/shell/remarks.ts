@@ -1,6 +1,6 @@
 // What an exit record says besides the code, in words.
 import { existsSync, readFileSync } from "node:fs";
-import type { StartedShell } from "../hosts/host.ts";
+import type { StartedShell } from "../engine/host.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { STDOUT_NAME } from "../spool/layout.ts";

@@ -1,6 +1,6 @@
 // Files of earlier output that a session's bash keeps, and when each may go: a session can last for weeks.
 import { unlinkSync } from "node:fs";
-import { isSameProcess } from "../hosts/process-table.ts";
+import { isSameProcess } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { FINISHED_MAX_AGE_SECONDS, SESSION_RETIRED_MAX_COUNT } from "../support/limits.ts";

@@ -2,9 +2,9 @@
 // bash itself has. Which bash comes after it, and with what state, is the session's business.
 import { readFileSync, readlinkSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { Host, StartedShell } from "../hosts/host.ts";
-import { Logger } from "../hosts/logger.ts";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
+import { Logger } from "../engine/logger.ts";
+import type { ReportFifo } from "../engine/report-fifo.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
 import {

@@ -2,7 +2,7 @@
 // it is to restore is sent at once; commands may follow without waiting for it.
 import { uptime } from "node:os";
 import { join } from "node:path";
-import type { StartedShell } from "../hosts/host.ts";
+import type { StartedShell } from "../engine/host.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";

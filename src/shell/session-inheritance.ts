@@ -1,7 +1,7 @@
 // Files through which shells that are started from a session get what they inherit: read once, at their start.
 import { unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { diskProblem } from "../hosts/slot-pool.ts";
+import { diskProblem } from "../engine/slot-pool.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import type { ShellProcess } from "./shell-process.ts";

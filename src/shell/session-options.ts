@@ -1,6 +1,7 @@
 // What a session and a run in it can be told, and what comes back.
+
+import type { Host } from "../engine/host.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
-import type { Host } from "../hosts/host.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import type { Events } from "../support/events.ts";
 import type { Confiner } from "./confiner.ts";

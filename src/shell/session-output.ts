@@ -3,9 +3,9 @@
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
 import { existsSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Host } from "../hosts/host.ts";
-import type { Logger } from "../hosts/logger.ts";
-import { readStat } from "../hosts/process-table.ts";
+import type { Host } from "../engine/host.ts";
+import type { Logger } from "../engine/logger.ts";
+import { readStat } from "../engine/process-table.ts";
 import { isDiskFull } from "../spool/disk-space.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";

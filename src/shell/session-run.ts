@@ -1,7 +1,7 @@
 // One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
 // it left, and what became of the bash.
 import { dirname, join } from "node:path";
-import { isNoneSince, markPids, NO_PIDS } from "../hosts/pids-since.ts";
+import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
 import { isDiskFull } from "../spool/disk-space.ts";
 import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";

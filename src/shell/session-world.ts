@@ -1,15 +1,15 @@
 // The sandbox of a session. One bash after another runs in it, so that its jobs, its /tmp and its network outlive a
-// bash that exits; the first process in there (keeper/supervisor.sh) starts them. To the rest each is a bash like any
+// bash that exits; the first process in there (engine/supervisor.sh) starts them. To the rest each is a bash like any
 // other: it has a channel and a pid, and its end is reported.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Host, StartedShell } from "../hosts/host.ts";
-import { openPipe } from "../hosts/process-pipe.ts";
-import { childWithInnerPid, readStat } from "../hosts/process-table.ts";
-import type { ReportFifo } from "../hosts/report-fifo.ts";
-import type { Room } from "../hosts/room.ts";
-import { ScriptChannel } from "../hosts/script-channel.ts";
-import { directoryField, encodeFields } from "../keeper/protocol.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
+import { openPipe } from "../engine/process-pipe.ts";
+import { childWithInnerPid, readStat } from "../engine/process-table.ts";
+import { directoryField, encodeFields } from "../engine/protocol.ts";
+import type { ReportFifo } from "../engine/report-fifo.ts";
+import type { Room } from "../engine/room.ts";
+import { ScriptChannel } from "../engine/script-channel.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import { type ExitRecord, preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";

@@ -2,7 +2,7 @@
 // once. Also when it began and ended, on clocks that do not jump.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
-import type { Host, StartedShell } from "../hosts/host.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
 import {
   type Cause,
   type EndRecord,

@@ -1,9 +1,9 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
 import { uptime } from "node:os";
+import type { Containment, Host } from "../engine/host.ts";
+import { LocalHost } from "../engine/local.ts";
 import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
-import type { Containment, Host } from "../hosts/host.ts";
-import { LocalHost } from "../hosts/local.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { giveUp } from "../spool/lease.ts";
 import { removeShell } from "../spool/sweep.ts";

@@ -1,8 +1,8 @@
 // Sends a signal to everything shells have running as if in one moment: stops every process, queues the signal for
 // each, then continues them. Signaled one by one, a parent sees its child die and goes on with its next step before
 // its own signal arrives: `(sleep 60; deploy) &` would deploy.
-import type { Host, ProcessRef, SignalResult, StartedShell } from "../hosts/host.ts";
-import { readStat } from "../hosts/process-table.ts";
+import type { Host, ProcessRef, SignalResult, StartedShell } from "../engine/host.ts";
+import { readStat } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
 

@@ -1,8 +1,8 @@
 // What a host is told to start, of what the caller asked for. Everything that can be wrong with it is said here.
 import { uptime } from "node:os";
+import type { Host, StartPlan } from "../engine/host.ts";
 import { buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
-import type { Host, StartPlan } from "../hosts/host.ts";
 import { wallMs } from "../support/clock.ts";
 import { DURABLE_DEADLINE_MS } from "../support/limits.ts";
 import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";

@@ -1,7 +1,7 @@
 // Clears the spool of what has ended long ago, or is too much, now and then.
 import { uptime } from "node:os";
-import type { Host } from "../hosts/host.ts";
-import { bootId } from "../hosts/process-table.ts";
+import type { Host } from "../engine/host.ts";
+import { bootId } from "../engine/process-table.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { sweep } from "../spool/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";

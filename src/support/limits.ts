@@ -69,53 +69,53 @@ export const REDACT_LOOKBEHIND_MAX_CHARS = 64;
 /** environment/: the longest token or private key block that is recognised, and so the most that is held back. */
 export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 
-/** keeper/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
+/** engine/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
 export const KEEPER_ANSWER_MAX_MS = 10_000;
-/** keeper/: while an answer is awaited: how often to check whether the keeper is stopped. */
+/** engine/: while an answer is awaited: how often to check whether the keeper is stopped. */
 export const KEEPER_STOPPED_CHECK_MS = 100;
-/** keeper/: how long to try again when the system is out of processes or file descriptors. */
+/** engine/: how long to try again when the system is out of processes or file descriptors. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
-/** keeper/: so many restarts within the window mean that restarting does not help. */
+/** engine/: so many restarts within the window mean that restarting does not help. */
 export const KEEPER_RESTARTS_MAX_COUNT = 5;
 export const KEEPER_RESTART_WINDOW_MS = 10_000;
-/** keeper/: what any fifo takes at once, also one of a user who has many; a larger job goes another way. */
+/** engine/: what any fifo takes at once, also one of a user who has many; a larger job goes another way. */
 export const JOB_MAX_BYTES = 4_096;
 
-/** hosts/: shells that wait, ready, for the next command. */
+/** engine/: shells that wait, ready, for the next command. */
 export const POOL_SLOTS_COUNT = 2;
-/** hosts/: how often the state directory is made again for one shell while something removes it. */
+/** engine/: how often the state directory is made again for one shell while something removes it. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
 /** shell/: how long a dead shim's message about the exit may take to arrive where its record was removed. */
 export const EXIT_MESSAGE_MAX_MS = 1_000;
-/** hosts/: slots being forked at a time. */
+/** engine/: slots being forked at a time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
-/** hosts/: how long after the death of a shell that waited another one is made ready. */
+/** engine/: how long after the death of a shell that waited another one is made ready. */
 export const REFILL_AFTER_DEATH_MS = 500;
-/** hosts/: processes looked at before a scan of /proc lets others run. */
+/** engine/: processes looked at before a scan of /proc lets others run. */
 export const SCAN_CHUNK_COUNT = 200;
 
-/** hosts/: a chain of processes that each fork one child and exit: how many of the newest pids one look takes in, and
+/** engine/: a chain of processes that each fork one child and exit: how many of the newest pids one look takes in, and
  * how many looks tell whether there is such a chain. */
 export const NEWEST_PIDS_COUNT = 6;
 export const NEWEST_LOOKS_COUNT = 8;
-/** hosts/, shell/: killing such a chain: how long at a time without letting other work of this thread run, and how long
+/** engine/, shell/: killing such a chain: how long at a time without letting other work of this thread run, and how long
  * nothing may appear before the chain counts as dead. */
 export const HUNT_BURST_MS = 4;
 export const HUNT_QUIET_MS = 12;
-/** hosts/: so few pids are looked at one by one; of more, only those that a listing shows. */
+/** engine/: so few pids are looked at one by one; of more, only those that a listing shows. */
 export const FEW_PIDS_COUNT = 64;
-/** hosts/: no machine starts more processes than that. */
+/** engine/: no machine starts more processes than that. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** hosts/: what a pipe holds, usually. */
+/** engine/: what a pipe holds, usually. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
-/** hosts/: between two attempts to write to a fifo that is full. */
+/** engine/: between two attempts to write to a fifo that is full. */
 export const SCRIPT_RETRY_MS = 1;
 
 /** shell/: disk cap of one output stream. */
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** shell/: between TERM and KILL. */
 export const KILL_GRACE_MS = 2_000;
-/** shell/, hosts/: how long killed processes may take to disappear before they are called survivors. */
+/** shell/, engine/: how long killed processes may take to disappear before they are called survivors. */
 export const KILL_VERIFY_MAX_MS = 2_000;
 /** shell/: what killing may take before the caller gets its answer, with what is left named as a survivor. */
 export const KILL_MAX_MS = 5_000;
@@ -125,7 +125,7 @@ export const FORKING_LOOK_MAX_MS = 25;
 /** shell/: scans that find something new before it is killed as it appears, and how long that goes on at a time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const HUNT_MAX_MS = 1_000;
-/** hosts/, shell/: scans that must find nothing before nothing counts as left, while pids are given out during each. */
+/** engine/, shell/: scans that must find nothing before nothing counts as left, while pids are given out during each. */
 export const PROOF_SCANS_COUNT = 3;
 /** shell/: how often a shim that has not recorded the end of a killed shell is continued, in case it is stopped. */
 export const CONTINUE_SHIMS_MS = 80;
@@ -329,7 +329,7 @@ export const MCP_TOKEN_MIN_CHARS = 16;
 /** mcp/: questions to a person that wait for an answer; older ones are forgotten, and so refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
 
-/** keeper/: how long a program that answers a question may take, and how much of its complaint is kept. */
+/** engine/: how long a program that answers a question may take, and how much of its complaint is kept. */
 export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
 /** sandbox/: links that are followed on the way along one path, as many as the kernel follows. */

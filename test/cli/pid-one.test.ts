@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { missingReaper } from "../../src/hosts/reaper.ts";
+import { missingReaper } from "../../src/engine/reaper.ts";
 
 const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
 const UNSHARE = [

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { presenceOf } from "../../src/hosts/attach.ts";
+import { presenceOf } from "../../src/engine/attach.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { sweep } from "../../src/spool/sweep.ts";
 import { useDurables } from "../fixtures/durable.ts";

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LocalHost } from "../../src/hosts/local.ts";
+import { LocalHost } from "../../src/engine/local.ts";
 import { readEndRecord } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";

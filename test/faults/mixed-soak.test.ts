@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
-import { lockLimit } from "../../src/hosts/process-table.ts";
+import { lockLimit } from "../../src/engine/process-table.ts";
 import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { useDurables } from "../fixtures/durable.ts";

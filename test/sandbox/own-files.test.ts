@@ -252,7 +252,7 @@ describeSandboxed("a package in something writable", () => {
     const place = placeFor(person, setup);
     const { folder } = place;
     const attacks = [
-      `echo : >>'${folder}/dist/keeper/hook.sh' && echo REACHED`,
+      `echo : >>'${folder}/dist/engine/hook.sh' && echo REACHED`,
       `rm -f '${folder}/dist/cli/main.js' && echo REACHED`,
       `mv '${folder}' '${folder}.old' && echo REACHED`,
       `mv '${join(folder, "..")}' '${join(folder, "..")}.old' && echo REACHED`,
@@ -304,7 +304,7 @@ const run = async () => {
   process.stdout.write(shell.getAllOutput());
 };
 await run();
-const folder = ${JSON.stringify(join(place.folder, "dist/keeper"))};
+const folder = ${JSON.stringify(join(place.folder, "dist/engine"))};
 for (const name of readdirSync(folder)) {
   if (!name.endsWith(".sh")) continue;
   const text = readFileSync(folder + "/" + name, "utf8");

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { findLeftovers } from "../../src/hosts/find-leftovers.ts";
-import type { StartedShell } from "../../src/hosts/host.ts";
-import { NO_PIDS } from "../../src/hosts/pids-since.ts";
-import { isSameProcess } from "../../src/hosts/process-table.ts";
+import { findLeftovers } from "../../src/engine/find-leftovers.ts";
+import type { StartedShell } from "../../src/engine/host.ts";
+import { NO_PIDS } from "../../src/engine/pids-since.ts";
+import { isSameProcess } from "../../src/engine/process-table.ts";
 import { leftoversOf } from "../../src/shell/command-processes.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LocalHost } from "../../src/hosts/local.ts";
-import { readStat } from "../../src/hosts/process-table.ts";
+import { LocalHost } from "../../src/engine/local.ts";
+import { readStat } from "../../src/engine/process-table.ts";
 import { adoptShells } from "../../src/shell/adopt.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { Logger } from "../../src/hosts/logger.ts";
+import { Logger } from "../../src/engine/logger.ts";
 import { drain } from "../../src/shell/drain.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { allPids, commandLine, readStat } from "../../src/hosts/process-table.ts";
+import { allPids, commandLine, readStat } from "../../src/engine/process-table.ts";
 import type { KillReport } from "../../src/shell/kill.ts";
 import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";

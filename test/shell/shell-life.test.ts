@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import type { StartedShell } from "../../src/hosts/host.ts";
-import { LocalHost } from "../../src/hosts/local.ts";
-import { NO_PIDS } from "../../src/hosts/pids-since.ts";
-import { readStat } from "../../src/hosts/process-table.ts";
+import type { StartedShell } from "../../src/engine/host.ts";
+import { LocalHost } from "../../src/engine/local.ts";
+import { NO_PIDS } from "../../src/engine/pids-since.ts";
+import { readStat } from "../../src/engine/process-table.ts";
 import { recordOf } from "../../src/shell/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readStat } from "../../src/hosts/process-table.ts";
+import { readStat } from "../../src/engine/process-table.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { useShells } from "../fixtures/shells.ts";

@@ -1,5 +1,5 @@
 // A session that goes from one nacre to the next: where the last command left it, whose turn it is, what it leaves.
-import { isSameProcess, readStat } from "../../hosts/process-table.ts";
+import { isSameProcess, readStat } from "../../engine/process-table.ts";
 import type { Session } from "../../shell/session.ts";
 import type { SavedSession } from "../../shell/session-options.ts";
 import type { ShellManager } from "../../shell/shell-manager.ts";

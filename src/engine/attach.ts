@@ -1,0 +1,93 @@
+// Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
+import type { SpoolRoot } from "../spool/layout.ts";
+import { readMeta } from "../spool/meta.ts";
+import type { Presence } from "../spool/sweep.ts";
+import { attempt } from "../support/attempt.ts";
+import type { Origin, Progress, StartedShell } from "./host.ts";
+import { hookOf } from "./keeper-scripts.ts";
+import { NO_PIDS } from "./pids-since.ts";
+import { JOB_FD, pipePath } from "./process-pipe.ts";
+import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+
+const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
+  "another boot": "the machine has been restarted since",
+  "another namespace": "it was started in another pid namespace",
+  unknown: "nothing tells which process ran it",
+};
+
+export function readStartedShell(root: SpoolRoot, id: string): StartedShell | undefined {
+  const files = root.files(id);
+  const meta = readMeta(files.meta);
+  if (!meta || meta.id !== id) return undefined;
+  const identity = readIdentity(files.identity);
+  const origin = originOf(identity);
+  const { output } = meta;
+  const moved = output && {
+    stdout: join(files.dir, output.stdout.file),
+    stderr: join(files.dir, output.stderr.file),
+  };
+  return {
+    id,
+    files: { ...files, ...moved },
+    meta,
+    shimPid: identity?.shimPid ?? 0,
+    shimStart: identity?.shimStart ?? "",
+    commandPid: identity?.commandPid ?? 0,
+    commandStart: identity?.commandStart ?? "",
+    ...(identity && meta.confinement?.driver === "bubblewrap"
+      ? { sandbox: { pid: identity.commandPid, startTime: identity.commandStart } }
+      : {}),
+    tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
+    pidsBefore: NO_PIDS,
+    attached: true,
+    origin,
+    ...(origin === "here" ? {} : { unseen: UNSEEN[origin] }),
+  };
+}
+
+export function presenceOf(identity: ShellIdentity): Presence {
+  const origin = originOf(identity);
+  if (origin === "another namespace") return "unknown";
+  return origin === "here" && isSameProcess(identity.shimPid, identity.shimStart) ? "alive" : "gone";
+}
+
+/** A pid means something only in the boot and the namespace it was given in. */
+function originOf(identity: ShellIdentity | undefined): Origin {
+  if (!identity) return "unknown";
+  if (identity.bootId !== bootId()) return "another boot";
+  return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
+}
+
+/** Whether a shell has taken its job. */
+export function progressOf({
+  commandPid,
+  commandStart,
+}: Pick<StartedShell, "commandPid" | "commandStart">): Progress {
+  const stat = readStat(commandPid);
+  if (stat?.startTime !== commandStart) return "begun";
+  if (keeperOfWaiting(commandPid) === undefined) return "begun";
+  if (stat.state !== "S") return "unclear";
+  // Asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job that was sent would have woken it. Not
+  // everybody may look at this.
+  const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
+  return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
+}
+
+/**
+ * The directory of the keeper whose host this bash waits for, while it does: it was started with that keeper's hook.sh,
+ * has the pipe that its job comes through, and has not opened its script, which bash has as fd 255. The same in
+ * engine/host-gone.sh.
+ */
+export function keeperOfWaiting(commandPid: number): string | undefined {
+  const pipe = attempt(() => readlinkSync(pipePath(commandPid, JOB_FD)));
+  if (!pipe?.startsWith("pipe:") || existsSync(`/proc/${commandPid}/fd/255`)) return undefined;
+  const environment = attempt(() => readFileSync(`/proc/${commandPid}/environ`, "utf8"))?.split("\0") ?? [];
+  const bashEnv = environment.find((pair) => pair.startsWith("BASH_ENV="))?.slice("BASH_ENV=".length) ?? "";
+  // keeper.sh has escaped what bash would expand.
+  const hook = bashEnv.replaceAll(/\\([\\$`])/g, "$1");
+  const keeperDir = dirname(dirname(hook));
+  return hookOf(keeperDir) === hook ? keeperDir : undefined;
+}

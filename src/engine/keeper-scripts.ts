@@ -1,0 +1,71 @@
+// The keeper's programs, as this process runs them: read from the package once, then only from a private copy in the
+// keeper's directory. Slots, restarts and deputies read them again and again, outside of any sandbox. The package may
+// lie where a sandboxed command can write; the state root is hidden from every command.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { makeDirs } from "../support/make-dirs.ts";
+import { systemCode } from "../support/system-error.ts";
+
+// Also right from a bundle in the folder of a door.
+const PACKAGED = fileURLToPath(new URL("../engine/", import.meta.url));
+
+const NAMES = [
+  "keeper.sh",
+  "pipe.sh",
+  "shim.sh",
+  "hook.sh",
+  "host-gone.sh",
+  "deputy.sh",
+  "supervisor.sh",
+] as const;
+
+/** Below the keeper's directory. */
+const FOLDER = "scripts";
+
+export function keeperProgram(keeperDir: string): string {
+  return join(keeperDir, FOLDER, "keeper.sh");
+}
+
+/** What a waiting bash was started with (BASH_ENV), which tells whose slot it is. */
+export function hookOf(keeperDir: string): string {
+  return join(keeperDir, FOLDER, "hook.sh");
+}
+
+/** The program that a sandboxed session begins with, and what that reads. */
+export function supervisorFiles(keeperDir: string): readonly [program: string, ...others: string[]] {
+  return [join(keeperDir, FOLDER, "supervisor.sh"), join(keeperDir, FOLDER, "pipe.sh")];
+}
+
+export class KeeperScripts {
+  readonly #keeperDir: string;
+  #texts: ReadonlyMap<string, string> | undefined;
+
+  constructor(keeperDir: string) {
+    this.#keeperDir = keeperDir;
+  }
+
+  /** Writes the copy, again where it was removed: from memory, never from the package a second time. */
+  place(): void {
+    this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
+    const folder = join(this.#keeperDir, FOLDER);
+    try {
+      makeDirs(folder);
+      for (const [name, text] of this.#texts) writeFileSync(join(folder, name), text, { mode: 0o600 });
+    } catch (cause) {
+      // One of the shortages that pass: whoever starts the keeper tries again.
+      if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
+      throw new NacreError(
+        "spawn_failed",
+        `The keeper did not start: cannot write to ${this.#keeperDir}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to a directory you own.`,
+        { cause },
+      );
+    }
+  }
+
+  /** False where the keeper's directory was removed under a running host. A slot reads the hook when it starts. */
+  get areInPlace(): boolean {
+    return existsSync(hookOf(this.#keeperDir));
+  }
+}

@@ -1,0 +1,30 @@
+// A directory that one sandbox gets to see, and nobody else's is in: what its bashes are given to restore, and the
+// fifos of loggers, which they cannot open through the logger's process.
+import { rmSync } from "node:fs";
+import type { Keeper } from "./keeper.ts";
+import { Logger } from "./logger.ts";
+
+export class Room {
+  readonly path: string;
+  readonly #keeper: Keeper;
+  readonly #folder: string;
+
+  private constructor(keeper: Keeper, folder: string) {
+    this.#keeper = keeper;
+    this.#folder = folder;
+    this.path = keeper.pathOf(folder);
+  }
+
+  static async open(keeper: Keeper): Promise<Room> {
+    return new Room(keeper, await keeper.openFolder());
+  }
+
+  async openLogger(file: string, capBytes: number): Promise<Logger> {
+    const { pid, fifo } = await this.#keeper.openLogger(file, capBytes, this.#folder);
+    return new Logger(pid, file, { fifo });
+  }
+
+  close(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}

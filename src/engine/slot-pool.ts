@@ -1,0 +1,225 @@
+// Slots: directories with a bash that waits for its job. A few of the usual kind are kept ready, so
+// that a command need not wait for a fork; any other kind is opened when it is asked for.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { preallocateEndRecord } from "../spool/end-record.ts";
+import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
+import { attempt } from "../support/attempt.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import {
+  OPENING_SLOTS_MAX_COUNT,
+  REFILL_AFTER_DEATH_MS,
+  STATE_DIRECTORY_TRIES_MAX_COUNT,
+} from "../support/limits.ts";
+import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
+import type { Keeper } from "./keeper.ts";
+import { KeeperLost } from "./keeper-process.ts";
+import { isSameProcess } from "./process-table.ts";
+import type { ReadySlot } from "./protocol.ts";
+import { TagNumbers } from "./tag-numbers.ts";
+
+export interface SlotKind {
+  readonly capBytes: number;
+  readonly streams: "split" | "merged";
+  /** The whole environment where it is not the base one. */
+  readonly environment: readonly string[] | undefined;
+}
+
+export interface Slot extends ReadySlot {
+  readonly id: string;
+  readonly files: ShellFiles;
+  readonly tag: bigint | undefined;
+  /** The tag's number within this host's tags. */
+  readonly tagNumber: number | undefined;
+}
+
+export interface SlotPoolOptions {
+  readonly keeper: Keeper;
+  readonly root: SpoolRoot;
+  readonly size: number;
+  readonly usualKind: SlotKind;
+}
+
+export class SlotPool {
+  readonly #options: SlotPoolOptions;
+  readonly #idle: Slot[] = [];
+  readonly #queue: (() => void)[] = [];
+  #opening = 0;
+  #refilling = false;
+  #timer: NodeJS.Timeout | undefined;
+  #numbers: TagNumbers | undefined;
+  #closed = false;
+
+  constructor(options: SlotPoolOptions) {
+    this.#options = options;
+  }
+
+  /** A slot of this kind: one that waits already, or a new one. */
+  async take(kind: SlotKind): Promise<Slot> {
+    const { usualKind } = this.#options;
+    const usual =
+      kind.environment === undefined &&
+      kind.capBytes === usualKind.capBytes &&
+      kind.streams === usualKind.streams;
+    const ready = usual ? this.#idle.shift() : undefined;
+    return ready ?? (await this.#open(kind));
+  }
+
+  /**
+   * Fills up soon. Not at once: forking beside a command that has just started, or is about to
+   * report, slows that command down.
+   */
+  refillIn(ms: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#refill(), ms);
+    this.#timer.unref();
+  }
+
+  /** The shell of this slot has ended: its number is free again. */
+  release(slot: Slot): void {
+    if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
+  }
+
+  /** A slot has died that may have waited for a job. */
+  forgetIdle(generation: string): void {
+    const index = this.#idle.findIndex((slot) => slot.generation === generation);
+    const [slot] = index < 0 ? [] : this.#idle.splice(index, 1);
+    if (slot) this.#replace(slot);
+  }
+
+  /** Frees a slot that never got a job. */
+  discard(slot: Slot): void {
+    removeDir(slot.files.dir);
+    this.release(slot);
+  }
+
+  close(): readonly Slot[] {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    return this.#idle.splice(0);
+  }
+
+  idleDirs(): string[] {
+    return this.#idle.map((slot) => slot.files.dir);
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#refilling) return;
+    this.#refilling = true;
+    try {
+      while (!this.#closed && this.#idle.length < this.#options.size) {
+        const slot = await this.#open(this.#options.usualKind);
+        // Its end may have been told already, when it was not among those that wait.
+        if (!isSameProcess(slot.commandPid, slot.commandStart)) return this.#replace(slot);
+        this.#idle.push(slot);
+      }
+    } catch {
+      // Nobody waits for these; a command that needs one opens it itself and hears what is wrong.
+    } finally {
+      this.#refilling = false;
+    }
+  }
+
+  /** Not at once: whatever has killed this one may kill the next. */
+  #replace(dead: Slot): void {
+    this.discard(dead);
+    this.refillIn(REFILL_AFTER_DEATH_MS);
+  }
+
+  async #open(kind: SlotKind): Promise<Slot> {
+    if (this.#opening >= OPENING_SLOTS_MAX_COUNT) {
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
+    this.#opening++;
+    try {
+      return await this.#openTwice(kind);
+    } finally {
+      this.#opening--;
+      this.#queue.shift()?.();
+    }
+  }
+
+  /** A request that went down with a keeper, or with the state directory, is made once more. */
+  async #openTwice(kind: SlotKind): Promise<Slot> {
+    try {
+      return await this.#openOnce(kind);
+    } catch (error) {
+      if (!(error instanceof KeeperLost || error instanceof DirectoryLost)) throw error;
+      return await this.#openOnce(kind);
+    }
+  }
+
+  async #openOnce(kind: SlotKind): Promise<Slot> {
+    const { keeper, root } = this.#options;
+    // Removed under a running host. Where it cannot be made again, this says why.
+    if (!keeper.hasFiles) root.ensure();
+    await keeper.start();
+    const space = keeper.tagSpace;
+    if (space) this.#numbers ??= new TagNumbers(space);
+    const tagNumber = await this.#numbers?.take();
+    const { id, files } = createShellDir(root);
+    const tag = space && tagNumber !== undefined ? space.shellTag(tagNumber) : undefined;
+    try {
+      const ready = await keeper.openSlot({
+        dir: files.dir,
+        tag: tag === undefined ? "-" : String(tag),
+        ...kind,
+      });
+      return { ...ready, id, files, tag, tagNumber };
+    } catch (error) {
+      // The number is not given out again: a shim may yet come up with it.
+      const isLost = !keeper.hasFiles || !existsSync(files.record);
+      removeDir(files.dir);
+      throw isLost ? new DirectoryLost(root.path, error) : error;
+    }
+  }
+}
+
+/** The state directory was removed while a slot was opened in it. */
+class DirectoryLost extends NacreError {
+  constructor(path: string, cause: unknown) {
+    super(
+      "spawn_failed",
+      `No shell can be started: the state directory ${path} is removed again each time it is made. End what removes it, or set NACRE_HOME to a directory that stays.`,
+      { cause },
+    );
+  }
+}
+
+function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
+  for (let tries = 0; ; tries++) {
+    const id = `shell_${randomBytes(4).toString("hex")}`;
+    const files = root.files(id);
+    try {
+      mkdirSync(files.dir, { mode: 0o700 });
+      preallocateEndRecord(files.record);
+      return { id, files };
+    } catch (cause) {
+      const code = systemCode(cause) ?? "";
+      if (code === "EEXIST") continue;
+      removeDir(files.dir);
+      if (isFull(cause) || shortageOf(cause))
+        throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
+      // Removed, replaced or made unwritable under a running host: makes it again, or says why that cannot be done.
+      root.ensure();
+      if (code !== "ENOENT") throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
+      if (tries >= STATE_DIRECTORY_TRIES_MAX_COUNT) throw new DirectoryLost(root.path, cause);
+    }
+  }
+}
+
+/** Where it cannot be removed, a file is in the place of a directory above it: there is nothing to remove. */
+function removeDir(dir: string): void {
+  attempt(() => rmSync(dir, { recursive: true, force: true }));
+}
+
+/** What to say when the spool cannot be written. */
+export function diskProblem(path: string, cause: unknown): string {
+  const shortage = shortageOf(cause);
+  if (shortage) return shortage.message;
+  if (isFull(cause)) {
+    return `No shell can be started: no space is left for the state directory ${path}. Free some, or set NACRE_HOME to another disk.`;
+  }
+  return `No shell can be started: ${messageOf(cause)}`;
+}

@@ -1,0 +1,57 @@
+// Gives every shell of a host a number of its own for as long as anything of it may be alive.
+
+import { NacreError } from "../support/errors.ts";
+import { allPids, forEachPid, lockLimit } from "./process-table.ts";
+import { SHELL_NUMBERS, type TagSpace } from "./tag.ts";
+
+export class TagNumbers {
+  readonly #space: TagSpace;
+  readonly #taken = new Set<number>();
+  #haunted: ReadonlySet<number> = new Set();
+  #next = 0;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(space: TagSpace) {
+    this.#space = space;
+  }
+
+  /** One after the other: nobody gets a number while a look at those in use is under way. */
+  take(): Promise<number> {
+    const taken = this.#queue.then(() => this.#take());
+    this.#queue = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #take(): Promise<number> {
+    for (let tries = 0; tries < SHELL_NUMBERS; tries++) {
+      const number = this.#next;
+      this.#next = (this.#next + 1) % SHELL_NUMBERS;
+      // Numbers come round again after all others were used; what an ended shell left running
+      // must not become part of a new one.
+      if (this.#next === 0) this.#haunted = await this.#numbersInUse();
+      if (this.#taken.has(number) || this.#haunted.has(number)) continue;
+      this.#taken.add(number);
+      return number;
+    }
+    throw new NacreError("limit_reached", `All ${SHELL_NUMBERS} shells this host can tell apart are alive.`);
+  }
+
+  release(number: number): void {
+    this.#taken.delete(number);
+  }
+
+  async #numbersInUse(): Promise<ReadonlySet<number>> {
+    const numbers = new Set<number>();
+    await forEachPid(allPids(), (pid) => {
+      const number = tagNumberOf(pid, this.#space);
+      if (number !== undefined) numbers.add(number);
+    });
+    return numbers;
+  }
+}
+
+/** The number of the shell a process belongs to, if it is one of this host's. */
+export function tagNumberOf(pid: number, space: TagSpace): number | undefined {
+  const limit = lockLimit(pid);
+  return limit === undefined || limit === "unlimited" ? undefined : space.shellNumber(BigInt(limit));
+}

@@ -1,0 +1,110 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { keeperOfWaiting, progressOf, readStartedShell } from "../../src/engine/attach.ts";
+import { readStat } from "../../src/engine/process-table.ts";
+import { readIdentity, type ShellIdentity } from "../../src/spool/identity.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { manager, run } = useShells();
+
+test("a shell on disk is the shell as its own host knows it", async () => {
+  const shells = manager();
+  const { started } = await shells.createShell({ command: "sleep 300", workingDir: tmpdir(), scope: "s" });
+  const found = readStartedShell(shells.root, started.id);
+  const { id, files, meta, shimPid, shimStart, commandPid, commandStart, tag } = started;
+  expect(found).toMatchObject({ id, files, meta, shimPid, shimStart, commandPid, commandStart, tag });
+  expect(found).toMatchObject({ attached: true, origin: "here" });
+  expect(found?.unseen).toBeUndefined();
+});
+
+test("a shell without tags is found without one", async () => {
+  const shells = manager({ containment: "best-effort" });
+  const { id } = await run(shells, "true");
+  expect(readStartedShell(shells.root, id)).toMatchObject({ tag: undefined, origin: "here" });
+});
+
+test.each([
+  ["of another boot", 5, "deadbeef-0000-4000-8000-000000000000", "another boot"],
+  ["of another namespace", 6, "1", "another namespace"],
+] as const)("a shell %s is known for one and cannot be seen", async (_, field, value, origin) => {
+  const shells = manager();
+  const { id, started } = await run(shells, "true");
+  const words = readFileSync(started.files.identity, "latin1").trim().split(" ");
+  words[field] = value;
+  writeFileSync(started.files.identity, `${words.join(" ")}\n`);
+  expect(readStartedShell(shells.root, id)).toMatchObject({ origin, unseen: expect.any(String) });
+});
+
+test("a shell without an identity is found and cannot be seen", async () => {
+  const shells = manager();
+  const { id, started } = await run(shells, "true");
+  rmSync(started.files.identity);
+  expect(readStartedShell(shells.root, id)).toMatchObject({
+    origin: "unknown",
+    unseen: "nothing tells which process ran it",
+    shimPid: 0,
+    tag: undefined,
+  });
+});
+
+test("a shell without a readable meta, or with another one's, is none", async () => {
+  const shells = manager();
+  const { id, started } = await run(shells, "true");
+  const meta = readFileSync(started.files.meta, "utf8");
+  writeFileSync(started.files.meta, meta.replace(id, "shell_ffffffff"));
+  expect(readStartedShell(shells.root, id)).toBeUndefined();
+  rmSync(started.files.meta);
+  expect(readStartedShell(shells.root, id)).toBeUndefined();
+  expect(readStartedShell(shells.root, "shell_00000000")).toBeUndefined();
+});
+
+/**
+ * Resolves when the host, which is this process, has a slot that is on disk: its shim has told it so before it waits
+ * for its bash (wait4, on x86-64 or arm64), and what is told is read before the event loop comes round.
+ */
+async function known({ shimPid }: ShellIdentity): Promise<void> {
+  await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(61|260) /));
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("a bash that waits for its job waits, one that has got it has begun, and so has one that is gone", async () => {
+  const shells = manager({ poolSize: 1 });
+  const ended = await run(shells, "true");
+  expect(progressOf(ended.started)).toBe("begun");
+  const slot = await eventually(() => {
+    const [id = ""] = shells.root.list().filter((name) => name !== ended.id);
+    const identity = readIdentity(shells.root.files(id).identity);
+    if (!identity) throw new Error("no slot is ready");
+    expect(progressOf(identity)).toBe("waiting");
+    return identity;
+  });
+  expect(keeperOfWaiting(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
+  // Somebody else with that pid has nothing to do with it.
+  expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
+  await known(slot);
+  const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });
+  expect(shell.started.commandPid).toBe(slot.commandPid);
+  await shell.waitFor({ pattern: /^up$/ }, 20_000);
+  expect(progressOf(shell.started)).toBe("begun");
+  expect(keeperOfWaiting(slot.commandPid)).toBeUndefined();
+});
+
+test("a bash that is stopped before it has read its job is not said to wait", async () => {
+  const shells = manager({ poolSize: 1 });
+  await run(shells, "true");
+  const slot = await eventually(() => {
+    const waiting = shells.root
+      .list()
+      .flatMap((id) => readIdentity(shells.root.files(id).identity) ?? [])
+      .find((identity) => progressOf(identity) === "waiting");
+    if (!waiting) throw new Error("no slot is ready");
+    return waiting;
+  });
+  process.kill(slot.commandPid, "SIGSTOP");
+  await eventually(() => expect(readStat(slot.commandPid)?.state).toBe("T"));
+  expect(progressOf(slot)).toBe("unclear");
+  process.kill(slot.commandPid, "SIGCONT");
+  await eventually(() => expect(progressOf(slot)).toBe("waiting"));
+});

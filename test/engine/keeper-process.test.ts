@@ -1,0 +1,153 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type KeeperProcess, startKeeperProcess, TagTaken } from "../../src/engine/keeper-process.ts";
+import { KeeperScripts } from "../../src/engine/keeper-scripts.ts";
+import { readStat } from "../../src/engine/process-table.ts";
+import type { Answer } from "../../src/engine/protocol.ts";
+import { TagSpace } from "../../src/engine/tag.ts";
+import { BASH } from "../fixtures/keepers.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { directory } = useShells();
+
+async function start(
+  options: { bashPath?: string; tag?: string; hostShift?: number; onAnswer?: (answer: Answer) => void } = {},
+): Promise<KeeperProcess & { readonly keeperDir: string; readonly exited: Promise<void> }> {
+  const keeperDir = join(directory(), "a keeper ünd more");
+  let onExit = () => {};
+  const exited = new Promise<void>((resolve) => {
+    onExit = resolve;
+  });
+  const keeper = await startKeeperProcess({
+    bashPath: BASH,
+    keeperDir,
+    scripts: new KeeperScripts(keeperDir),
+    tag: "-",
+    hostShift: 0,
+    onAnswer: () => {},
+    onExit,
+    ...options,
+  });
+  return { ...keeper, keeperDir, exited };
+}
+
+/** A program that says these lines in place of bash, and then waits for its stdin to end. */
+function speaker(...lines: string[]): string {
+  const path = join(directory(), "speaker");
+  writeFileSync(
+    path,
+    `#!${BASH}\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")}\nread -r -d ''\n`,
+  );
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe("a keeper", () => {
+  test("greets with its version, itself, the boot, the namespace and its bash", async () => {
+    const keeper = await start();
+    const { hello } = keeper;
+    expect(hello).toMatchObject({ version: 2, tagged: false, startTime: readStat(hello.pid)?.startTime });
+    expect(hello.bootId).toBe(readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim());
+    expect(hello.pidNamespace).toMatch(/^\d+$/);
+    expect(hello.bashVersion).toMatch(/^\d+\.\d+/);
+    await keeper.end();
+  });
+
+  test("has a session of its own, and is neither called bash nor holds anything of the host's", async () => {
+    process.env["NACRE_TEST_SECRET"] = "of the host";
+    const keeper = await start().finally(() => delete process.env["NACRE_TEST_SECRET"]);
+    const { pid } = keeper.hello;
+    expect(readStat(pid)).toMatchObject({ session: pid, group: pid });
+    expect(readStat(process.pid)?.session).not.toBe(pid);
+    expect(readFileSync(`/proc/${pid}/comm`, "utf8")).toBe("nacre-keeper\n");
+    expect(readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")[0]).toBe("nacre-keeper");
+    const names = readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .map((pair) => pair.split("=")[0]);
+    expect(names.sort()).toEqual(["", "LC_ALL", "PATH"]);
+    const fds = () =>
+      readdirSync(`/proc/${pid}/fd`)
+        .map(Number)
+        .filter((fd) => fd !== 255);
+    // Bash keeps a copy of what it redirects for a moment. The last two are what its deputy waits at.
+    await eventually(() => expect(fds().sort()).toEqual([0, 1, 2, 3, 4]));
+    expect(readlinkSync(`/proc/${pid}/fd/4`)).toMatch(/^pipe:/);
+    await keeper.end();
+  });
+
+  test("leaves, and takes its directory along, when its stdin is closed", async () => {
+    const keeper = await start();
+    expect(existsSync(keeper.keeperDir)).toBe(true);
+    await keeper.end();
+    await keeper.exited;
+    expect(existsSync(keeper.keeperDir)).toBe(false);
+    expect(readStat(keeper.hello.pid)).toBeUndefined();
+  });
+
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"] as const)("outlives %s", async (signal) => {
+    const answers: Answer[] = [];
+    const keeper = await start({ onAnswer: (answer) => answers.push(answer) });
+    process.kill(keeper.hello.pid, signal);
+    // What it answers after the signal proves that it is there.
+    keeper.send(["nonsense"]);
+    await eventually(() => expect(answers).toEqual([{ kind: "unknown", line: "error protocol nonsense" }]));
+    await keeper.end();
+  });
+
+  test("bears its tag, and a second one with the same number is turned away", async () => {
+    const space = TagSpace.within("unlimited", Math.random());
+    if (!space) throw new Error("no tags");
+    const tagged = { tag: String(space.keeperTag), hostShift: space.hostShift };
+    const keeper = await start(tagged);
+    expect(keeper.hello.tagged).toBe(true);
+    expect(readFileSync(`/proc/${keeper.hello.pid}/limits`, "latin1")).toMatch(
+      new RegExp(`Max file locks +${space.keeperTag} +${space.keeperTag} `),
+    );
+    await expect(start(tagged)).rejects.toBeInstanceOf(TagTaken);
+    // The host whose number it is says so when it starts its next keeper.
+    process.kill(keeper.hello.pid, "SIGKILL");
+    await keeper.exited;
+    const again = await start({ ...tagged, tag: `+${space.keeperTag}` });
+    keeper.relieveDeputy();
+    expect(again.hello.tagged).toBe(true);
+    await again.end();
+  });
+});
+
+describe("a keeper that does not start", () => {
+  test.each([
+    ["says why", ["fatal cannot write to /x"], "The keeper did not start: cannot write to /x"],
+    ["of another version is refused", ["hello 1 1 1 none b 0 5.2"], "The keeper speaks version 1, not 2."],
+  ])("%s", async (_, lines, message) => {
+    await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
+  });
+
+  test("because it ended at once is told", async () => {
+    await expect(start({ bashPath: "/bin/true" })).rejects.toThrow(
+      expect.objectContaining({ code: "spawn_failed", message: expect.stringMatching(/^The keeper\b/) }),
+    );
+  });
+
+  test("because its directory cannot be made says so", async () => {
+    const options = { bashPath: BASH, tag: "-", hostShift: 0, onAnswer: () => {}, onExit: () => {} };
+    const keeperDir = "/etc/passwd/keeper";
+    const started = startKeeperProcess({ ...options, keeperDir, scripts: new KeeperScripts(keeperDir) });
+    await expect(started).rejects.toThrow("The keeper did not start: cannot write to /etc/passwd/keeper");
+  });
+
+  test.each([
+    ["is missing", () => "/nowhere/bash", "/nowhere/bash does not exist."],
+    ["is not executable", () => "/etc/passwd", "/etc/passwd is not executable."],
+  ])("because its bash %s says so", async (_, path, message) => {
+    await expect(start({ bashPath: path() })).rejects.toThrow(`No process could be started: ${message}`);
+  });
+
+  test("is not misled by lines before its greeting", async () => {
+    const answers: Answer[] = [];
+    const noise = speaker("garbage", "exit", "hello 2 77 1 none b 0 5.2", "ready 1 2 3 4 5 6");
+    const keeper = await start({ bashPath: noise, onAnswer: (answer) => answers.push(answer) });
+    await eventually(() => expect(answers.map(({ kind }) => kind)).toEqual(["unknown", "unknown", "ready"]));
+    await keeper.end();
+  });
+});

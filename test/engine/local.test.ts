@@ -1,0 +1,237 @@
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { StartedShell } from "../../src/engine/host.ts";
+import { LocalHost, type LocalHostOptions } from "../../src/engine/local.ts";
+import { readStat } from "../../src/engine/process-table.ts";
+import { reachOf } from "../../src/engine/tag.ts";
+import type { ExitRecord } from "../../src/spool/end-record.ts";
+import { readIdentity } from "../../src/spool/identity.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { readMeta } from "../../src/spool/meta.ts";
+import { STREAM_CAP_BYTES } from "../../src/support/limits.ts";
+import { keeperPid } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { directory } = useShells();
+let hosts: LocalHost[] = [];
+afterEach(async () => {
+  const ending = hosts;
+  hosts = [];
+  await Promise.all(ending.map((host) => host.dispose()));
+});
+
+type Started = StartedShell & { readonly ended: Promise<ExitRecord> };
+
+function hostOf(options: Partial<LocalHostOptions> = {}) {
+  const root = new SpoolRoot(join(directory(), "state"));
+  const host = new LocalHost({ root, environment: { PATH: "/usr/bin:/bin" }, ...options });
+  hosts.push(host);
+  const start = async (command: string, variables: Record<string, string> = {}): Promise<Started> => {
+    let onExit: (record: ExitRecord) => void = () => {};
+    const ended = new Promise<ExitRecord>((resolve) => {
+      onExit = resolve;
+    });
+    const started = await host.start({
+      command,
+      workingDir: tmpdir(),
+      variables,
+      capBytes: STREAM_CAP_BYTES,
+      streams: "split",
+      onExit,
+      meta: (id) => ({
+        version: 1,
+        id,
+        workingDir: tmpdir(),
+        scope: "default",
+        session: null,
+        createdAt: 1,
+        startedUptimeMs: 1,
+        deadlineMs: null,
+        durable: false,
+        host: { pid: 1, startTime: "0" },
+        streams: "split",
+        capBytes: STREAM_CAP_BYTES,
+      }),
+    });
+    return { ...started, ended };
+  };
+  /** The waiting slots: directories without a job. */
+  const idle = () =>
+    root
+      .list()
+      .filter((id) => readMeta(root.files(id).meta) === undefined)
+      .flatMap((id) => readIdentity(root.files(id).identity) ?? []);
+  return { host, root, start, idle };
+}
+
+describe("starting", () => {
+  test("writes the command and meta before it begins, and names who runs it", async () => {
+    const { start } = hostOf();
+    const shell = await start("exit 7");
+    expect(readMeta(shell.files.meta)).toEqual(shell.meta);
+    expect(shell.meta.id).toBe(shell.id);
+    expect(await shell.ended).toMatchObject({ code: 7 });
+  });
+
+  test.each(["auto", "best-effort"] as const)(
+    "a hundred at once all run, each with its own output (%s)",
+    async (containment) => {
+      const { start } = hostOf({ containment });
+      const count = containment === "auto" ? 100 : 20;
+      const started = await Promise.all(Array.from({ length: count }, (_, i) => start(`exit ${i}`)));
+      const records = await Promise.all(started.map(({ ended }) => ended));
+      expect(records.map(({ code }) => code)).toEqual(Array.from({ length: count }, (_, i) => i));
+      expect(new Set(started.map(({ id }) => id)).size).toBe(count);
+    },
+  );
+
+  test.each([1, 2, 4])("is not failed by %i waiting slots that were killed", async (poolSize) => {
+    const { host, start, idle } = hostOf({ poolSize });
+    await host.ready();
+    await eventually(() => expect(idle()).toHaveLength(poolSize));
+    // Before anybody could have noticed.
+    for (const { commandPid } of idle()) process.kill(commandPid, "SIGKILL");
+    await Promise.all(
+      idle().map(({ commandPid }) => eventually(() => expect(isAlive(commandPid)).toBe(false))),
+    );
+    expect(await (await start("exit 3")).ended).toMatchObject({ code: 3 });
+    await eventually(() => {
+      expect(idle()).toHaveLength(poolSize);
+      for (const { commandPid } of idle()) expect(isAlive(commandPid)).toBe(true);
+    }, 20_000);
+  });
+
+  test("is not failed by a waiting slot whose shim was killed", async () => {
+    const { host, start, idle } = hostOf({ poolSize: 1 });
+    await host.ready();
+    await eventually(() => expect(idle()).toHaveLength(1));
+    const [slot] = idle();
+    process.kill(slot?.shimPid ?? Number.NaN, "SIGKILL");
+    await eventually(() => expect(isAlive(slot?.shimPid ?? Number.NaN)).toBe(false));
+    const go = join(directory(), "go");
+    const shell = await start(`until [[ -e ${go} ]]; do sleep 0.02; done; exit 3`);
+    expect(shell.shimPid).not.toBe(slot?.shimPid);
+    expect(host.isAlive(shell.shimPid, shell.shimStart)).toBe(true);
+    writeFileSync(go, "");
+    expect(await shell.ended).toMatchObject({ code: 3 });
+  });
+
+  test("goes on after the keeper was killed", async () => {
+    const { host, start, root } = hostOf();
+    const first = await start("while [[ ! -e go ]]; do sleep 0.01; done; exit 4");
+    process.kill(keeperPid(root.path), "SIGKILL");
+    expect(await (await start("exit 5")).ended).toMatchObject({ code: 5 });
+    expect(host.signalGroup(first, "SIGTERM")).toBe("sent");
+    expect(await first.ended).toMatchObject({ code: 143 });
+  });
+
+  test("after it was disposed of is refused", async () => {
+    const { host, start } = hostOf();
+    await host.ready();
+    await host.dispose();
+    await host.dispose();
+    await expect(start("true")).rejects.toThrow("disposed of");
+  });
+});
+
+describe.each(["auto", "best-effort"] as const)("with containment %s", (containment) => {
+  test("what a shell has running is found, its shim and loggers excepted", async () => {
+    const { host, start } = hostOf({ containment });
+    const [one, two] = await Promise.all([
+      start("setsid sleep 300 & (sleep 301 &); cd /; sleep 302"),
+      start("sleep 303"),
+    ]);
+    await eventually(async () => {
+      const found = await host.processesOf([one, two]);
+      const commands = (shell: Started) => (found.get(shell) ?? []).map(({ command }) => command).sort();
+      expect(commands(one)).toEqual([`bash ${one.files.command}`, "sleep 300", "sleep 301", "sleep 302"]);
+      expect(commands(two)).toEqual([`bash ${two.files.command}`, "sleep 303"]);
+    });
+    expect(host.containment).toBe(containment === "auto" ? "tag" : "best-effort");
+    for (const processes of (await host.processesOf([one, two])).values()) {
+      for (const process of processes) host.signal(process, "SIGKILL");
+    }
+  });
+
+  test("what an ended shell left is found, and nothing where it left nothing", async () => {
+    const { host, start } = hostOf({ containment });
+    const [leaving, clean] = await Promise.all([
+      start("setsid sleep 300 & disown"),
+      start("true; /bin/true"),
+    ]);
+    await Promise.all([leaving.ended, clean.ended]);
+    // Until it has become `sleep` it goes by another name.
+    await eventually(async () =>
+      expect((await host.leftoversOf(leaving)).map(({ command }) => command)).toEqual(["sleep 300"]),
+    );
+    expect(await host.leftoversOf(clean)).toEqual([]);
+    for (const process of await host.leftoversOf(leaving)) host.signal(process, "SIGKILL");
+  });
+
+  test("its end ends all that runs and all that waits", async () => {
+    const { host, start, idle } = hostOf({ containment });
+    const shell = await start("echo up; sleep 300 & wait");
+    await eventually(() => expect(idle()).toHaveLength(2));
+    const waiting = idle();
+    await host.dispose();
+    expect(await shell.ended).toMatchObject({ code: 137 });
+    await eventually(() => expect(waiting.some(({ commandPid }) => isAlive(commandPid))).toBe(false));
+  });
+});
+
+test("a command that was just forked and does not bear its tag yet is found all the same", async () => {
+  const { host, start } = hostOf();
+  const shell = await start("sleep 300");
+  const tag = shell.tag ?? 0n;
+  // The number of a shell that there is not.
+  const young = { ...shell, tag: tag ^ (1n << (reachOf(tag).shift + 13n)) };
+  const found = (await host.processesOf([young])).get(young) ?? [];
+  expect(found.map(({ pid }) => pid)).toEqual([shell.commandPid]);
+  for (const process of found) host.signal(process, "SIGKILL");
+  await shell.ended;
+  expect((await host.processesOf([young])).get(young)).toEqual([]);
+});
+
+describe("signals", () => {
+  test("reach one process only if it is the one that was meant", async () => {
+    const { host, start } = hostOf();
+    const shell = await start("sleep 300 & wait");
+    const self = {
+      pid: shell.commandPid,
+      startTime: shell.commandStart,
+      group: shell.commandPid,
+      command: "",
+    };
+    expect(host.signal({ ...self, startTime: "1" }, "SIGKILL")).toBe("gone");
+    expect(isAlive(shell.commandPid)).toBe(true);
+    expect(host.signal(self, "SIGKILL")).toBe("sent");
+    expect(await shell.ended).toMatchObject({ code: 137 });
+    expect(host.signal(self, "SIGKILL")).toBe("gone");
+    expect(host.signalGroup(shell, "SIGKILL")).toBe("gone");
+  });
+
+  test("reach the group of a command, and no other", async () => {
+    const { host, start } = hostOf();
+    const shell = await start("setsid sleep 300 & sleep 301");
+    // Until it has become `sleep` it may be in the group yet.
+    await eventually(async () => {
+      const found = (await host.processesOf([shell])).get(shell) ?? [];
+      expect(found.map(({ command }) => command)).toEqual(expect.arrayContaining(["sleep 300", "sleep 301"]));
+    });
+    expect(host.signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
+    expect(host.signalGroup(shell, "SIGTERM")).toBe("sent");
+    await shell.ended;
+    const left = (await host.processesOf([shell])).get(shell) ?? [];
+    expect(left.map(({ command }) => command)).toEqual(["sleep 300"]);
+    for (const process of left) host.signal(process, "SIGKILL");
+  });
+
+  test("to a process of nobody's go nowhere", () => {
+    const { host } = hostOf();
+    expect(host.isAlive(process.pid, readStat(process.pid)?.startTime ?? "")).toBe(true);
+    expect(host.isAlive(2 ** 22 + 1, "1")).toBe(false);
+  });
+});

@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import {
+  allPids,
+  commandLine,
+  environmentOf,
+  forEachPid,
+  hasProcfs,
+  isEnding,
+  isSameProcess,
+  lastPid,
+  lockLimit,
+  readStat,
+} from "../../src/engine/process-table.ts";
+import { BASH } from "../fixtures/keepers.ts";
+import { eventually } from "../fixtures/shells.ts";
+
+const NOBODY = 2 ** 22 + 1;
+
+async function withChild<T>(
+  script: string,
+  use: (pid: number) => T | Promise<T>,
+  env: Record<string, string> = {},
+): Promise<T> {
+  const child = spawn(BASH, ["-c", script], {
+    env: { PATH: "/usr/bin:/bin", ...env },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  await once(child.stdout, "data");
+  try {
+    return await use(child.pid ?? -1);
+  } finally {
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+}
+
+test("this process is known with its parent, group and start", () => {
+  const stat = readStat(process.pid);
+  expect(stat).toMatchObject({ parent: process.ppid });
+  expect(stat?.startTime).toMatch(/^\d+$/);
+  expect(isSameProcess(process.pid, stat?.startTime ?? "")).toBe(true);
+  expect(isSameProcess(process.pid, `${stat?.startTime}1`)).toBe(false);
+  expect(allPids()).toContain(process.pid);
+  expect(hasProcfs()).toBe(true);
+});
+
+test("a name with parentheses, spaces and digits does not shift the fields", async () => {
+  await withChild('printf "a) R 1 2 (" >/proc/self/comm; echo up; read -r', (pid) => {
+    expect(readFileSync(`/proc/${pid}/comm`, "utf8")).toBe("a) R 1 2 (\n");
+    expect(readStat(pid)).toMatchObject({ parent: process.pid });
+    expect(["R", "S"]).toContain(readStat(pid)?.state);
+  });
+});
+
+test("a pid nobody has is gone in every respect", () => {
+  expect(readStat(NOBODY)).toBeUndefined();
+  expect(lockLimit(NOBODY)).toBeUndefined();
+  expect(environmentOf(NOBODY)).toEqual([]);
+  expect(isSameProcess(NOBODY, "1")).toBe(false);
+  expect(commandLine(NOBODY)).toBe("[?]");
+});
+
+test("a zombie has ended", async () => {
+  // Its parent has become a program that never asks how it ended.
+  await withChild("sleep 300 & echo $!; exec sleep 301", async (pid) => {
+    const [child = ""] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+    await eventually(() => expect(commandLine(pid)).toBe("sleep 301"));
+    process.kill(Number(child), "SIGKILL");
+    await eventually(() => expect(readStat(Number(child))?.state).toBe("Z"));
+    expect(readStat(Number(child))).toMatchObject({ hasEnded: true });
+    expect(isEnding(Number(child))).toBe(true);
+    expect(isSameProcess(Number(child), readStat(Number(child))?.startTime ?? "")).toBe(false);
+    expect(commandLine(Number(child))).toMatch(/^\[(sleep|bash)\]$/);
+  });
+});
+
+// So many that the kernel has not got to all of them when they are looked at.
+test.each(["SIGKILL", "SIGTERM"])("whoever was sent a deadly %s is ending from then on", async (signal) => {
+  await withChild("for i in {1..40}; do sleep 300 & done; echo up; read -r", async (pid) => {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+    // Until it has become its program, a child of bash may not take the signal.
+    await eventually(() => expect(children.map(commandLine)).toEqual(Array(40).fill("sleep 300")));
+    expect(children.filter(isEnding)).toEqual([]);
+    for (const child of children) process.kill(child, signal);
+    expect(children.filter((child) => !isEnding(child))).toEqual([]);
+  });
+});
+
+test("a process whose first thread has ended has not", async () => {
+  const program = `if True:
+    import ctypes, os, threading, time
+    threading.Thread(target=time.sleep, args=(300,)).start()
+    print("up", flush=True)
+    ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)`;
+  await withChild(`exec python3 -c '${program}' a b`, async (pid) => {
+    await eventually(() => expect(readStat(pid)?.state).toBe("Z"));
+    expect(readStat(pid)).toMatchObject({ hasEnded: false });
+    expect(isEnding(pid)).toBe(false);
+    expect(isSameProcess(pid, readStat(pid)?.startTime ?? "")).toBe(true);
+    expect(commandLine(pid)).toMatch(/^\S*python3 -c .* a b$/s);
+  });
+});
+
+test("a command line reads as a person would write it", async () => {
+  await withChild("echo up; exec sleep 300 ", async (pid) => {
+    await eventually(() => expect(commandLine(pid)).toBe("sleep 300"));
+  });
+});
+
+test("an environment is what a process was started with, whole values only", async () => {
+  await withChild(
+    "echo up; read -r",
+    (pid) => {
+      expect(environmentOf(pid)).toContain("NAME=a b=c");
+      expect(environmentOf(pid)).not.toContain("NAME=a b");
+    },
+    { NAME: "a b=c" },
+  );
+});
+
+test("the limit on file locks is the hard one", async () => {
+  await withChild("ulimit -Sx 7; ulimit -Hx 4000; echo up; read -r", (pid) =>
+    expect(lockLimit(pid)).toBe("4000"),
+  );
+  expect(lockLimit("self")).toMatch(/^(unlimited|\d+)$/);
+});
+
+test("the last pid given out moves when a process is forked", async () => {
+  const before = lastPid();
+  const pid = await withChild("echo up", (child) => child);
+  expect(before).toBeGreaterThan(0);
+  expect(lastPid()).not.toBe(before);
+  expect(pid).toBeGreaterThan(0);
+});
+
+test("a look at many processes sees each once, and lets others run in between", async () => {
+  const pids = Array.from({ length: 1_000 }, (_, i) => i);
+  const seen: number[] = [];
+  let others = 0;
+  const ticking = setImmediate(function tick() {
+    others++;
+    if (seen.length < pids.length) setImmediate(tick);
+  });
+  await forEachPid(pids, (pid) => void seen.push(pid));
+  clearImmediate(ticking);
+  expect(seen).toEqual(pids);
+  expect(others).toBeGreaterThan(2);
+});

@@ -1,0 +1,142 @@
+import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { lockLimit } from "../../src/engine/process-table.ts";
+import { diskProblem, type Slot, type SlotKind, SlotPool } from "../../src/engine/slot-pool.ts";
+import { readIdentity } from "../../src/spool/identity.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { useKeepers } from "../fixtures/keepers.ts";
+import { loggerPids } from "../fixtures/marked.ts";
+import { isAlive } from "../fixtures/processes.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const shells = useShells();
+const keeperFor = useKeepers(shells);
+const usualKind: SlotKind = { capBytes: 1024 ** 2, streams: "split", environment: undefined };
+let pools: SlotPool[] = [];
+afterEach(() => {
+  for (const pool of pools) pool.close();
+  pools = [];
+});
+
+function poolOf(size: number) {
+  // The host hears of an end and tells its pool; so does this.
+  const told: string[] = [];
+  const { keeper, dir, end } = keeperFor({
+    ownTag: lockLimit("self"),
+    onExit: (generation) => {
+      told.push(generation);
+      pool.forgetIdle(generation);
+    },
+  });
+  const root = new SpoolRoot(join(dir, "state"));
+  root.ensure();
+  const pool = new SlotPool({ keeper, root, size, usualKind });
+  pools.push(pool);
+  return { keeper, root, pool, told, end };
+}
+
+async function filled(pool: SlotPool, size: number): Promise<void> {
+  pool.refillIn(0);
+  await eventually(() => expect(pool.idleDirs()).toHaveLength(size));
+}
+
+describe("a pool", () => {
+  test("keeps as many slots ready as it was told, and hands out the one that waits longest", async () => {
+    const { pool, root } = poolOf(2);
+    await filled(pool, 2);
+    const [oldest] = pool.idleDirs();
+    const slot = await pool.take(usualKind);
+    expect(slot.files.dir).toBe(oldest);
+    expect(slot.id).toMatch(/^shell_[0-9a-f]{8}$/);
+    expect(root.list()).toContain(slot.id);
+    await filled(pool, 2);
+    expect(pool.idleDirs()).not.toContain(oldest);
+  });
+
+  test("opens a slot of another kind when it is asked for one", async () => {
+    const { pool } = poolOf(1);
+    await filled(pool, 1);
+    const merged = await pool.take({ ...usualKind, streams: "merged" });
+    const capped = await pool.take({ ...usualKind, capBytes: 4096 });
+    const own = await pool.take({ ...usualKind, environment: ["PATH=/bin"] });
+    expect(pool.idleDirs()).toHaveLength(1);
+    await loggerPids(merged.shimPid, 1);
+    for (const { shimPid } of [capped, own]) await loggerPids(shimPid, 2);
+  });
+
+  test("does not keep a slot that was dead before the pool had heard of it", async () => {
+    const { pool, keeper, told } = poolOf(1);
+    const openSlot = keeper.openSlot.bind(keeper);
+    keeper.openSlot = async (request) => {
+      keeper.openSlot = openSlot;
+      const ready = await openSlot(request);
+      process.kill(ready.commandPid, "SIGKILL");
+      await eventually(() => expect(told).toEqual([ready.generation]));
+      return ready;
+    };
+    pool.refillIn(0);
+    await eventually(() => {
+      const waiting = pool.idleDirs().map((dir) => readIdentity(join(dir, "identity"))?.commandPid ?? -1);
+      expect(waiting.map(isAlive)).toEqual([true]);
+    });
+  });
+
+  test("forgets a slot that died while it waited, removes its directory and fills up again", async () => {
+    const { pool } = poolOf(1);
+    const doomed = await pool.take(usualKind);
+    await filled(pool, 1);
+    const [dir = ""] = pool.idleDirs();
+    pool.forgetIdle(doomed.generation);
+    expect(pool.idleDirs()).toEqual([dir]);
+    process.kill(readIdentity(join(dir, "identity"))?.commandPid ?? Number.NaN, "SIGKILL");
+    await eventually(() => expect(existsSync(dir)).toBe(false));
+    await filled(pool, 1);
+    expect(pool.idleDirs()).not.toContain(dir);
+  });
+
+  test("gives every slot a number, a job pipe and a directory of its own", async () => {
+    const { pool } = poolOf(0);
+    const slots = await Promise.all(Array.from({ length: 40 }, () => pool.take(usualKind)));
+    const distinct = (of: (slot: Slot) => unknown) => new Set(slots.map(of)).size;
+    const pipeOf = ({ commandPid }: Slot) => readlinkSync(`/proc/${commandPid}/fd/6`);
+    expect([distinct((s) => s.id), distinct(pipeOf), distinct((s) => s.tagNumber)]).toEqual([40, 40, 40]);
+    expect(slots.map(pipeOf).every((link) => link.startsWith("pipe:"))).toBe(true);
+    expect(slots.every(({ commandPid }) => isAlive(commandPid))).toBe(true);
+  });
+
+  test("makes a request again that went down with its keeper", async () => {
+    const { pool, keeper } = poolOf(0);
+    const { pid } = await keeper.start();
+    process.kill(pid, "SIGSTOP");
+    const asked = [pool.take(usualKind), pool.take(usualKind)];
+    process.kill(pid, "SIGKILL");
+    for (const slot of await Promise.all(asked)) expect(isAlive(slot.commandPid)).toBe(true);
+  });
+
+  test("that is closed fills up no more", async () => {
+    const { pool, root } = poolOf(2);
+    pool.close();
+    pool.refillIn(0);
+    await pool.take(usualKind);
+    // Its own timer would have come first.
+    await pool.take(usualKind);
+    expect(pool.idleDirs()).toEqual([]);
+    expect(root.list()).toHaveLength(2);
+  });
+
+  test("makes the state directory again that somebody removed", async () => {
+    const { pool, root } = poolOf(0);
+    rmSync(root.path, { recursive: true });
+    expect(isAlive((await pool.take(usualKind)).commandPid)).toBe(true);
+    expect(readdirSync(root.shellsDir)).toHaveLength(1);
+  });
+});
+
+test("a full disk is told apart from other trouble", () => {
+  const failure = (code: string) => Object.assign(new Error(`${code}: x`), { code });
+  for (const code of ["ENOSPC", "EDQUOT"]) {
+    expect(diskProblem("/s", failure(code))).toContain("no space is left for the state directory /s");
+  }
+  expect(diskProblem("/s", failure("EACCES"))).toBe("No shell can be started: EACCES: x");
+});

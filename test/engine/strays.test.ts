@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { bootId, isSameProcess, pidNamespace, readStat } from "../../src/engine/process-table.ts";
+import { endStrays } from "../../src/engine/strays.ts";
+import { SpoolRoot } from "../../src/spool/layout.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
+
+const { directory, manager, run } = useShells();
+const GONE = 4_194_305;
+const OWN_START = readStat(process.pid)?.startTime ?? "";
+
+function rootWithKeeper(name: string, identity: string): { root: SpoolRoot; dir: string } {
+  const root = new SpoolRoot(join(directory(), "state"));
+  root.ensure();
+  const dir = join(root.keepersDir, name);
+  mkdirSync(dir);
+  writeFileSync(join(dir, "identity"), identity);
+  return { root, dir };
+}
+
+test.each([
+  ["is dead, with its host", `${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} ${pidNamespace()}\n`, false],
+  [
+    "was of another boot",
+    `${process.pid}-aaaaaaaa`,
+    `${process.pid} ${OWN_START} another ${pidNamespace()}\n`,
+    false,
+  ],
+  ["lives", `${GONE}-aaaaaaaa`, `${process.pid} ${OWN_START} ${bootId()} ${pidNamespace()}\n`, true],
+  [
+    "is dead while its host lives",
+    `${process.pid}-aaaaaaaa`,
+    `${GONE} 1 ${bootId()} ${pidNamespace()}\n`,
+    true,
+  ],
+  ["is of another namespace", `${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} 1\n`, true],
+  ["has not written down who it is", `${GONE}-aaaaaaaa`, "", true],
+])("the directory of a keeper that %s: goes or stays (%#)", (_, name, identity, stays) => {
+  const { root, dir } = rootWithKeeper(name, identity);
+  endStrays(root);
+  expect(existsSync(dir)).toBe(stays);
+});
+
+test("the directory of a dead keeper stays while a shim of its host lives", async () => {
+  const shells = manager();
+  const shell = await shells.createShell({ command: "sleep 300", workingDir: "/" });
+  const { shimPid, shimStart, files } = shell.started;
+  const { root, dir } = rootWithKeeper(`${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} ${pidNamespace()}\n`);
+  const copy = root.files(shell.id);
+  mkdirSync(copy.dir);
+  writeFileSync(copy.identity, readFileSync(files.identity));
+  writeFileSync(copy.meta, readFileSync(files.meta, "utf8").replace(`"pid":${process.pid}`, `"pid":${GONE}`));
+  endStrays(root);
+  expect(existsSync(dir)).toBe(true);
+  await shell.kill({ graceMs: 0 });
+  // By its start, too: its pid may be somebody else's by now.
+  await eventually(() => expect(isSameProcess(shimPid, shimStart)).toBe(false), 20_000);
+  endStrays(root);
+  expect(existsSync(dir)).toBe(false);
+});
+
+test("a root without keepers is left as it is", async () => {
+  endStrays(new SpoolRoot(join(directory(), "missing")));
+  const shells = manager();
+  const { id } = await run(shells, "true");
+  endStrays(shells.root);
+  expect(readdirSync(shells.root.shellsDir)).toContain(id);
+  expect(readdirSync(shells.root.keepersDir)).toHaveLength(1);
+});

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import { lockLimit } from "../../src/engine/process-table.ts";
+import { SHELL_NUMBERS, TagSpace } from "../../src/engine/tag.ts";
+import { TagNumbers, tagNumberOf } from "../../src/engine/tag-numbers.ts";
+import { BASH } from "../fixtures/keepers.ts";
+
+let children: ChildProcess[] = [];
+afterEach(async () => {
+  const ending = children;
+  children = [];
+  for (const child of ending) {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+});
+
+function space(): TagSpace {
+  const own = TagSpace.within(lockLimit("self") ?? "", Math.random());
+  if (!own) throw new Error("no tags can be given here");
+  return own;
+}
+
+/** A process that bears the tag of a shell, as something a shell left running does. */
+async function leftover(tags: TagSpace, number: number): Promise<number> {
+  const child = spawn(BASH, ["-c", `ulimit -x ${tags.shellTag(number)}; echo up; exec sleep 300`]);
+  children.push(child);
+  await once(child.stdout, "data");
+  return child.pid ?? -1;
+}
+
+async function takeUntil(numbers: TagNumbers, last: number): Promise<void> {
+  for (;;) {
+    const number = await numbers.take();
+    numbers.release(number);
+    if (number === last) return;
+  }
+}
+
+test("every shell gets a number of its own, in turn, until all are taken; one given back is given out again", async () => {
+  const numbers = new TagNumbers(space());
+  for (let i = 0; i < SHELL_NUMBERS; i++) expect(await numbers.take()).toBe(i);
+  await expect(numbers.take()).rejects.toMatchObject({
+    code: "limit_reached",
+    message: `All ${SHELL_NUMBERS} shells this host can tell apart are alive.`,
+  });
+  numbers.release(77);
+  expect(await numbers.take()).toBe(77);
+});
+
+test("a number is not given out again before all others were", async () => {
+  const numbers = new TagNumbers(space());
+  const first = await numbers.take();
+  numbers.release(first);
+  expect(await numbers.take()).not.toBe(first);
+});
+
+test("a process tells the number of its shell, and none of another host's", async () => {
+  const [tags, others] = [space(), space()];
+  const pid = await leftover(tags, 42);
+  expect(tagNumberOf(pid, tags)).toBe(42);
+  if (others.keeperTag !== tags.keeperTag) expect(tagNumberOf(pid, others)).toBeUndefined();
+  expect(tagNumberOf(2 ** 22 + 1, tags)).toBeUndefined();
+});
+
+test("a number comes round again, unless something of its old shell is still running", async () => {
+  const tags = space();
+  const numbers = new TagNumbers(tags);
+  await leftover(tags, 1);
+  await takeUntil(numbers, SHELL_NUMBERS - 1);
+  expect([await numbers.take(), await numbers.take()]).toEqual([0, 2]);
+});
+
+test("a number in use stays so for those who ask while the numbers come round", async () => {
+  const tags = space();
+  const numbers = new TagNumbers(tags);
+  await leftover(tags, 0);
+  await takeUntil(numbers, SHELL_NUMBERS - 2);
+  const asked = await Promise.all([numbers.take(), numbers.take(), numbers.take()]);
+  expect(asked.sort((a, b) => a - b)).toEqual([1, 2, SHELL_NUMBERS - 1]);
+});
