@@ -1,5 +1,5 @@
 // What a shell that has ended left running.
-import { KILL_VERIFY_MAX_MS, PROOF_SCANS_COUNT } from "../support/limits.ts";
+import { KILL_VERIFY_MAX_MS, LEFTOVER_LOOKS_COUNT } from "../support/limits.ts";
 import { findProcesses } from "./find-processes.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
 import { pidsSince } from "./pids-since.ts";
@@ -26,7 +26,7 @@ async function look(shell: StartedShell): Promise<ProcessRef[]> {
     if (candidates.length === 0) return [];
     const found = (await findProcesses([shell], candidates)).get(shell) ?? [];
     const left = found.filter(({ pid }) => !isEnding(pid));
-    if (left.length > 0 || lastPid() === before || looks === PROOF_SCANS_COUNT) return left;
+    if (left.length > 0 || lastPid() === before || looks === LEFTOVER_LOOKS_COUNT) return left;
   }
 }
 

@@ -110,6 +110,8 @@ export interface HuntPlan {
   readonly maxMs: number;
   /** What a process gets when it appears. */
   readonly signal: "SIGSTOP" | "SIGKILL";
+  /** Processes with a later pid count as well, though they are there already. @default the last pid given out */
+  readonly sincePid?: number;
 }
 
 export interface Host {

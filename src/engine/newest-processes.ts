@@ -36,13 +36,14 @@ export function sampleNewest(
  */
 export async function huntNewest(
   ownerOf: OwnerOf,
-  { firstMs, maxMs, signal }: HuntPlan,
+  { firstMs, maxMs, signal, sincePid = lastPid() }: HuntPlan,
   onStruck: OnStruck,
 ): Promise<void> {
   const deadline = monotonicMs() + maxMs;
-  const atStart = lastPid();
-  const isOld = (pid: number) => pid <= atStart && pid > atStart - NEWEST_PIDS_COUNT;
-  let before = atStart;
+  const isOld = (pid: number) => pid <= sincePid && pid > sincePid - NEWEST_PIDS_COUNT;
+  for (let pid = lastPid() - NEWEST_PIDS_COUNT; pid > sincePid; pid--)
+    strikeAt(pid, signal, ownerOf, onStruck);
+  let before = sincePid;
   let quietEnd = Math.min(deadline, monotonicMs() + firstMs);
   while (monotonicMs() < quietEnd) {
     for (const end = monotonicMs() + HUNT_BURST_MS; monotonicMs() < Math.min(end, quietEnd); ) {

@@ -10,7 +10,14 @@
 import { constants } from "node:os";
 import { basename } from "node:path";
 import type { KillHost, StartedShell } from "../engine/host.ts";
-import { childrenOf, endingSignal, ignoresSignal, programOf, readStat } from "../engine/process-table.ts";
+import {
+  childrenOf,
+  endingSignal,
+  ignoresSignal,
+  lastPid,
+  programOf,
+  readStat,
+} from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
 import { isNothingLeft } from "./nothing-left.ts";
@@ -67,9 +74,10 @@ class Interruption {
     for (let pauseMs = 1; monotonicMs() < deadline; pauseMs = Math.min(pauseMs * 2, INTERRUPT_ROUND_MS)) {
       this.#release();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      const pidBefore = lastPid();
       const left = (await host.processesOf([shell])).get(shell) ?? [];
       if (left.length === 0 && hasEnded())
-        return (await isNothingLeft(host, [shell])) ? "ended" : "must be killed";
+        return (await isNothingLeft(host, [shell], pidBefore)) ? "ended" : "must be killed";
       // A session's bash may take the command only now.
       if (this.#told.size === 0 && left.length > 0 && !(await this.#round("everything"))) break;
       if (left.some((process) => this.#hasForgotten(process)) && !(await this.#round("what has forgotten")))

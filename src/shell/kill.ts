@@ -157,10 +157,10 @@ class KillRound {
       wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? 50 : KILL_AGAIN_MAX_MS)
     ) {
       const isForking = await this.#stopAsItAppears();
-      const before = lastPid();
+      const pidBefore = lastPid();
       const found = await this.#freeze();
       if (found.length === 0 && !isForking) {
-        if (lastPid() === before || (await isNothingLeft(this.#host, this.#shells))) return;
+        if (await isNothingLeft(this.#host, this.#shells, pidBefore)) return;
         continue;
       }
       for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");

@@ -1,28 +1,30 @@
-// Proves that shells have nothing running any more. A scan of /proc can miss a chain in which each process forks one
-// child and exits: it has passed the place where the next one appears. A scan during which the kernel has given out no
-// pid misses nothing. On a busy machine other programs fork all the time; there, several scans must find nothing, and
-// so must a look at the newest processes after each of them.
+// Proves that a scan of /proc which found nothing of a shell has missed nothing. It can miss a chain in which each process
+// forks one child and exits: when the scan gets to a process, that has exited, and its child came after the scan began.
+// Such a child has one of the pids that were given out since then. If there are none, the proof is complete; if there
+// are, each is inspected, and then the newest process for a while.
 import type { KillHost, StartedShell } from "../engine/host.ts";
 import { lastPid } from "../engine/process-table.ts";
-import { HUNT_MAX_MS, HUNT_QUIET_MS, PROOF_SCANS_COUNT } from "../support/limits.ts";
+import { FORKING_LOOK_MAX_MS, HUNT_QUIET_MS } from "../support/limits.ts";
 
-/** Kills what forks meanwhile: it is about to be killed in any case, and cannot be found again. */
-export async function isNothingLeft(host: KillHost, shells: readonly StartedShell[]): Promise<boolean> {
-  for (let scans = 0; scans < PROOF_SCANS_COUNT; scans++) {
-    const before = lastPid();
-    const found = await host.processesOf(shells);
-    if ([...found.values()].some((processes) => processes.length > 0)) return false;
-    if (lastPid() === before) return true;
-    if (await isForking(host, shells)) return false;
-  }
-  return true;
-}
-
-async function isForking(host: KillHost, shells: readonly StartedShell[]): Promise<boolean> {
+/**
+ * `pidBefore`: the last pid that was given out before the scan. Kills what it finds: the caller is about to do so, and
+ * the process cannot be found again.
+ */
+export async function isNothingLeft(
+  host: KillHost,
+  shells: readonly StartedShell[],
+  pidBefore: number,
+): Promise<boolean> {
+  if (lastPid() === pidBefore) return true;
   let isStruck = false;
-  const plan = { firstMs: HUNT_QUIET_MS, maxMs: HUNT_MAX_MS, signal: "SIGKILL" } as const;
+  const plan = {
+    firstMs: HUNT_QUIET_MS,
+    maxMs: FORKING_LOOK_MAX_MS,
+    signal: "SIGKILL",
+    sincePid: pidBefore,
+  } as const;
   await host.hunt(shells, plan, () => {
     isStruck = true;
   });
-  return isStruck;
+  return !isStruck;
 }

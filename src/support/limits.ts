@@ -125,8 +125,8 @@ export const FORKING_LOOK_MAX_MS = 25;
 /** shell/: scans that find something new before it is killed as it appears, and how long that goes on at a time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const HUNT_MAX_MS = 1_000;
-/** engine/, shell/: scans that must find nothing before nothing counts as left, while pids are given out during each. */
-export const PROOF_SCANS_COUNT = 3;
+/** engine/: looks that must find nothing before nothing counts as left, while pids are given out during each. */
+export const LEFTOVER_LOOKS_COUNT = 3;
 /** shell/: how often a shim that has not recorded the end of a killed shell is continued, in case it is stopped. */
 export const CONTINUE_SHIMS_MS = 80;
 /** shell/: the longest pause between two attempts to kill survivors in the background. */
