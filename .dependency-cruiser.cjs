@@ -5,6 +5,8 @@ const LAYERS = [
   ["tool", "engine"],
   ["sandbox"],
   ["shell"],
+  ["session"],
+  ["shell-manager"],
   ["execution"],
   ["toolkit"],
   ["adapters", "mcp"],

@@ -1,39 +1,39 @@
 // Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
 // shell-process.ts; where it runs is the host's business.
 import { uptime } from "node:os";
-import type { Containment, Host } from "../engine/host.ts";
-import { LocalHost } from "../engine/local.ts";
-import { type BuiltEnvironment, buildEnvironment } from "../environment/environment.ts";
-import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
-import { giveUp } from "../spool/lease.ts";
-import { removeShell } from "../spool/sweep.ts";
-import { wallMs } from "../support/clock.ts";
-import { NacreError } from "../support/errors.ts";
-import { Events } from "../support/events.ts";
+import type { Containment, Host } from "./engine/host.ts";
+import { LocalHost } from "./engine/local.ts";
+import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
+import { goesOn, recordOf, remainsOf } from "./session/published.ts";
+import type { Session } from "./session/session.ts";
+import type { CommandRemains, PublishedBash, SessionOptions } from "./session/session-options.ts";
+import { SessionRegistry } from "./session/session-registry.ts";
+import { adoptShells } from "./shell/adopt.ts";
+import { Confiner } from "./shell/confiner.ts";
+import { Deadlines } from "./shell/deadlines.ts";
+import { endShells, type KillReport } from "./shell/kill.ts";
+import { KnownShells } from "./shell/known-shells.ts";
+import type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
+import { Places } from "./shell/places.ts";
+import { endOf, killOf, startOf } from "./shell/shell-events.ts";
+import type { ShellProcess } from "./shell/shell-process.ts";
+import { StartKeys } from "./shell/start-keys.ts";
+import { deadlineOf, planStart } from "./shell/start-plan.ts";
+import { Sweeper } from "./shell/sweeper.ts";
+import { Watchlist } from "./shell/watchlist.ts";
+import { defaultStateRoot, SpoolRoot } from "./spool/layout.ts";
+import { giveUp } from "./spool/lease.ts";
+import { removeShell } from "./spool/sweep.ts";
+import { wallMs } from "./support/clock.ts";
+import { NacreError } from "./support/errors.ts";
+import { Events } from "./support/events.ts";
 import {
   FINISHED_MAX_AGE_SECONDS,
   KILL_GRACE_MS,
   LIVE_SHELLS_PER_SCOPE_MAX_COUNT,
   SPOOL_QUOTA_BYTES,
   STREAM_CAP_BYTES,
-} from "../support/limits.ts";
-import { adoptShells } from "./adopt.ts";
-import { Confiner } from "./confiner.ts";
-import { Deadlines } from "./deadlines.ts";
-import { endShells, type KillReport } from "./kill.ts";
-import { KnownShells } from "./known-shells.ts";
-import type { CreateShellOptions, ShellManagerOptions } from "./manager-options.ts";
-import { Places } from "./places.ts";
-import { goesOn, recordOf, remainsOf } from "./published.ts";
-import type { Session } from "./session.ts";
-import type { CommandRemains, PublishedBash, SessionOptions } from "./session-options.ts";
-import { SessionRegistry } from "./session-registry.ts";
-import { endOf, killOf, startOf } from "./shell-events.ts";
-import type { ShellProcess } from "./shell-process.ts";
-import { StartKeys } from "./start-keys.ts";
-import { deadlineOf, planStart } from "./start-plan.ts";
-import { Sweeper } from "./sweeper.ts";
-import { Watchlist } from "./watchlist.ts";
+} from "./support/limits.ts";
 
 const DEFAULT_SCOPE = "default";
 

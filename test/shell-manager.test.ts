@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
-import { useHosts } from "../fixtures/host-program.ts";
-import { isAlive } from "../fixtures/processes.ts";
-import { eventually, useShells } from "../fixtures/shells.ts";
+import { ShellManager } from "../src/shell-manager.ts";
+import { useHosts } from "./fixtures/host-program.ts";
+import { isAlive } from "./fixtures/processes.ts";
+import { eventually, useShells } from "./fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
 const runHost = useHosts();

@@ -10,7 +10,7 @@ import { findGroupParents } from "../sandbox/cgroups.ts";
 import { sandboxSpec } from "../sandbox/options.ts";
 import { realPath } from "../sandbox/real-path.ts";
 import { guardTrusted, ownProgram } from "../sandbox/trusted-base.ts";
-import { ShellManager } from "../shell/shell-manager.ts";
+import { ShellManager } from "../shell-manager.ts";
 import { defaultStateRoot, SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";

@@ -1,7 +1,7 @@
 // A look at the shells of this user, whichever program has started them.
 import { readdirSync } from "node:fs";
-import { ShellManager } from "../shell/shell-manager.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { ShellManager } from "../shell-manager.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 

@@ -3,8 +3,8 @@
 import { admit } from "../execution/admission.ts";
 import { resolveExecutionOptions } from "../execution/options.ts";
 import { startAlone } from "../execution/start.ts";
-import type { ShellManager } from "../shell/shell-manager.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import type { ShellManager } from "../shell-manager.ts";
 import { createContext } from "../tool/context.ts";
 
 export async function startOwnCommand(

@@ -2,8 +2,8 @@
 // and a person who can be asked if a terminal is there.
 import { type Admitted, admit, type SessionTarget } from "../execution/admission.ts";
 import { type ExecutionOptions, resolveExecutionOptions } from "../execution/options.ts";
-import type { Session } from "../shell/session.ts";
-import type { ShellManager } from "../shell/shell-manager.ts";
+import type { Session } from "../session/session.ts";
+import type { ShellManager } from "../shell-manager.ts";
 import { createContext, type ExecutionContext } from "../tool/context.ts";
 import { askPerson } from "./ask-person.ts";
 import type { CliIo } from "./cli-io.ts";

@@ -9,9 +9,9 @@
 //   isCurrent, readmit     start.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
 import type { SessionFacts } from "../policy/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
+import type { Session } from "../session/session.ts";
+import { MEANING_VARIABLES } from "../session/session-meaning.ts";
 import { checkCommand } from "../shell/check-start.ts";
-import type { Session } from "../shell/session.ts";
-import { MEANING_VARIABLES } from "../shell/session-meaning.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";

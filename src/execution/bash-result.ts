@@ -1,8 +1,9 @@
 // What a model reads of a foreground command: how it ended, what it printed, what it left, and what became of
 // its session.
+
+import { renumberLines } from "../session/session-lines.ts";
+import type { SessionResult } from "../session/session-options.ts";
 import { describeOutcome, type Outcome } from "../shell/outcome.ts";
-import { renumberLines } from "../shell/session-lines.ts";
-import type { SessionResult } from "../shell/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ErrorCode } from "../support/errors.ts";
 import { wirePath } from "../support/path-text.ts";

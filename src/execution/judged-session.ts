@@ -1,9 +1,10 @@
 // A session for a program that drives it by hand, with what the tools of a model have: the policy is asked, and a
 // person where it wants one, before anything runs. Without that: ShellManager.session().
+
+import type { Session } from "../session/session.ts";
+import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { KillReport } from "../shell/kill.ts";
 import { readWhole } from "../shell/output-text.ts";
-import type { Session } from "../shell/session.ts";
-import type { RunOptions, SessionResult, StartOptions } from "../shell/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";

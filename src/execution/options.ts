@@ -1,7 +1,7 @@
 // What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts } from "../policy/verdict.ts";
-import { ShellManager } from "../shell/shell-manager.ts";
+import { ShellManager } from "../shell-manager.ts";
 import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { Events } from "../support/events.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";

@@ -1,6 +1,7 @@
 // Whose shells a call can see, and as which reader it reads them.
-import type { ShellManager } from "../shell/shell-manager.ts";
+
 import type { ShellProcess } from "../shell/shell-process.ts";
+import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 

@@ -1,8 +1,9 @@
 // Starts admitted commands, and is the only module outside shell/ that starts any: in a session, from a session in the
 // background, or in a bash of their own. Each takes its command out of an Admitted.
+
+import type { Session } from "../session/session.ts";
+import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { CreateShellOptions } from "../shell/manager-options.ts";
-import type { Session } from "../shell/session.ts";
-import type { RunOptions, SessionResult, StartOptions } from "../shell/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { NacreError } from "../support/errors.ts";
 import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";

@@ -4,9 +4,9 @@ import type { Host, KillHost, ProcessRef, StartedShell } from "../engine/host.ts
 import { type PidMark, pidsSince } from "../engine/pids-since.ts";
 import { lockLimits, readStat } from "../engine/process-table.ts";
 import { reachOf } from "../engine/tag.ts";
+import type { ShellHost } from "../shell/shell-process.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import type { SessionOutput } from "./session-output.ts";
-import type { ShellHost } from "./shell-process.ts";
 
 /** One command among those of its session. */
 export interface CommandPart {

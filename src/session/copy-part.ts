@@ -1,7 +1,7 @@
 // Copies a part of a file. It may be long: never all of it in memory.
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import type { OutputPart } from "../shell/output-part.ts";
 import { READ_CHUNK_BYTES } from "../support/limits.ts";
-import type { OutputPart } from "./output-part.ts";
 
 export function copyPart({ path, from, to }: OutputPart, target: string): void {
   const source = openSync(path, "r");

@@ -1,12 +1,12 @@
 // What a background shell did not take over of its session's state. Like a session's new bash, the shell writes what it
 // has (inheritanceScript) into its own directory, and that is compared with what it was given.
 import type { StartedShell } from "../engine/host.ts";
+import { scratchOf } from "../shell/scratch.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
-import { scratchOf } from "./scratch.ts";
 import { INHERITED_NUMBER, isAtRisk, notInherited } from "./session-restore.ts";
 import { readStateOf } from "./session-state.ts";
-import type { ShellProcess } from "./shell-process.ts";
 
 /** In words; "unknown" where the shell has not come to tell in time. */
 export async function uninheritedBy(

@@ -5,11 +5,11 @@ import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename } from "node:path";
 import type { Host } from "../engine/host.ts";
+import type { ShellProcessOptions } from "../shell/shell-process.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import { remainsHost } from "./command-processes.ts";
 import type { CommandRemains, PublishedBash } from "./session-options.ts";
-import type { ShellProcessOptions } from "./shell-process.ts";
 
 type Published = Pick<ShellProcessOptions, "host" | "started" | "command" | "ageMs">;
 

@@ -5,6 +5,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { Host, StartedShell } from "../engine/host.ts";
 import { Logger } from "../engine/logger.ts";
 import type { ReportFifo } from "../engine/report-fifo.ts";
+import type { Outcome } from "../shell/outcome.ts";
+import { confinementRemarks } from "../shell/remarks.ts";
+import { ShellProcess } from "../shell/shell-process.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
 import {
@@ -14,9 +17,7 @@ import {
   WATCHDOG_LOOK_MS,
   WATCHDOG_LOOKS_COUNT,
 } from "../support/limits.ts";
-import type { Outcome } from "./outcome.ts";
 import { recordOf } from "./published.ts";
-import { confinementRemarks } from "./remarks.ts";
 import { SavedStates } from "./saved-states.ts";
 import {
   type CommandPlan,
@@ -32,7 +33,6 @@ import type { MeaningReport } from "./session-meaning.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Report } from "./session-reports.ts";
 import type { SessionWorld } from "./session-world.ts";
-import { ShellProcess } from "./shell-process.ts";
 
 export type Ending =
   | {

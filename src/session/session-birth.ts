@@ -3,13 +3,13 @@
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { StartedShell } from "../engine/host.ts";
+import { REPORTS_INSIDE } from "../shell/confiner.ts";
+import { endShells } from "../shell/kill.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";
 import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";
-import { REPORTS_INSIDE } from "./confiner.ts";
-import { endShells } from "./kill.ts";
 import { SessionBash } from "./session-bash.ts";
 import { adjustMessage, birthMessage, type HarnessPlace, harnessPlace } from "./session-harness.ts";
 import { writeScript } from "./session-inheritance.ts";

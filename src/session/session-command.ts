@@ -2,12 +2,12 @@
 // whichever comes first. What it printed and what comes next is the session's business.
 import type { Host } from "../engine/host.ts";
 import type { PidMark } from "../engine/pids-since.ts";
+import { interruptCommand } from "../shell/interrupt.ts";
+import { endShells, type Survivor } from "../shell/kill.ts";
+import type { Outcome } from "../shell/outcome.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import { type CommandPart, onlyCommand } from "./command-processes.ts";
-import { interruptCommand } from "./interrupt.ts";
-import { endShells, type Survivor } from "./kill.ts";
-import type { Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import type { CommandPlan } from "./session-harness.ts";
 import type { RunOptions } from "./session-options.ts";

@@ -2,9 +2,9 @@
 import { unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diskProblem } from "../engine/slot-pool.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
-import type { ShellProcess } from "./shell-process.ts";
 
 export class Inheritances {
   #given: { readonly file: string; readonly shell: ShellProcess }[] = [];

@@ -1,10 +1,10 @@
 // What a session says about itself, a line each. Words only.
 
+import type { Survivor } from "../shell/kill.ts";
+import { describeOutcome, type Outcome } from "../shell/outcome.ts";
 import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
-import type { Survivor } from "./kill.ts";
-import { describeOutcome, type Outcome } from "./outcome.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
 

@@ -2,15 +2,15 @@
 
 import type { Host } from "../engine/host.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
+import type { Confiner } from "../shell/confiner.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import type { CreateShellOptions } from "../shell/manager-options.ts";
+import type { Outcome } from "../shell/outcome.ts";
+import type { OutputPart } from "../shell/output-part.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Confinement } from "../spool/confinement.ts";
 import type { Events } from "../support/events.ts";
-import type { Confiner } from "./confiner.ts";
-import type { StreamName } from "./follow-output.ts";
-import type { CreateShellOptions } from "./manager-options.ts";
-import type { Outcome } from "./outcome.ts";
-import type { OutputPart } from "./output-part.ts";
 import type { Meaning } from "./session-meaning.ts";
-import type { ShellProcess } from "./shell-process.ts";
 
 export interface SessionOptions {
   /** Where it is born. Absolute. */

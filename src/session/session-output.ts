@@ -6,6 +6,15 @@ import { basename, join } from "node:path";
 import type { Host } from "../engine/host.ts";
 import type { Logger } from "../engine/logger.ts";
 import { readStat } from "../engine/process-table.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import {
+  capRemark,
+  loggerGoneRemark,
+  spoolFullRemark,
+  truncatedRemark,
+  unsureRemark,
+} from "../shell/lost-output.ts";
+import type { OutputPart } from "../shell/output-part.ts";
 import { isDiskFull } from "../spool/disk-space.ts";
 import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
@@ -16,15 +25,6 @@ import {
 } from "../support/limits.ts";
 import { copyPart } from "./copy-part.ts";
 import { drain } from "./drain.ts";
-import type { StreamName } from "./follow-output.ts";
-import {
-  capRemark,
-  loggerGoneRemark,
-  spoolFullRemark,
-  truncatedRemark,
-  unsureRemark,
-} from "./lost-output.ts";
-import type { OutputPart } from "./output-part.ts";
 import { closesOnExec, descriptorsOf, linkOf } from "./process-descriptors.ts";
 import { RetiredFiles } from "./retired-files.ts";
 import type { NewOutputs } from "./session-harness.ts";

@@ -2,15 +2,16 @@
 // it left, and what became of the bash.
 import { dirname, join } from "node:path";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import { spoolFullRemark } from "../shell/lost-output.ts";
+import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
+import { isWithinRoots } from "../shell/working-dir.ts";
 import { isDiskFull } from "../spool/disk-space.ts";
 import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import { isFull } from "../support/system-error.ts";
 import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
-import type { StreamName } from "./follow-output.ts";
-import { spoolFullRemark } from "./lost-output.ts";
-import { codeOf, fromCode, type Outcome } from "./outcome.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
@@ -21,7 +22,6 @@ import type { PublishedBash, RunOptions, SessionHouse, SessionResult } from "./s
 import { stateFile } from "./session-state.ts";
 import type { Succession } from "./session-succession.ts";
 import { isUnterminated } from "./session-syntax.ts";
-import { isWithinRoots } from "./working-dir.ts";
 
 export interface SessionPlace {
   readonly house: SessionHouse;

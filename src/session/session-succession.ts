@@ -1,10 +1,12 @@
 // The bashes of a session, one after another: which one takes the next command, what it takes over from the
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
+import { endShells, type KillReport } from "../shell/kill.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { checkWorkingDir } from "../shell/working-dir.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT, STATE_SAVE_MAX_MS } from "../support/limits.ts";
-import { endShells, type KillReport } from "./kill.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { bearBash, sessionMeta } from "./session-birth.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
@@ -15,8 +17,6 @@ import { type Report, ReportReader } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
 import { readStateOf } from "./session-state.ts";
 import { SessionWorld } from "./session-world.ts";
-import type { ShellProcess } from "./shell-process.ts";
-import { checkWorkingDir } from "./working-dir.ts";
 
 export class Succession {
   readonly nonce: string;

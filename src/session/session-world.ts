@@ -10,15 +10,15 @@ import { directoryField, encodeFields } from "../engine/protocol.ts";
 import type { ReportFifo } from "../engine/report-fifo.ts";
 import type { Room } from "../engine/room.ts";
 import { ScriptChannel } from "../engine/script-channel.ts";
+import type { Confiner } from "../shell/confiner.ts";
+import { scratchOf } from "../shell/scratch.ts";
+import { ShellProcess } from "../shell/shell-process.ts";
 import { sizeOf } from "../spool/cursor.ts";
 import { type ExitRecord, preallocateEndRecord } from "../spool/end-record.ts";
 import type { ShellMeta } from "../spool/meta.ts";
 import { NacreError } from "../support/errors.ts";
 import { WORLD_FILES_COUNT } from "../support/limits.ts";
-import type { Confiner } from "./confiner.ts";
-import { scratchOf } from "./scratch.ts";
 import type { Report } from "./session-reports.ts";
-import { ShellProcess } from "./shell-process.ts";
 
 export interface WorldOptions {
   readonly host: Host;

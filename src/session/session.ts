@@ -3,16 +3,19 @@
 import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/session-facts.ts";
+import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
+import type { KillReport } from "../shell/kill.ts";
+import { SCRATCH_NAME } from "../shell/scratch.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { checkWorkingDir } from "../shell/working-dir.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
-import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
 import { uninheritedBy } from "./inheritance-check.ts";
-import type { KillReport } from "./kill.ts";
 import { runInSession } from "./run-in-session.ts";
-import { SCRATCH_NAME } from "./scratch.ts";
 import type { SessionCommand } from "./session-command.ts";
 import { nearestDirectory } from "./session-directory.ts";
+import { tellingOf } from "./session-events.ts";
 import { LOGIN_PROFILE } from "./session-harness.ts";
 import { asBashEnv, Inheritances } from "./session-inheritance.ts";
 import { staleStartNotes, uninheritedNotes } from "./session-notes.ts";
@@ -28,9 +31,6 @@ import { SessionQueue } from "./session-queue.ts";
 import { INHERITED_NUMBER, inheritanceScript } from "./session-restore.ts";
 import { stateFile } from "./session-state.ts";
 import { Succession } from "./session-succession.ts";
-import { tellingOf } from "./shell-events.ts";
-import type { ShellProcess } from "./shell-process.ts";
-import { checkWorkingDir } from "./working-dir.ts";
 
 export class Session {
   readonly id: string;

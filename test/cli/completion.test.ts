@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { program } from "../mcp/mcp-clients.ts";
 import { useCli } from "./run-nacre.ts";
 import { atTerminal } from "./terminal.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { eventually, processesTouching } from "../fixtures/shells.ts";
 
 export interface Finished {

@@ -4,7 +4,7 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ShellManagerOptions } from "../../src/shell/manager-options.ts";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { useCli } from "./run-nacre.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../src/engine/process-table.ts";
 import type { CreateShellOptions } from "../../src/shell/manager-options.ts";
-import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellManager } from "../../src/shell-manager.ts";
 import { BASH } from "../fixtures/keepers.ts";
 import { loggerPids } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

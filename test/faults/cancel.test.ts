@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellManager } from "../../src/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 import { openSession, said } from "../fixtures/sessions.ts";

@@ -1,7 +1,7 @@
 // A command that leaves something running returns at once, loses nothing it printed, and says what it left.
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellManager } from "../../src/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ShellManager } from "../../src/shell/shell-manager.ts";
+import type { ShellManager } from "../../src/shell-manager.ts";
 import { escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { useHosts } from "../fixtures/host-program.ts";
 import { isServing, keeperPid, Mark } from "../fixtures/marked.ts";

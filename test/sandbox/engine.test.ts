@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { eventually } from "../fixtures/shells.ts";

@@ -6,7 +6,7 @@ import { findLeftovers } from "../../src/engine/find-leftovers.ts";
 import type { StartedShell } from "../../src/engine/host.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { isSameProcess } from "../../src/engine/process-table.ts";
-import { leftoversOf } from "../../src/shell/command-processes.ts";
+import { leftoversOf } from "../../src/session/command-processes.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { openSession } from "../fixtures/sessions.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { KeeperRoots } from "../../src/engine/keeper-roots.ts";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { usualStateRoots } from "../../src/spool/layout.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();

@@ -5,7 +5,7 @@ import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writ
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { Logger } from "../../src/engine/logger.ts";
-import { drain } from "../../src/shell/drain.ts";
+import { drain } from "../../src/session/drain.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();

@@ -1,7 +1,7 @@
 // Ending a command: by interrupt, by abort, by its timeout. The session goes on.
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { RunOptions } from "../../src/shell/session-options.ts";
+import type { RunOptions } from "../../src/session/session-options.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { openSession, type SaidResult, said, type TestSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { StartedShell } from "../../src/engine/host.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
-import { leftoversOf } from "../../src/shell/command-processes.ts";
+import { leftoversOf } from "../../src/session/command-processes.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

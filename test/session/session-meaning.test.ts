@@ -1,6 +1,6 @@
 // What a session knows about the meaning of its next command.
 import { describe, expect, test } from "vitest";
-import { type Meaning, meaningChange } from "../../src/shell/session-meaning.ts";
+import { type Meaning, meaningChange } from "../../src/session/session-meaning.ts";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 

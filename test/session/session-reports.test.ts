@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Report, ReportReader } from "../../src/shell/session-reports.ts";
+import { type Report, ReportReader } from "../../src/session/session-reports.ts";
 
 const BYTES = Buffer.from(
   "b\0t.1\0A\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0A\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0checkwinsize\0\n",

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { piecesOf } from "../../src/shell/bash-pieces.ts";
-import { renumberLines } from "../../src/shell/session-lines.ts";
-import { inheritanceScript, restoreScript } from "../../src/shell/session-restore.ts";
-import { readState, stateFile } from "../../src/shell/session-state.ts";
+import { piecesOf } from "../../src/session/bash-pieces.ts";
+import { renumberLines } from "../../src/session/session-lines.ts";
+import { inheritanceScript, restoreScript } from "../../src/session/session-restore.ts";
+import { readState, stateFile } from "../../src/session/session-state.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

@@ -2,8 +2,8 @@ import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { allPids, commandLine, readStat } from "../../src/engine/process-table.ts";
 import type { KillReport } from "../../src/shell/kill.ts";
-import type { ShellManager } from "../../src/shell/shell-manager.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
+import type { ShellManager } from "../../src/shell-manager.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { recordOf } from "../../src/session/published.ts";
 import { codeOf, decideOutcome, describeOutcome, type Outcome, signalOf } from "../../src/shell/outcome.ts";
-import { recordOf } from "../../src/shell/published.ts";
 import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/spool/end-record.ts";
 
 const exit = (code: number): ExitRecord => ({ ...recordOf({ exitCode: code }), endedUptimeMs: 1 });

@@ -5,7 +5,7 @@ import type { StartedShell } from "../../src/engine/host.ts";
 import { LocalHost } from "../../src/engine/local.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { readStat } from "../../src/engine/process-table.ts";
-import { recordOf } from "../../src/shell/published.ts";
+import { recordOf } from "../../src/session/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";

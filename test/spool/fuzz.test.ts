@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ShellManager } from "../../src/shell/shell-manager.ts";
+import { ShellManager } from "../../src/shell-manager.ts";
 import { CAUSE_KINDS, preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { readIdentity } from "../../src/spool/identity.ts";
 import { readMeta, writeMeta } from "../../src/spool/meta.ts";

@@ -1,7 +1,7 @@
 // `nacre kill`: ends shells, whichever program has started them, and says what was found.
 import type { KillReport } from "../../shell/kill.ts";
-import type { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import type { ShellManager } from "../../shell-manager.ts";
 import { messageOf } from "../../support/errors.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";

@@ -1,8 +1,8 @@
 // `nacre run -b`: starts a shell that outlives this program, and prints its id.
 import { sandboxOf } from "../../execution/confinement.ts";
 import { startAlone, startInSession } from "../../execution/start.ts";
-import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import { ShellManager } from "../../shell-manager.ts";
 import { ToolResult } from "../../tool/result.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";

@@ -3,9 +3,9 @@
 import { dirname } from "node:path";
 import { sessionLeftovers } from "../../execution/leftovers.ts";
 import { runInSession } from "../../execution/start.ts";
+import type { RunOptions, SessionResult } from "../../session/session-options.ts";
 import { followBytes } from "../../shell/follow-output.ts";
-import type { RunOptions, SessionResult } from "../../shell/session-options.ts";
-import { ShellManager } from "../../shell/shell-manager.ts";
+import { ShellManager } from "../../shell-manager.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT, signalExitCode } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";

@@ -3,8 +3,8 @@
 // Ctrl-C, or any other signal, kills it at once.
 import { leftoversOf } from "../../execution/leftovers.ts";
 import { startAlone } from "../../execution/start.ts";
-import { ShellManager } from "../../shell/shell-manager.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import { ShellManager } from "../../shell-manager.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";

@@ -61,7 +61,7 @@ export async function runCommand(io: CliIo, options: RunOptions): Promise<number
 async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
   const { session: name, workingDir } = plan;
   checkWorkingDir(workingDir, undefined);
-  const { ShellManager } = await import("../../shell/shell-manager.ts");
+  const { ShellManager } = await import("../../shell-manager.ts");
   const { namedSessionAsLeft } = await import("./named-session.ts");
   await using manager = new ShellManager(managerOptionsOf(plan));
   const session = name === undefined ? undefined : namedSessionAsLeft(manager, { ...plan, name });
