@@ -17,7 +17,7 @@ ln -s /proc/self/fd /dev/fd
 mount -t cgroup2 none /sys/fs/cgroup
 echo "kernel $(uname -r), control groups of version 2: $(cat /sys/fs/cgroup/cgroup.controllers)"
 cd /mnt/nacre || exit
-CI=true node scripts/test.mjs --cache=false test/sandbox/limits.test.ts </dev/null 2>&1
+CI=true node scripts/test.mjs --cache=false test/sandbox/resource-limits.test.ts </dev/null 2>&1
 echo "nacre-cgroup-v2: $?"
 # Off, as an init that ends is a panic.
 echo o >/proc/sysrq-trigger

@@ -6,15 +6,15 @@ export type { DroppedVariable, EnvironmentMode } from "./environment/environment
 export { BashTool, type DangerousPattern } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
 export type { BashMetadata } from "./execution/bash-result.ts";
+export type { ExecutionOptions, PolicyProfile } from "./execution/execution-options.ts";
 export type { JudgedSession, SessionRun } from "./execution/judged-session.ts";
 export { type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts";
 export { BashModesTool, type ModesMetadata, type ModesOptions } from "./execution/modes.ts";
-export type { ExecutionOptions, PolicyProfile } from "./execution/options.ts";
 export { registerAllTools, registerExecutionTools, registerModesTool } from "./execution/register.ts";
 export type { Verdict } from "./policy/verdict.ts";
-export type { LimitOptions } from "./sandbox/limits.ts";
-export type { SandboxOptions } from "./sandbox/options.ts";
+export type { LimitOptions } from "./sandbox/resource-limits.ts";
 export type { ConfineOptions } from "./sandbox/sandbox.ts";
+export type { SandboxOptions } from "./sandbox/sandbox-options.ts";
 export type { Session } from "./session/session.ts";
 export type { RunOptions, SessionOptions, SessionResult, StartOptions } from "./session/session-options.ts";
 export type { OutputPiece, StreamName } from "./shell/follow-output.ts";

@@ -4,11 +4,11 @@ import { verdictOn } from "./execution/admission.ts";
 import type { BashOutputMetadata } from "./execution/bash-output.ts";
 import type { BashMetadata } from "./execution/bash-result.ts";
 import { callEvents } from "./execution/call-events.ts";
+import { judgingLoader, resolveExecutionOptions } from "./execution/execution-options.ts";
 import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
 import type { KillShellMetadata } from "./execution/kill-shell.ts";
 import type { ModesMetadata } from "./execution/modes.ts";
-import { judgingLoader, resolveExecutionOptions } from "./execution/options.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 import { sessionTarget } from "./execution/session-target.ts";
 import type { Verdict } from "./policy/verdict.ts";
@@ -22,9 +22,9 @@ import { ToolRegistry } from "./tool/registry.ts";
 import type { ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 import { checkToolkitOptions } from "./toolkit/check-options.ts";
-import type { CallOptions, ToolkitOptions } from "./toolkit/options.ts";
+import type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-export type { CallOptions, ToolkitOptions } from "./toolkit/options.ts";
+export type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
 /** What is known about a result of each tool. */
 interface ToolMetadata {

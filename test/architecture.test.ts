@@ -114,7 +114,7 @@ test("no value is compared with a class of one realm", () => {
   expect(realmBoundChecks(planted)).toHaveLength(2);
 });
 
-describe("only start.ts starts commands", () => {
+describe("only start-command.ts starts commands", () => {
   /** What starts a command, by name, and where it is declared. */
   const STARTS = new Map([
     ["createShell", ["src/shell-manager.ts", "src/session/session-options.ts"]],
@@ -134,7 +134,7 @@ export const handedOn = ({ manager: m }: Toolkit) => m.createShell;
     [
       join(root, "src/mcp/made-up.ts"),
       `import { Admitted } from "../execution/admission.ts";
-import { startAlone } from "../execution/start.ts";
+import { startAlone } from "../execution/start-command.ts";
 export const made = new Admitted({});
 export const copied = startAlone({ command: "true", cwd: "/", session: null, background: false, verdict: "allow", rule: null });
 `,
@@ -180,9 +180,9 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
 
   test("syntax-check.ts has bash -n read a text, which runs nothing; a planted start is found", () => {
     expect(starts()).toEqual([
-      "src/execution/start.ts: createShell",
-      "src/execution/start.ts: run",
-      "src/execution/start.ts: start",
+      "src/execution/start-command.ts: createShell",
+      "src/execution/start-command.ts: run",
+      "src/execution/start-command.ts: start",
       "src/execution/syntax-check.ts: createShell",
       "src/mcp/bypass.ts: createShell",
       "src/mcp/bypass.ts: run",

@@ -1,8 +1,8 @@
 // Commands that nacre itself brings, for its tour and its checkup. Their text is fixed and ours, so the policy is off;
 // they still go through admission, like everything that starts.
 import { admit } from "../execution/admission.ts";
-import { resolveExecutionOptions } from "../execution/options.ts";
-import { startAlone } from "../execution/start.ts";
+import { resolveExecutionOptions } from "../execution/execution-options.ts";
+import { startAlone } from "../execution/start-command.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { createContext } from "../tool/context.ts";

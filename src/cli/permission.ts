@@ -1,7 +1,7 @@
 // How the words of `nacre run` reach admission, the same for all of its forms: the policy, the sandbox around the command,
 // and a person who can be asked if a terminal is there.
 import { type Admitted, admit, type SessionTarget } from "../execution/admission.ts";
-import { type ExecutionOptions, resolveExecutionOptions } from "../execution/options.ts";
+import { type ExecutionOptions, resolveExecutionOptions } from "../execution/execution-options.ts";
 import type { Session } from "../session/session.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { createContext, type ExecutionContext } from "../tool/context.ts";

@@ -1,13 +1,13 @@
 // The words of the command line: one program, its commands in words/, and how mistakes are told.
 import { Command } from "commander";
+import { addAuditWords } from "./definitions/define-audit.ts";
+import { addPolicyWords } from "./definitions/define-policy.ts";
+import { addRunWords } from "./definitions/define-run.ts";
+import { addSetupWords } from "./definitions/define-setup.ts";
+import { addShellsWords } from "./definitions/define-shells.ts";
+import { addToolsWords } from "./definitions/define-tools.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProgramOptions } from "./program-options.ts";
-import { addAuditWords } from "./words/audit.ts";
-import { addPolicyWords } from "./words/policy.ts";
-import { addRunWords } from "./words/run.ts";
-import { addSetupWords } from "./words/setup.ts";
-import { addShellsWords } from "./words/shells.ts";
-import { addToolsWords } from "./words/tools.ts";
 
 export function createProgram(options: ProgramOptions): Command {
   const { io } = options;

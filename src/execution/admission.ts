@@ -5,8 +5,8 @@
 //     judge                the policy, with the directory and the session state that the command would run with
 //     checkSyntax          a text that our parser cannot read, and bash neither: refused as bash would
 //     ask                  a person, where the policy wants one
-//   -> Admitted            execution/start.ts takes the command out of it, once
-//   isCurrent, readmit     start.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
+//   -> Admitted            execution/start-command.ts takes the command out of it, once
+//   isCurrent, readmit     start-command.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
 import type { SessionFacts } from "../policy/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { Session } from "../session/session.ts";
@@ -16,8 +16,8 @@ import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
 import type { DiskLinks } from "./disk-links.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
 import { Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
 import { scopeOf, whoseCall } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";

@@ -13,8 +13,12 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
-import { sandboxOf } from "./confinement.ts";
-import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import { sandboxOf } from "./confinement-notes.ts";
+import {
+  type ExecutionOptions,
+  type ResolvedExecutionOptions,
+  resolveExecutionOptions,
+} from "./execution-options.ts";
 import { polishOf, render } from "./render.ts";
 import { findShell, readerOf } from "./scope.ts";
 import { hasNew, takeNew, truncationNotes } from "./take-new.ts";

@@ -11,14 +11,18 @@ import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
-import { sandboxOf } from "./confinement.ts";
+import { sandboxOf } from "./confinement-notes.ts";
 import { DENY_RULES } from "./dangerous-patterns.ts";
-import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import {
+  type ExecutionOptions,
+  type ResolvedExecutionOptions,
+  resolveExecutionOptions,
+} from "./execution-options.ts";
 import { reportProgress } from "./progress.ts";
 import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
-import { runInSession, startInSession } from "./start.ts";
+import { runInSession, startInSession } from "./start-command.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 import { timingOf } from "./timing.ts";
 

@@ -5,7 +5,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";
 import { reportProgress } from "./progress.ts";
 import { polishOf } from "./render.ts";
-import { startAlone, takePlace } from "./start.ts";
+import { startAlone, takePlace } from "./start-command.ts";
 
 /** stdout and stderr come in their true order, in stdout. */
 export async function runForeground(

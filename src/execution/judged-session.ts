@@ -8,9 +8,9 @@ import { readWhole } from "../shell/output-text.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionTarget } from "./session-target.ts";
-import { runInSession, startInSession } from "./start.ts";
+import { runInSession, startInSession } from "./start-command.ts";
 
 /** How a command went, with what it printed as text. Where the bytes are is in `output`. */
 export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {

@@ -1,5 +1,5 @@
 // What decides about commands: a judge, and the facts it is told about where they would run. A file of its own
-// because it brings the whole policy along; options.ts loads it when it is first needed.
+// because it brings the whole policy along; execution-options.ts loads it when it is first needed.
 
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";

@@ -4,7 +4,11 @@ import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
-import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
+import {
+  type ExecutionOptions,
+  type ResolvedExecutionOptions,
+  resolveExecutionOptions,
+} from "./execution-options.ts";
 import { findShell } from "./scope.ts";
 
 export interface KillShellMetadata {

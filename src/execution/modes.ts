@@ -18,15 +18,19 @@ import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import type { CommandMetadata } from "./bash-result.ts";
-import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement.ts";
+import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement-notes.ts";
+import {
+  type ExecutionOptions,
+  type ResolvedExecutionOptions,
+  resolveExecutionOptions,
+} from "./execution-options.ts";
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
-import { type ExecutionOptions, type ResolvedExecutionOptions, resolveExecutionOptions } from "./options.ts";
 import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { textOf } from "./spool-text.ts";
-import { startAlone } from "./start.ts";
+import { startAlone } from "./start-command.ts";
 import { NotBash } from "./syntax-check.ts";
 
 export interface ModesOptions extends ExecutionOptions {

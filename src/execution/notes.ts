@@ -5,8 +5,8 @@ import type { Outcome } from "../shell/outcome.ts";
 import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
 import { fsPath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Leftover } from "./leftovers.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
 import { scopeOf } from "./scope.ts";
 
 /** A command that has ended. */

@@ -2,9 +2,9 @@
 import type { ToolRegistry } from "../tool/registry.ts";
 import { BashTool } from "./bash.ts";
 import { BashOutputTool } from "./bash-output.ts";
+import type { ExecutionOptions } from "./execution-options.ts";
 import { KillShellTool } from "./kill-shell.ts";
 import { BashModesTool, type ModesOptions } from "./modes.ts";
-import type { ExecutionOptions } from "./options.ts";
 
 /** Bash, BashOutput and KillShell. */
 export function registerExecutionTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {

@@ -4,7 +4,7 @@ import { measureText, type TextSize } from "../text/decode.ts";
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
 import { type TextEnds, truncateEnds } from "../text/truncate.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { fileOf, filteredTextOf, type Polish, type SpoolPart, textOf } from "./spool-text.ts";
 
 export interface Rendered {

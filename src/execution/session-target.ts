@@ -1,7 +1,7 @@
 // Which session a call runs in, and where that session is.
 import type { ExecutionContext } from "../tool/context.ts";
 import type { SessionTarget } from "./admission.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { scopeOf } from "./scope.ts";
 
 /** The session of a call. `named` is the directory that the call names. */

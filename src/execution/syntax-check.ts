@@ -4,7 +4,7 @@ import { NacreError } from "../support/errors.ts";
 import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { BashMetadata } from "./bash-result.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
 /** bash refuses the text: nothing was run, and what it says is the output of exit code 2. */
 export class NotBash extends NacreError {

@@ -1,7 +1,7 @@
 // How long a foreground command may take, and how long its call waits for it. Clients of MCP give up on a call at about
 // 60 seconds, so there the two differ: the call returns first, and the command keeps its deadline.
 import type { RunOptions } from "../session/session-options.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
 type TimingOptions = Pick<
   ResolvedExecutionOptions,

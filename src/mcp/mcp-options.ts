@@ -1,5 +1,5 @@
 // What the server may be told, whichever way clients reach it, and what that means for the toolkit behind it.
-import type { PolicyProfile } from "../execution/options.ts";
+import type { PolicyProfile } from "../execution/execution-options.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
 import { DEFAULT_TIMEOUT_MS, MCP_RETURN_AFTER_MS } from "../support/limits.ts";
 import type { ToolkitOptions } from "../toolkit.ts";

@@ -7,7 +7,7 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
-import { resolveExecutionOptions } from "../execution/options.ts";
+import { resolveExecutionOptions } from "../execution/execution-options.ts";
 import { render } from "../execution/render.ts";
 import { findShell } from "../execution/scope.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";

@@ -7,7 +7,7 @@ import { isKnownProgram } from "./known-programs.ts";
 import { isUnresolved, shown } from "./marks.ts";
 import { runsScripts } from "./nacre-words.ts";
 import { remembered } from "./remembered.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Reports an agent that would act without asking. It runs nothing that could be judged here. */

@@ -3,7 +3,7 @@
 
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
 import { EACH, SOMETHING } from "./marks.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { WordContext } from "./word-context.ts";
 
 export function checkArithmetic(node: SyntaxNode, context: WordContext): void {

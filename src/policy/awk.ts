@@ -2,7 +2,7 @@
 
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
-import { decodeEscapes } from "./decode.ts";
+import { decodeEscapes } from "./decode-text.ts";
 import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved } from "./marks.ts";
 

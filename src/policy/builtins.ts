@@ -5,11 +5,11 @@ import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import { directoriesNamed, isThere } from "./cd-targets.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
-import { formatted } from "./decode.ts";
+import { formatted } from "./decode-text.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import type { Where } from "./paths.ts";
-import type { Ended, Scope } from "./scope.ts";
+import type { Ended, Scope } from "./script-scope.ts";
 
 interface BuiltinRunner extends Runner {
   readonly where: Where;

@@ -3,7 +3,7 @@
 import type { EffectiveCommand } from "./command.ts";
 import { isUnresolved, SOMETHING, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 
 /** The directories a word may stand for, from each directory the shell may be in. */
 export function directoriesNamed(

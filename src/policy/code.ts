@@ -2,7 +2,7 @@
 // It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import { decodeEscapes } from "./decode.ts";
+import { decodeEscapes } from "./decode-text.ts";
 import { STAR, UNKNOWN } from "./marks.ts";
 
 export interface CodeScan {

@@ -7,7 +7,7 @@ import { type Frame, fieldsOf, spanOf, valuesOf } from "./fields.ts";
 import type { Origin } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { evaluateRedirections } from "./redirections.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, isPlain, PLAIN_STEPS } from "./words.ts";

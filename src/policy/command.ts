@@ -2,7 +2,7 @@
 
 import type { Flow, Origin } from "./flow.ts";
 import type { Links } from "./links.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
 
 /** One evaluated word. */

@@ -10,7 +10,7 @@ import type { Frame } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { endlessForks } from "./forks.ts";
 import { EACH, hasGlob, UNKNOWN } from "./marks.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, evaluateWord } from "./words.ts";

@@ -3,7 +3,7 @@
 
 import { forEachChild, type SyntaxNode } from "unbash";
 import type { Budget } from "./budget.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 
 /** So many numbers in a row are no choice of anything. */
 export const WIDE_RANGE_COUNT = 1_000;

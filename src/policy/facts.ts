@@ -5,7 +5,7 @@ import { changes, changesOf } from "./effects/changes.ts";
 import { deletes, deletionsOf } from "./effects/deletions.ts";
 import type { RawEffect } from "./effects/effect.ts";
 import type { EffectKind } from "./effects/effect-kind.ts";
-import { permissionsOf, setsPermissions } from "./effects/permissions.ts";
+import { permissionsOf, setsPermissions } from "./effects/permission-effects.ts";
 import { reads, readsOf } from "./effects/reads.ts";
 import { writes, writesOf } from "./effects/writes.ts";
 import type { Place, Where } from "./paths.ts";

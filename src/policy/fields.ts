@@ -3,7 +3,7 @@
 import type { Assignment, Word } from "unbash";
 import type { Field } from "./command.ts";
 import type { Flow, Origin } from "./flow.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, evaluateWord } from "./words.ts";

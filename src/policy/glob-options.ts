@@ -1,7 +1,7 @@
 // What shell options add to the files that a pattern matches.
 
 import { BRACKET, hasGlob, QUESTION, STAR } from "./marks.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 
 /** Patterns that match more than usual, as the patterns that match the rest: `dotglob`, GLOBIGNORE, `nocaseglob`. */
 export function withGlobOptions(fields: readonly string[], scope: Scope): readonly string[] {

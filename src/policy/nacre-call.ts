@@ -7,7 +7,7 @@ import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "./marks.ts";
 import { NACRE_OPTIONS, nacreLikeOption, nacreWords } from "./nacre-words.ts";
 import { changeDirectory, type Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { Profile } from "./verdict.ts";
 
 /** The rules this command is judged by. */

@@ -8,7 +8,7 @@ import { type Frame, fieldsOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
 import { changeDirectory, locate, type Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateQuoted, evaluateText } from "./words.ts";
 

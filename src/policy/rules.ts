@@ -8,9 +8,8 @@ import { diskRules } from "./rules/disks.ts";
 import { exfiltrationRules } from "./rules/exfiltration.ts";
 import { fetchedRules } from "./rules/fetched.ts";
 import { gitRules } from "./rules/git.ts";
-import { injectionRules } from "./rules/injection.ts";
 import { moveRules } from "./rules/moves.ts";
-import { permissionRules } from "./rules/permissions.ts";
+import { permissionRules } from "./rules/permission-changes.ts";
 import { persistenceRules } from "./rules/persistence.ts";
 import { privilegeRules } from "./rules/privilege.ts";
 import { processRules } from "./rules/processes.ts";
@@ -18,6 +17,7 @@ import { sharedRules } from "./rules/shared.ts";
 import { signRules } from "./rules/signs.ts";
 import { systemFileRules } from "./rules/system-files.ts";
 import { unfamiliarRules } from "./rules/unfamiliar.ts";
+import { injectionRules } from "./rules/variable-injection.ts";
 
 export const RULES: readonly Rule[] = [
   ...deletionRules,

@@ -2,7 +2,7 @@
 
 import { Names } from "./names.ts";
 import type { Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 /** Puts into the scope what earlier commands of the session changed. */

@@ -2,7 +2,7 @@
 
 import { readOptions } from "./argv.ts";
 import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
-import { decodeEscapes } from "./decode.ts";
+import { decodeEscapes } from "./decode-text.ts";
 import { elsewhere } from "./deferred.ts";
 import { type Flow, flowOf } from "./flow.ts";
 

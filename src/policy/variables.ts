@@ -2,9 +2,9 @@
 
 import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
-import { isInReach } from "./identity.ts";
 import { changeDirectory, type Where } from "./paths.ts";
-import { isShell } from "./shells.ts";
+import { isInReach } from "./program-identity.ts";
+import { isShell } from "./shell-programs.ts";
 
 const LOADS =
   /^(LD_\w+|DYLD_\w+|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|BASH_LOADABLES_PATH|GCONV_PATH|GIT_EXEC_PATH|GIT_CONFIG\w*|GIT_TEMPLATE_DIR|GIT_PROXY_COMMAND|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|LUA_INIT|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS|MAKEFLAGS|NPM_CONFIG_SCRIPT_SHELL|npm_config_script_shell|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER)$/;

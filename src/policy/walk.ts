@@ -29,7 +29,7 @@ import { parseText } from "./parse.ts";
 import type { Where } from "./paths.ts";
 import { writeFiles } from "./redirections.ts";
 import { runCommand } from "./run-command.ts";
-import { Scope } from "./scope.ts";
+import { Scope } from "./script-scope.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import { applySession } from "./session-scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";

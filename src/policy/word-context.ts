@@ -4,7 +4,7 @@ import type { ArithmeticExpansionPart, ProcessSubstitutionPart, SyntaxNode } fro
 import type { Budget } from "./budget.ts";
 import type { Flow, Origin } from "./flow.ts";
 import type { Where } from "./paths.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 
 /** Everything that holds a script of its own. */
 export type Substitution = Extract<

@@ -5,13 +5,13 @@ import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { numberOf } from "./arithmetic.ts";
 import { expandBraces } from "./braces.ts";
-import { decodeAnsiC } from "./decode.ts";
+import { decodeAnsiC } from "./decode-text.ts";
+import { expandParameter, expandSimple } from "./expand-parameters.ts";
 import type { Flow } from "./flow.ts";
 import { withGlobs } from "./glob.ts";
 import { withGlobOptions } from "./glob-options.ts";
 import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
-import { expandParameter, expandSimple } from "./parameters.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 import { lookAheadSteps } from "./slow-text.ts";
 import type { WordContext } from "./word-context.ts";
 

@@ -11,7 +11,7 @@ import { isFull } from "../support/system-error.ts";
 import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { explainFailure, explainMissing } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
-import type { SandboxSpec } from "./options.ts";
+import type { SandboxSpec } from "./sandbox-options.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { guardTrusted } from "./trusted-base.ts";
 import { isSeen, viewOf } from "./view.ts";

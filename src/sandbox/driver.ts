@@ -3,8 +3,8 @@
 import type { Confinement } from "../spool/confinement.ts";
 import type { FoundRepository } from "./find-repositories.ts";
 import type { GuardedLink } from "./guarded-links.ts";
-import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
+import type { SandboxSpec } from "./sandbox-options.ts";
 
 export type ProbeResult =
   | { readonly ok: true }

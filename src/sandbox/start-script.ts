@@ -2,7 +2,7 @@
 // becomes the sandbox. Pure.
 import { isAbsolute } from "node:path";
 import type { WrappedStart } from "./driver.ts";
-import type { LimitPlan } from "./limits.ts";
+import type { LimitPlan } from "./resource-limits.ts";
 
 export interface StartParts {
   readonly limits: LimitPlan | undefined;

@@ -8,9 +8,9 @@ import type { Shown, WrapPlan } from "./driver.ts";
 import { guardRepositories } from "./git-guard.ts";
 import type { GuardedLink } from "./guarded-links.ts";
 import { secretsOf } from "./masks.ts";
-import type { SandboxSpec } from "./options.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
+import type { SandboxSpec } from "./sandbox-options.ts";
 import { guardStartup } from "./startup-guard.ts";
 import { trustedIn } from "./trusted-base.ts";
 

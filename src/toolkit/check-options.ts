@@ -4,7 +4,7 @@ import { NacreError } from "../support/errors.ts";
 import { MAX_TIMEOUT_MS } from "../support/limits.ts";
 import { nearest } from "../support/nearest.ts";
 import { shownPath } from "../support/path-text.ts";
-import type { ToolkitOptions } from "./options.ts";
+import type { ToolkitOptions } from "./toolkit-options.ts";
 import {
   absolutePath,
   type Check,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ExecutionOptions } from "../../src/execution/options.ts";
+import type { ExecutionOptions } from "../../src/execution/execution-options.ts";
 import type { Verdict } from "../../src/policy/verdict.ts";
 import type { ApprovalRequest } from "../../src/tool/context.ts";
 import { createToolkit, type Toolkit } from "../../src/toolkit.ts";

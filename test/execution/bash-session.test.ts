@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ExecutionOptions } from "../../src/execution/options.ts";
+import type { ExecutionOptions } from "../../src/execution/execution-options.ts";
 import { judge } from "../../src/policy/judge.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually } from "../fixtures/shells.ts";

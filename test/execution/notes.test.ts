@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { resolveExecutionOptions } from "../../src/execution/execution-options.ts";
 import { notesOn } from "../../src/execution/notes.ts";
-import { resolveExecutionOptions } from "../../src/execution/options.ts";
 import { createContext } from "../../src/tool/context.ts";
 import { useShells } from "../fixtures/shells.ts";
 

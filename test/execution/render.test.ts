@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveExecutionOptions } from "../../src/execution/options.ts";
+import { resolveExecutionOptions } from "../../src/execution/execution-options.ts";
 import { polishOf, render } from "../../src/execution/render.ts";
 import { compilePattern } from "../../src/text/pattern.ts";
 import { useShells } from "../fixtures/shells.ts";

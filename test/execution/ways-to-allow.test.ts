@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { ExecutionOptions } from "../../src/execution/execution-options.ts";
 import { createJudging } from "../../src/execution/judging.ts";
-import type { ExecutionOptions } from "../../src/execution/options.ts";
 import { waysToAllow } from "../../src/execution/ways-to-allow.ts";
 
 const WORKSPACE = join(homedir(), "work", "place");

@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { sandboxSpec } from "../../src/sandbox/options.ts";
 import { realPath } from "../../src/sandbox/real-path.ts";
+import { sandboxSpec } from "../../src/sandbox/sandbox-options.ts";
 import { viewOf } from "../../src/sandbox/view.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 

@@ -2,7 +2,7 @@
 // by the attacks.
 import { expect, test } from "vitest";
 import { Bubblewrap } from "../../src/sandbox/bubblewrap.ts";
-import { sandboxSpec } from "../../src/sandbox/options.ts";
+import { sandboxSpec } from "../../src/sandbox/sandbox-options.ts";
 import { seccompProgram } from "../../src/sandbox/seccomp.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { noSandbox } from "../fixtures/sandboxes.ts";

@@ -1,6 +1,6 @@
 // `nacre run -b`: starts a shell that outlives this program, and prints its id.
-import { sandboxOf } from "../../execution/confinement.ts";
-import { startAlone, startInSession } from "../../execution/start.ts";
+import { sandboxOf } from "../../execution/confinement-notes.ts";
+import { startAlone, startInSession } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
 import { ToolResult } from "../../tool/result.ts";

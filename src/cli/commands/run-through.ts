@@ -2,7 +2,7 @@
 // Ctrl-C interrupts the command with everything it started and kills what is left after the grace period; a second
 // Ctrl-C, or any other signal, kills it at once.
 import { leftoversOf } from "../../execution/leftovers.ts";
-import { startAlone } from "../../execution/start.ts";
+import { startAlone } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
 import type { CliIo } from "../cli-io.ts";

@@ -50,7 +50,7 @@ export async function runCommand(io: CliIo, options: RunOptions): Promise<number
     return await runInBackground(io, plan);
   }
   if (session !== undefined) {
-    const { runInNamedSession } = await import("./run-in-session.ts");
+    const { runInNamedSession } = await import("./run-named-session.ts");
     return await runInNamedSession(io, plan, session);
   }
   const { runThrough } = await import("./run-through.ts");

@@ -6,7 +6,7 @@ import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { shown } from "../marks.ts";
 import { holdsCredentials } from "../paths.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";
-import { isShell } from "../shells.ts";
+import { isShell } from "../shell-programs.ts";
 import { readGit } from "./git.ts";
 import { onRows } from "./tables.ts";
 

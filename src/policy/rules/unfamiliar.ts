@@ -4,7 +4,7 @@ import { asksForHelp } from "../facts.ts";
 import { isKnownProgram } from "../known-programs.ts";
 import { shown } from "../marks.ts";
 import type { Rule } from "../rule.ts";
-import { isShell } from "../shells.ts";
+import { isShell } from "../shell-programs.ts";
 import { isWrapper } from "../wrappers.ts";
 
 const RUNS_FILES = /^(python[\d.]*|node|ruby|perl|php|lua|deno|bun|tsx|ts-node|source|\.)$/;

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { expect, test } from "vitest";
-import { resolveExecutionOptions } from "../../src/execution/options.ts";
+import { resolveExecutionOptions } from "../../src/execution/execution-options.ts";
 import { judge } from "../../src/policy/judge.ts";
 import { useShells } from "../fixtures/shells.ts";
 

@@ -2,7 +2,7 @@
 // this session left, whichever process ran that. One at a time; jobs end with the process that started them.
 import { dirname } from "node:path";
 import { sessionLeftovers } from "../../execution/leftovers.ts";
-import { runInSession } from "../../execution/start.ts";
+import { runInSession } from "../../execution/start-command.ts";
 import type { RunOptions, SessionResult } from "../../session/session-options.ts";
 import { followBytes } from "../../shell/follow-output.ts";
 import { ShellManager } from "../../shell-manager.ts";

@@ -5,12 +5,12 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field } from "./command.ts";
 import { WIDE_RANGE_COUNT } from "./counting.ts";
-import { decodeBase64, decodeByteEscapes, decodeHex, formatted, translated } from "./decode.ts";
+import { decodeBase64, decodeByteEscapes, decodeHex, formatted, translated } from "./decode-text.ts";
 import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
 import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./script-scope.ts";
 
 export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where): Flow {
   const fold = Object.hasOwn(FOLDS, command.program) ? FOLDS[command.program] : undefined;

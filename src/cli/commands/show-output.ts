@@ -1,6 +1,6 @@
 // `nacre output`: what a shell has printed. Reads the files and moves no reader's position. As a text it is what an
 // agent would read: cleaned, cut to size, stderr below; as bytes (--all, --raw, --follow) what was printed.
-import { resolveExecutionOptions } from "../../execution/options.ts";
+import { resolveExecutionOptions } from "../../execution/execution-options.ts";
 import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import { describeOutcome } from "../../shell/outcome.ts";

@@ -1,9 +1,9 @@
 // The words about shells that exist already: ps, output, wait, kill, clean.
 import { type Command, Option } from "commander";
 import type { CleanOptions } from "../commands/clean.ts";
-import type { KillOptions } from "../commands/kill.ts";
-import type { OutputOptions } from "../commands/output.ts";
+import type { KillOptions } from "../commands/kill-shells.ts";
 import type { PsOptions } from "../commands/ps.ts";
+import type { OutputOptions } from "../commands/show-output.ts";
 import type { WaitOptions } from "../commands/wait.ts";
 import { readCount, readMs, readSignal } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
@@ -65,7 +65,7 @@ Examples:
   nacre output 3f9a --all > build.log`,
     )
     .action(async (id: string, options: Omit<OutputOptions, "id">) => {
-      const { printOutput } = await import("../commands/output.ts");
+      const { printOutput } = await import("../commands/show-output.ts");
       done(await printOutput(io, { ...options, id }));
     });
 }
@@ -119,7 +119,7 @@ Examples:
     .action(async (ids: string[], options: Omit<KillOptions, "ids">, command: Command) => {
       if (ids.length === 0 && !options.all) command.error("error: missing required argument 'id' (or --all)");
       if (ids.length > 0 && options.all) command.error("error: give ids or --all, not both");
-      const { killShells } = await import("../commands/kill.ts");
+      const { killShells } = await import("../commands/kill-shells.ts");
       done(await killShells(io, { ...options, ids }));
     });
 }

@@ -1,7 +1,7 @@
 // What a result says about what its command may touch, and what a model is told beforehand.
 import { type Confinement, describeConfinement } from "../spool/confinement.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
-import type { ResolvedExecutionOptions } from "./options.ts";
 
 /** The `sandbox` of a result: every one says what it ran under. */
 export function sandboxOf(confinement: Confinement | undefined): string {

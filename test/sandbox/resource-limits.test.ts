@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findGroupParents } from "../../src/sandbox/cgroups.ts";
-import { Limits } from "../../src/sandbox/limits.ts";
+import { Limits } from "../../src/sandbox/resource-limits.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { eventually } from "../fixtures/shells.ts";

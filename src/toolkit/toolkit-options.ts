@@ -1,5 +1,5 @@
 // What a toolkit can be told, and what a single call may change of it.
-import type { ExecutionOptions } from "../execution/options.ts";
+import type { ExecutionOptions } from "../execution/execution-options.ts";
 import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/hooks.ts";

@@ -1,6 +1,6 @@
 // The words of `nacre tools` and `nacre mcp`: what agents get.
 import type { Command } from "commander";
-import type { ServeOptions } from "../commands/mcp.ts";
+import type { ServeOptions } from "../commands/serve-mcp.ts";
 import type { ToolsOptions } from "../commands/tools.ts";
 
 import {
@@ -61,7 +61,7 @@ Examples:
   nacre mcp --http 7077`,
     )
     .action(async (options: ServeOptions) => {
-      const { serve } = await import("../commands/mcp.ts");
+      const { serve } = await import("../commands/serve-mcp.ts");
       done(await serve(io, options));
     });
   addSandboxWords(mcp);
