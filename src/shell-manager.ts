@@ -4,7 +4,7 @@ import { uptime } from "node:os";
 import type { Containment, Host } from "./engine/host.ts";
 import { LocalHost } from "./engine/local.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
-import { goesOn, recordOf, remainsOf } from "./session/published.ts";
+import { bashRecord, goesOn, remainsOf } from "./session/published.ts";
 import type { Session } from "./session/session.ts";
 import type { CommandRemains, PublishedBash, SessionOptions } from "./session/session-options.ts";
 import { SessionRegistry } from "./session/session-registry.ts";
@@ -298,7 +298,7 @@ export class ShellManager {
   #publishRemains(remains: CommandRemains): ShellProcess {
     const shell = this.#shells.add(remainsOf(this.#host, remains));
     // Before it is one of ours: that its command has ended was told as the session's.
-    shell.conclude(recordOf(remains));
+    shell.conclude(bashRecord(remains));
     this.#shells.own(shell);
     return shell;
   }

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -49,7 +49,7 @@ test("the tree keeps its own import rules", () => {
   expect(copyWith("clean", () => {}).output).toContain("no dependency violations found");
 });
 
-test("an import from a higher storey is refused", () => {
+test("an import from a higher layer is refused", () => {
   const { status, output } = copyWith("upward", (dir) => {
     appendFileSync(
       join(dir, "src/support/clock.ts"),
@@ -60,7 +60,7 @@ test("an import from a higher storey is refused", () => {
   expect(output).toContain("not-in-allowed: src/support/clock.ts → src/tool/registry.ts");
 });
 
-test("an import of a type from a sibling on the same storey is refused", () => {
+test("an import of a type from a sibling on the same layer is refused", () => {
   const { status, output } = copyWith("sideways", (dir) => {
     appendFileSync(join(dir, "src/text/decode.ts"), 'export type { ShellMeta } from "../spool/meta.ts";\n');
   });
@@ -194,6 +194,47 @@ export const copied = startAlone({ command: "true", cwd: "/", session: null, bac
     // 2673: the constructor is private; 2345: an argument of another type.
     expect(program.getSemanticDiagnostics(source).map(({ code }) => code)).toEqual([2673, 2345]);
   }, 120_000);
+});
+
+describe("every name is given once", () => {
+  // The entry points of the package are named after the folder they export; schemas after a provider.
+  const isFree = (file: string) => /^src\/[^/]*\.ts$|^src\/tool\/schemas\//.test(file);
+  const sources = ts.sys
+    .readDirectory(join(root, "src"), [".ts"])
+    .map((path) => relative(root, path))
+    .filter((file) => !isFree(file));
+
+  /** Names with more than one place, as `name: places`. */
+  function repeated(places: Iterable<readonly [name: string, place: string]>): string[] {
+    const found = new Map<string, string[]>();
+    for (const [name, place] of places) found.set(name, [...(found.get(name) ?? []), place]);
+    return [...found].filter(([, all]) => all.length > 1).map(([name, all]) => `${name}: ${all.join(", ")}`);
+  }
+
+  function exportsOf(file: string, text: string): [name: string, place: string][] {
+    const declaration =
+      /^export (?:async )?(?:abstract )?(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm;
+    return [...new Set([...text.matchAll(declaration)].map(([, name = ""]) => name))].map((name) => [
+      name,
+      file,
+    ]);
+  }
+
+  test("to one file", () => {
+    expect(sources.length).toBeGreaterThan(300);
+    expect(repeated(sources.map((file) => [basename(file), file]))).toEqual([]);
+  });
+
+  test("to one exported symbol", () => {
+    expect(
+      repeated(sources.flatMap((file) => exportsOf(file, readFileSync(join(root, file), "utf8")))),
+    ).toEqual([]);
+    const planted = [
+      ...exportsOf("a.ts", "export const one = 1;\n"),
+      ...exportsOf("b.ts", "export function one() {}\n"),
+    ];
+    expect(repeated(planted)).toEqual(["one: a.ts, b.ts"]);
+  });
 });
 
 test("the built package offers exactly its public names", () => {

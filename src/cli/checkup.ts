@@ -20,7 +20,7 @@ import { humanizeBytes } from "../text/snip.ts";
 import { counted } from "./amounts.ts";
 import { startOwnCommand } from "./own-command.ts";
 
-export interface Finding {
+export interface CheckupFinding {
   readonly name: string;
   /** "failed": nothing runs without it. "limited": commands run, and a promise is weaker. */
   readonly status: "ok" | "limited" | "failed";
@@ -28,9 +28,9 @@ export interface Finding {
   readonly fix?: string;
 }
 
-type Result = Omit<Finding, "name">;
+type Result = Omit<CheckupFinding, "name">;
 
-export async function* checkup(workingDir: string): AsyncGenerator<Finding, void, void> {
+export async function* checkup(workingDir: string): AsyncGenerator<CheckupFinding, void, void> {
   yield named("Node", nodeVersion());
   yield named("system", system());
   const state = stateRoot();
@@ -207,7 +207,7 @@ async function orFailed(look: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function named(name: string, result: Result): Finding {
+function named(name: string, result: Result): CheckupFinding {
   return { name, ...result };
 }
 
@@ -224,7 +224,7 @@ function failed(detail: string, fix?: string): Result {
 }
 
 /** One sentence over all. */
-export function summary(findings: readonly Finding[]): string {
+export function summary(findings: readonly CheckupFinding[]): string {
   const failures = findings.filter(({ status }) => status === "failed").length;
   const limits = findings.filter(({ status }) => status === "limited").length;
   if (failures > 0) return `nacre cannot work here: ${counted(failures, "thing")} to repair.`;

@@ -24,7 +24,7 @@ export function lookAtShells(): ShellManager {
 }
 
 /** A shell by what a person has typed of its id. */
-export function findShell(manager: ShellManager, id: string): ShellProcess {
+export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = manager.find(id);
   if (shell) return shell;
   throw new NacreError("shell_not_found", `Shell not found: ${id}. ${whatThereIs(manager)}`);

@@ -14,7 +14,7 @@ export const MODES = ["default", "slow", "background"] as const;
 export const ON_TIMEOUT = ["background", "kill"] as const;
 
 export type Policy = (typeof POLICIES)[number];
-export type Dialect = (typeof DIALECTS)[number];
+export type DialectWord = (typeof DIALECTS)[number];
 export type Format = (typeof FORMATS)[number];
 export type EnvMode = (typeof ENV_MODES)[number];
 export type Mode = (typeof MODES)[number];

@@ -15,7 +15,7 @@ import { type Leftover, sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import type { RefusalMetadata } from "./refusal.ts";
 import { type OutputParts, render } from "./render.ts";
-import type { Timing } from "./timing.ts";
+import type { CallTiming } from "./timing.ts";
 
 /** What is told of a command in either dialect. */
 export interface CommandMetadata extends RefusalMetadata {
@@ -46,7 +46,7 @@ export interface ResultPlace {
   readonly asked: Pick<BashMetadata, "command" | "description">;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  readonly timing: Timing;
+  readonly timing: CallTiming;
 }
 
 export async function bashResult(

@@ -22,7 +22,7 @@ import { reportProgress } from "./progress.ts";
 import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
-import { runInSession, startInSession } from "./start-command.ts";
+import { runAdmitted, startInSession } from "./start-command.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 import { timingOf } from "./timing.ts";
 
@@ -95,7 +95,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const timing = timingOf(timeout, options);
     let stopProgress = () => {};
     try {
-      const result = await runInSession(admitted, {
+      const result = await runAdmitted(admitted, {
         ...timing,
         onWait: (before) => context.onProgress?.({ message: waitingMessage(before) }),
         onStart: (output) => {

@@ -10,7 +10,7 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionTarget } from "./session-target.ts";
-import { runInSession, startInSession } from "./start-command.ts";
+import { runAdmitted, startInSession } from "./start-command.ts";
 
 /** How a command went, with what it printed as text. Where the bytes are is in `output`. */
 export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {
@@ -51,7 +51,7 @@ export class JudgedSession {
   async run(command: string, options: Omit<RunOptions, "onTurn"> = {}): Promise<SessionRun> {
     const { env: _, workingDir: __, signal: ___, ...rest } = options;
     const admitted = await this.#admit(command, options, false);
-    const result = await runInSession(admitted, rest);
+    const result = await runAdmitted(admitted, rest);
     const { stdout, stderr } = result;
     return {
       ...result,

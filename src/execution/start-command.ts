@@ -18,7 +18,7 @@ type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 const turns = new Turns(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /** Runs the command in its session when those before it have ended, if it may still run there then. */
-export async function runInSession(
+export async function runAdmitted(
   admitted: Admitted,
   options: Omit<RunOptions, "onTurn" | "workingDir" | "env" | "signal"> = {},
 ): Promise<SessionResult> {

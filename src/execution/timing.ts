@@ -9,10 +9,10 @@ type TimingOptions = Pick<
 >;
 
 /** `timeoutMs`: the command is killed then. `backgroundAfterMs`: the call returns then and the command runs on. */
-export type Timing = Pick<RunOptions, "timeoutMs" | "backgroundAfterMs">;
+export type CallTiming = Pick<RunOptions, "timeoutMs" | "backgroundAfterMs">;
 
 /** `asked` is the timeout that the call names. */
-export function timingOf(asked: number | undefined, options: TimingOptions): Timing {
+export function timingOf(asked: number | undefined, options: TimingOptions): CallTiming {
   const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
   const wanted = asked ?? (options.defaultDeadline ? options.defaultTimeoutMs : undefined);
   const timeoutMs = wanted === undefined ? Number.POSITIVE_INFINITY : Math.min(wanted, maxTimeoutMs);

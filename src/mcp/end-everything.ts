@@ -1,12 +1,9 @@
 // The end of a connection: its shells get a short grace, its calls come back, then everything is let go.
 // Short, because a client that closes the door waits a second or two before it kills the server.
 import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerDeps } from "./surroundings.ts";
 
-export async function endEverything({
-  kit,
-  inFlight,
-}: Pick<Surroundings, "kit" | "inFlight">): Promise<void> {
+export async function endEverything({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFlight">): Promise<void> {
   const running = kit.manager.listRunning().filter((shell) => !shell.durable);
   const ending = { by: "the end of its host", graceMs: MCP_END_GRACE_MS };
   await Promise.all([

@@ -10,9 +10,9 @@ export const MCP_PATH = "/mcp";
 export const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
 
 /** The token that let a request in, "" where none is needed; or why it stays outside, as an HTTP status and words. */
-export type Admission = { readonly token: string } | Refusal;
+export type Admission = { readonly token: string } | HttpRefusal;
 
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   readonly message: string;
 }

@@ -4,7 +4,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { HttpAddress } from "./http-address.ts";
 import type { HttpDoor } from "./http-door.ts";
-import { HttpGuard, MCP_PATH, METHODS, type Refusal } from "./http-guard.ts";
+import { HttpGuard, type HttpRefusal, MCP_PATH, METHODS } from "./http-guard.ts";
 import type { Log } from "./log.ts";
 
 export interface HttpListenerOptions {
@@ -52,7 +52,7 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
 }
 
 /** In JSON-RPC, because that is what the other side reads. */
-function refuse(response: ServerResponse, { status, message }: Refusal): void {
+function refuse(response: ServerResponse, { status, message }: HttpRefusal): void {
   const challenge = status === 401 ? { "WWW-Authenticate": 'Bearer realm="nacre"' } : {};
   const allowed = status === 405 ? { Allow: METHODS.join(", ") } : {};
   const head = { "Content-Type": "application/json", Connection: "close", ...challenge, ...allowed };

@@ -4,11 +4,11 @@ import { McpServer } from "@modelcontextprotocol/server";
 import { instructionsFor } from "./instructions.ts";
 import type { McpOptions } from "./mcp-options.ts";
 import { registerResources } from "./shell-resources.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerDeps } from "./surroundings.ts";
 import { registerTools } from "./tool-adapter.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
-export function createServer(options: McpOptions, surroundings: Surroundings): McpServer {
+export function createServer(options: McpOptions, surroundings: ServerDeps): McpServer {
   const { dialect = "shells", onTimeout } = options;
   const server = new McpServer(
     { name: "nacre", title: "nacre", version: options.version },

@@ -11,7 +11,7 @@ import { createLog } from "./log.ts";
 import { type McpOptions, toolkitOptions } from "./mcp-options.ts";
 import { createServer } from "./mcp-server.ts";
 import { prepareSoon } from "./prepare-soon.ts";
-import { createSurroundings, type Surroundings } from "./surroundings.ts";
+import { createSurroundings, type ServerDeps } from "./surroundings.ts";
 import { untilEnd } from "./until-end.ts";
 import { WatchBus } from "./watch-bus.ts";
 
@@ -54,7 +54,7 @@ export async function serveHttp(options: HttpOptions, io: HttpIo): Promise<void>
   }
 }
 
-function openScope(options: McpOptions, surroundings: Surroundings): HttpDoor {
+function openScope(options: McpOptions, surroundings: ServerDeps): HttpDoor {
   const { kit, scope, watch, log } = surroundings;
   const ownSession = (session: string | undefined) =>
     session === undefined || options.session !== undefined ? surroundings : { ...surroundings, session };

@@ -15,9 +15,9 @@ import { sizeOf } from "../spool/cursor.ts";
 import { messageOf } from "../support/errors.ts";
 import { RESOURCE_TITLE_MAX_CHARS } from "../support/limits.ts";
 import { createContext } from "../tool/context.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerDeps } from "./surroundings.ts";
 
-export function registerResources(server: McpServer, surroundings: Surroundings): void {
+export function registerResources(server: McpServer, surroundings: ServerDeps): void {
   const template = new ResourceTemplate("shell://{id}/output", {
     list: (): ListResourcesResult => ({ resources: surroundings.shells().map(describe) }),
   });
@@ -55,7 +55,7 @@ function describe(shell: ShellProcess): ListResourcesResult["resources"][number]
   };
 }
 
-async function read(uri: URL, id: string, { kit, scope }: Surroundings): Promise<string> {
+async function read(uri: URL, id: string, { kit, scope }: ServerDeps): Promise<string> {
   const { manager } = kit;
   let shell: ShellProcess;
   try {
@@ -70,7 +70,7 @@ async function read(uri: URL, id: string, { kit, scope }: Surroundings): Promise
 /** Tells the client of every change, or of those to the resources it wants. Returns how to stop. */
 export function announce(
   { server }: McpServer,
-  { watch, log }: Surroundings,
+  { watch, log }: ServerDeps,
   wants: (uri: string) => boolean = () => true,
 ): () => void {
   const failed = (error: unknown) => log(`a notification was not sent: ${messageOf(error)}`);
@@ -84,7 +84,7 @@ export function announce(
 }
 
 /** The older era asks for each resource by itself; in the newer one the SDK keeps the subscriptions. */
-function serveSubscriptions(mcp: McpServer, surroundings: Surroundings): void {
+function serveSubscriptions(mcp: McpServer, surroundings: ServerDeps): void {
   const { server } = mcp;
   const wanted = new Set<string>();
   let stop: (() => void) | undefined;

@@ -5,7 +5,7 @@ import { Approvals } from "./approvals.ts";
 import type { Log } from "./log.ts";
 import { ShellWatch } from "./shell-watch.ts";
 
-export interface Surroundings {
+export interface ServerDeps {
   readonly kit: Toolkit;
   readonly log: Log;
   /** Whose shells are seen. */
@@ -20,12 +20,12 @@ export interface Surroundings {
   shells(): readonly ShellProcess[];
 }
 
-export interface SurroundingsOptions extends Pick<Surroundings, "kit" | "log" | "scope" | "inFlight"> {
+export interface SurroundingsOptions extends Pick<ServerDeps, "kit" | "log" | "scope" | "inFlight"> {
   /** Whether other servers may have shells of this scope, too. */
   readonly shared: boolean;
 }
 
-export function createSurroundings(options: SurroundingsOptions): Surroundings {
+export function createSurroundings(options: SurroundingsOptions): ServerDeps {
   const { kit, scope, shared, log, inFlight } = options;
   const shells = () =>
     shared

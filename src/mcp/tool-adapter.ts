@@ -14,10 +14,10 @@ import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
 import type { CallOptions } from "../toolkit.ts";
 import { canAsk } from "./approvals.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ServerDeps } from "./surroundings.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
-export function registerTools(server: McpServer, surroundings: Surroundings): void {
+export function registerTools(server: McpServer, surroundings: ServerDeps): void {
   for (const tool of surroundings.kit.registry.listAll()) {
     const { name, title, description, annotations } = tool;
     server.registerTool(
@@ -39,7 +39,7 @@ export function registerTools(server: McpServer, surroundings: Surroundings): vo
 }
 
 interface Call {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ServerDeps;
   readonly tool: BaseTool;
   readonly args: unknown;
   readonly ctx: ServerContext;

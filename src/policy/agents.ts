@@ -1,7 +1,7 @@
 // Other agents: programs that run commands by rules of their own, with or without asking a person.
 
 import { AGENTS, type Agent, SHARED_SWITCHES } from "./agent-table.ts";
-import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
 import { asksForHelp } from "./facts.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { isUnresolved, shown } from "./marks.ts";
@@ -11,7 +11,7 @@ import type { Scope } from "./script-scope.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Reports an agent that would act without asking. It runs nothing that could be judged here. */
-export function runAgent(command: EffectiveCommand, { scope }: Surroundings, runner: Runner): null {
+export function runAgent(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): null {
   const agent = agentNamed(command.program);
   if (agent === "none") return null;
   const found = agent === "unknown" ? sharedSwitch(command) : loosened(agent, command, scope);

@@ -1,12 +1,12 @@
 // awk programs: system(), pipes to and from commands, files they write.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
 import { decodeEscapes } from "./decode-text.ts";
 import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved } from "./marks.ts";
 
-export function scanAwk(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+export function scanAwk(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const options = readOptions(command.args, {
     values: "Fvfei",
     longValues: ["file", "source", "assign", "include"],
@@ -21,7 +21,7 @@ export function scanAwk(command: EffectiveCommand, around: Surroundings, runner:
   return flowOf(null, command.stdin.origins);
 }
 
-function scanProgram(text: string, here: Surroundings, runner: Runner): void {
+function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   const { span } = here;
   if (isUnresolved(text) && text.length < 3)
     runner.sign("hidden-code", span, "awk runs a program that is made at run time");

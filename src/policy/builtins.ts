@@ -4,7 +4,7 @@ import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { readOptions } from "./argv.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import { directoriesNamed, isThere } from "./cd-targets.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { formatted } from "./decode-text.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
@@ -16,11 +16,11 @@ interface BuiltinRunner extends Runner {
 }
 
 /** null: nothing more than noted; what it prints is folded as for any program. */
-type Builtin = (command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner) => Flow | null;
+type Builtin = (command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner) => Flow | null;
 
 export function runBuiltin(
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
   runner: BuiltinRunner,
 ): Flow | null {
   const builtin = Object.hasOwn(BUILTINS, command.called) ? BUILTINS[command.called] : undefined;
@@ -160,13 +160,13 @@ function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
   return command.substituted.includes("network") ? "remote-code" : "hidden-code";
 }
 
-function later(around: Surroundings, via: string): Surroundings {
+function later(around: CommandContext, via: string): CommandContext {
   return { ...around, scope: around.scope.fork(), via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }
 
 function changesDirectory(
   command: EffectiveCommand,
-  { scope }: Surroundings,
+  { scope }: CommandContext,
   { where }: BuiltinRunner,
 ): Flow {
   const { operands, flags } = readOptions(command.args);
@@ -187,7 +187,7 @@ function withoutLinks(text: string, named: (cwd: string) => readonly string[], {
   return (cwd: string) => [...made.links.followed(text, cwd, true), ...named(cwd)];
 }
 
-function declares(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
+function declares(command: EffectiveCommand, { scope }: CommandContext, runner: BuiltinRunner): Flow {
   const { flags, operands } = readOptions(command.args);
   evaluatedNames(operands, runner);
   const counts = new Map<string, number>();
@@ -206,7 +206,7 @@ function declares(command: EffectiveCommand, { scope }: Surroundings, runner: Bu
   return SILENT;
 }
 
-function reads(command: EffectiveCommand, { scope }: Surroundings, runner: BuiltinRunner): Flow {
+function reads(command: EffectiveCommand, { scope }: CommandContext, runner: BuiltinRunner): Flow {
   const { operands, values } = readOptions(command.args, { values: "adinNptu" });
   evaluatedNames(operands, runner);
   const lines = linesOf(command, values.get("u")?.[0], scope);
@@ -224,13 +224,13 @@ function reads(command: EffectiveCommand, { scope }: Surroundings, runner: Built
 }
 
 /** A text that an option hands over to be run: `mapfile -C`, `complete -C`. */
-function callsBack(command: EffectiveCommand, option: string, around: Surroundings, runner: Runner): Flow {
+function callsBack(command: EffectiveCommand, option: string, around: CommandContext, runner: Runner): Flow {
   for (const { text } of readOptions(command.args, { values: `${option}AFGPSWXo` }).values.get(option) ?? [])
     runner.runText(text, later(around, command.called));
   return SILENT;
 }
 
-function readsWithCallback(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): Flow {
+function readsWithCallback(command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner): Flow {
   const { values, operands } = readOptions(command.args, { values: "CdnsuOc" });
   for (const { text } of values.get("C") ?? []) runner.runText(text, later(around, command.called));
   evaluatedNames(operands, runner);
@@ -249,7 +249,7 @@ function linesOf(
   return kept?.connected ? (kept.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
 }
 
-function printsIntoVariable(command: EffectiveCommand, around: Surroundings, runner: BuiltinRunner): null {
+function printsIntoVariable(command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner): null {
   const [flag, name] = command.args;
   if (flag?.text.startsWith("-v")) {
     evaluatedNames(flag.text === "-v" && name ? [name] : [flag], runner);
@@ -266,7 +266,7 @@ function printsIntoVariable(command: EffectiveCommand, around: Surroundings, run
   return null;
 }
 
-function testsVariable(command: EffectiveCommand, _around: Surroundings, runner: BuiltinRunner): Flow {
+function testsVariable(command: EffectiveCommand, _around: CommandContext, runner: BuiltinRunner): Flow {
   evaluatedNames(command.args, runner);
   return SILENT;
 }

@@ -2,9 +2,9 @@
 
 import type { Assignment, Command, Redirected, Redirection as RedirectionNode, Word } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
-import type { AssignedValue, Field, Surroundings } from "./command.ts";
-import { type Frame, fieldsOf, spanOf, valuesOf } from "./fields.ts";
-import type { Origin } from "./flow.ts";
+import type { AssignedValue, CommandContext, Field } from "./command.ts";
+import { type Frame, fieldsOf, fieldValues, spanOf } from "./fields.ts";
+import type { DataOrigin } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { evaluateRedirections } from "./redirections.ts";
 import type { Scope } from "./script-scope.ts";
@@ -15,7 +15,7 @@ import { evaluateText, isPlain, PLAIN_STEPS } from "./words.ts";
 export interface EvaluatedCommand {
   /** One argv for every program its name may stand for. */
   readonly argvs: readonly (readonly Field[])[];
-  readonly around: Surroundings;
+  readonly around: CommandContext;
 }
 
 export function evaluateCommand(node: Command, frame: Frame, context: WordContext): EvaluatedCommand {
@@ -23,7 +23,7 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
   frame.around = span;
   const plain = plainArgv(node, frame, context);
   if (plain) return { argvs: [plain], around: bareAround(frame, span) };
-  const seen: Origin[] = [...(frame.carries ?? [])];
+  const seen: DataOrigin[] = [...(frame.carries ?? [])];
   const watched = watching(context, seen);
   const { assigned, words, redirections } = sorted(node);
   context.budget.spend(2 * (1 + redirections.length));
@@ -45,7 +45,7 @@ export function evaluateCommand(node: Command, frame: Frame, context: WordContex
 
 const NOTHING: readonly never[] = [];
 
-function bareAround({ scope, stdin, via }: Frame, span: Span): Surroundings {
+function bareAround({ scope, stdin, via }: Frame, span: Span): CommandContext {
   return { scope, stdin, via, redirects: NOTHING, assignments: NOTHING, substituted: NOTHING, span };
 }
 
@@ -64,7 +64,7 @@ function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readon
 }
 
 /** The redirections of a compound command. */
-export function readRedirections(node: Redirected, frame: Frame, context: WordContext): Surroundings {
+export function readRedirections(node: Redirected, frame: Frame, context: WordContext): CommandContext {
   const span = spanOf(node, frame);
   frame.around = span;
   const { redirects, stdin } = evaluateRedirections(node.redirects, frame, context);
@@ -72,7 +72,7 @@ export function readRedirections(node: Redirected, frame: Frame, context: WordCo
 }
 
 /** Notes the origins of everything that is substituted. */
-export function watching(context: WordContext, seen: Origin[]): WordContext {
+export function watching(context: WordContext, seen: DataOrigin[]): WordContext {
   return {
     ...context,
     substitute: (part) => {
@@ -156,16 +156,16 @@ function assignedValues(
   context: WordContext,
 ): readonly AssignedValue[] {
   const span = spanOf(node, frame);
-  if (!stays) return valuesOf(node, context).map((value) => ({ name: node.name, value, span }));
-  const origins: Origin[] = [];
-  const values = valuesOf(node, watching(context, origins));
+  if (!stays) return fieldValues(node, context).map((value) => ({ name: node.name, value, span }));
+  const origins: DataOrigin[] = [];
+  const values = fieldValues(node, watching(context, origins));
   assignTo(frame.scope, node, { values, origins }, context);
   return values.map((value) => ({ name: node.name, value, span }));
 }
 
 interface Assigned {
   readonly values: readonly string[];
-  readonly origins: readonly Origin[];
+  readonly origins: readonly DataOrigin[];
 }
 
 function assignTo(scope: Scope, node: Assignment, { values, origins }: Assigned, context: WordContext): void {

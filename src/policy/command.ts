@@ -1,6 +1,6 @@
 // An effective command: what really runs after words are evaluated and wrappers are peeled; and the one interface through which wrappers, shells and interpreters hand back what they would run.
 
-import type { Flow, Origin } from "./flow.ts";
+import type { DataOrigin, Flow } from "./flow.ts";
 import type { Links } from "./links.ts";
 import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
@@ -40,7 +40,7 @@ export interface EffectiveCommand {
   /** The symbolic links that paths may lead through. */
   readonly links: Links;
   /** Origins of what was substituted into its words. */
-  readonly substituted: readonly Origin[];
+  readonly substituted: readonly DataOrigin[];
   readonly span: Span;
 }
 
@@ -69,21 +69,21 @@ export type SignKind =
   | "policy-error";
 
 /** What a running command hands to the commands inside it. */
-export interface Surroundings {
+export interface CommandContext {
   readonly scope: Scope;
   readonly stdin: Flow;
   readonly via: readonly string[];
   readonly redirects: readonly Redirection[];
   readonly assignments: readonly AssignedValue[];
-  readonly substituted: readonly Origin[];
+  readonly substituted: readonly DataOrigin[];
   readonly span: Span;
 }
 
 /** How peeled commands and nested texts get back to the walk. */
 export interface Runner {
   /** Runs an argv; answers what it prints. */
-  runArgv(argv: readonly Field[], around: Surroundings): Flow;
+  runArgv(argv: readonly Field[], around: CommandContext): Flow;
   /** Runs shell text; answers what it prints. */
-  runText(text: string, around: Surroundings): Flow;
+  runText(text: string, around: CommandContext): Flow;
   sign(kind: SignKind, span: Span, detail: string): void;
 }

@@ -7,7 +7,7 @@ import { watching } from "./command-words.ts";
 import { countedFar, isCounter } from "./counting.ts";
 import type { Directories } from "./directories.ts";
 import type { Frame } from "./fields.ts";
-import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
+import { type DataOrigin, type Flow, flowOf, joinOrigins } from "./flow.ts";
 import { endlessForks } from "./forks.ts";
 import { EACH, hasGlob, UNKNOWN } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
@@ -120,7 +120,7 @@ function walkBranch(
 }
 
 export function walkFor(node: For | Select, frame: Frame, walker: Walker): Flow {
-  const seen: Origin[] = [...(frame.carries ?? [])];
+  const seen: DataOrigin[] = [...(frame.carries ?? [])];
   const context = watching(walker.context(frame), seen);
   const words = node.wordlist?.flatMap((word) => evaluateWord(word, context).alternatives.flat());
   if (words?.some((word) => word.startsWith("/proc/") && hasGlob(word))) seen.push("processes");

@@ -1,12 +1,12 @@
 // Texts that something else runs later: at, cron tables, recipes of a makefile from stdin.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 import { changeDirectory } from "./paths.ts";
 
-export function runDeferred(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runDeferred(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (!/^(at|batch|crontab|g?make)$/.test(command.program)) return null;
   const inside = elsewhere(command, around);
   const { text } = command.stdin;
@@ -34,7 +34,7 @@ export function runDeferred(command: EffectiveCommand, around: Surroundings, run
 }
 
 /** Where such a text runs: in a shell that shares neither variables nor input with this one. */
-export function elsewhere({ program }: EffectiveCommand, around: Surroundings): Surroundings {
+export function elsewhere({ program }: EffectiveCommand, around: CommandContext): CommandContext {
   return {
     ...around,
     scope: around.scope.fork(),
@@ -44,11 +44,11 @@ export function elsewhere({ program }: EffectiveCommand, around: Surroundings): 
   };
 }
 
-function fileNamed(text: string, { scope }: Surroundings): Flow | undefined {
+function fileNamed(text: string, { scope }: CommandContext): Flow | undefined {
   return scope.files.get(changeDirectory(text, scope.cwds[0] ?? UNKNOWN));
 }
 
-function runMake(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runMake(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const options = readOptions(command.args, {
     values: "fCIojlW",
     longValues: ["file", "makefile", "eval", "directory"],

@@ -1,12 +1,12 @@
 // Editors and viewers that run commands from inside: sed's e and w, vim's :!, ed's !, less's +!, .shell of sqlite3.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { remembered } from "./remembered.ts";
 import { sedActions } from "./sed.ts";
 
-export function runEditor(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runEditor(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (/^g?sed$/.test(command.program)) return runSed(command, within(command, around), runner);
   const bang = bangOf(command.program);
   if (bang === null) return null;
@@ -36,7 +36,7 @@ const BANGS: readonly (readonly [RegExp, RegExp])[] = [
 
 const bangOf = remembered((program) => BANGS.find(([name]) => name.test(program))?.[1] ?? null);
 
-function within(command: EffectiveCommand, around: Surroundings): Surroundings {
+function within(command: EffectiveCommand, around: CommandContext): CommandContext {
   return { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
 }
 
@@ -45,7 +45,7 @@ function textsOf(command: EffectiveCommand): readonly Field[] {
   return stdin.text !== null && stdin.connected ? [...args, { text: stdin.text, span }] : args;
 }
 
-function runSed(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runSed(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const options = readOptions(command.args, {
     values: "efl",
     longValues: ["expression", "file", "line-length"],

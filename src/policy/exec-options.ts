@@ -1,7 +1,7 @@
 // Options through which a harmless-looking program runs another one. The value is read as the shell would read it.
 
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, NO_FLOW } from "./flow.ts";
 
 interface ExecOptions extends OptionTable {
@@ -66,7 +66,11 @@ const TABLE: Readonly<Record<string, ExecOptions>> = {
 /** Nothing is surprising about a compressor or a remote shell by its own name. */
 const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
 
-export function runExecOptions(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runExecOptions(
+  command: EffectiveCommand,
+  around: CommandContext,
+  runner: Runner,
+): Flow | null {
   const handed = handedOn(command);
   if (handed) {
     const via = [...around.via, command.program];

@@ -2,7 +2,7 @@
 
 import type { Assignment, Word } from "unbash";
 import type { Field } from "./command.ts";
-import type { Flow, Origin } from "./flow.ts";
+import type { DataOrigin, Flow } from "./flow.ts";
 import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
@@ -18,7 +18,7 @@ export interface Frame {
   /** The span of the command whose words are being evaluated. */
   around?: Span;
   /** Where the values of a loop's variable came from. */
-  readonly carries?: readonly Origin[];
+  readonly carries?: readonly DataOrigin[];
   /** Whether something looks at the exit status, so that `set -e` does not end the shell. */
   readonly isTested?: boolean;
 }
@@ -38,13 +38,13 @@ export function fieldsOf(
     // Evaluated for what a subscript runs.
     if (word.index) evaluateText(word.index, context);
     const name = word.name + (word.append ? "+=" : "=");
-    return valuesOf(word, context).map((value) => [{ text: name + value, span }]);
+    return fieldValues(word, context).map((value) => [{ text: name + value, span }]);
   }
   const { alternatives, flow } = evaluateWord(word, context);
   return alternatives.map((fields) => fields.map((text) => (flow ? { text, span, flow } : { text, span })));
 }
 
-export function valuesOf(node: Assignment, context: WordContext): readonly string[] {
+export function fieldValues(node: Assignment, context: WordContext): readonly string[] {
   if (node.value.type === "Word") return evaluateText(node.value, context);
   const values = node.value.elements.flatMap((word) => evaluateWord(word, context).alternatives.flat());
   // `([key]=value)` assigns the value.

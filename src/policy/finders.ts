@@ -1,7 +1,7 @@
 // find and fd: the roots are what -exec and -delete act on, unless a test narrows them down.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { withGlobs } from "./glob.ts";
 import { DEEP, MANY, STAR } from "./marks.ts";
@@ -81,13 +81,13 @@ function isNarrow(expression: readonly Field[]): boolean {
   return tests >= branches;
 }
 
-export function runFinder(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runFinder(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (/^(g?find|bfs)$/.test(command.program)) return runFind(command, around, runner);
   if (command.program === "fd" || command.program === "fdfind") return runFd(command, around, runner);
   return null;
 }
 
-function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runFind(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const search = readFind(command.args);
   const paths = foundPaths(search).map(({ text }) => text);
   const { expression } = search;
@@ -104,7 +104,7 @@ function runFind(command: EffectiveCommand, around: Surroundings, runner: Runner
   return flowOf(paths.join("\n"), []);
 }
 
-function runFd(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runFd(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const at = command.args.findIndex(({ text }) => /^(-x|-X|--exec|--exec-batch)$/.test(text));
   const own = at < 0 ? command.args : command.args.slice(0, at);
   const options = readOptions(own, {
@@ -128,7 +128,7 @@ function runFd(command: EffectiveCommand, around: Surroundings, runner: Runner):
 function runOnPaths(
   argv: readonly Field[],
   paths: readonly string[],
-  around: Surroundings,
+  around: CommandContext,
   runner: Runner,
   appends = false,
 ): void {
@@ -144,7 +144,7 @@ function runOnPaths(
   }
 }
 
-function inside(command: EffectiveCommand, around: Surroundings): Surroundings {
+function inside(command: EffectiveCommand, around: CommandContext): CommandContext {
   return {
     ...around,
     via: [...around.via, command.program],

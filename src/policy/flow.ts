@@ -1,7 +1,7 @@
 // What flows between commands: the text where it is certain, and where it came from.
 
 /** Where data came from, as far as it matters to a rule. */
-export type Origin =
+export type DataOrigin =
   | "network"
   | "secret"
   | "endless"
@@ -19,23 +19,23 @@ export type Origin =
 export interface Flow {
   /** null where it is not known. */
   readonly text: string | null;
-  readonly origins: readonly Origin[];
+  readonly origins: readonly DataOrigin[];
   /** Every text it may be, where there are a few. */
   readonly alternatives?: readonly string[];
   /** Whether anything is at the other end; a command without a pipe reads nothing. */
   readonly connected: boolean;
 }
 
-export const NO_ORIGINS: readonly Origin[] = [];
+export const NO_ORIGINS: readonly DataOrigin[] = [];
 
 export const NO_FLOW: Flow = { text: "", origins: NO_ORIGINS, connected: false };
 
-export function flowOf(text: string | null, origins: readonly Origin[] = NO_ORIGINS): Flow {
+export function flowOf(text: string | null, origins: readonly DataOrigin[] = NO_ORIGINS): Flow {
   return { text, origins, connected: true };
 }
 
-export function joinOrigins(...all: readonly (readonly Origin[])[]): readonly Origin[] {
-  let joined: readonly Origin[] = NO_ORIGINS;
+export function joinOrigins(...all: readonly (readonly DataOrigin[])[]): readonly DataOrigin[] {
+  let joined: readonly DataOrigin[] = NO_ORIGINS;
   for (const origins of all) {
     if (origins.length === 0 || origins === joined) continue;
     joined = joined.length === 0 ? origins : [...new Set([...joined, ...origins])];

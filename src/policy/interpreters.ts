@@ -5,7 +5,7 @@ import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
 import { type OptionTable, readOptions, valuesOf } from "./argv.ts";
 import { scanAwk } from "./awk.ts";
 import { type CodeScan, scanCode } from "./code.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
 import { loosenedByCode } from "./nacre-code.ts";
@@ -50,7 +50,7 @@ interface CodeRunner extends Runner {
 
 export function runInterpreter(
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
   runner: CodeRunner,
 ): Flow | null {
   if (/^([gmn]?awk|busybox-awk)$/.test(command.program))
@@ -71,7 +71,7 @@ export function runInterpreter(
 function scriptOf(
   first: Field | undefined,
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
 ): readonly Field[] {
   const { span, stdin } = command;
   if (first?.flow) return [{ text: first.flow.text ?? UNKNOWN, span, flow: first.flow }];
@@ -85,7 +85,7 @@ function scriptOf(
 
 function runCode(
   code: string,
-  around: Surroundings,
+  around: CommandContext,
   flow: Flow | null,
   command: EffectiveCommand,
   runner: CodeRunner,
@@ -118,7 +118,7 @@ function runCode(
 }
 
 /** Keys that the code reads and sends, as the command that does the same. */
-function sentSecrets({ sends, argvs }: CodeScan, { scope }: Surroundings): readonly (readonly string[])[] {
+function sentSecrets({ sends, argvs }: CodeScan, { scope }: CommandContext): readonly (readonly string[])[] {
   if (!sends) return [];
   const [cwd = UNKNOWN] = scope.cwds;
   return argvs
@@ -137,7 +137,7 @@ function signs(scan: CodeScan, program: string, span: Span, runner: Runner): voi
   if (scan.reverseShell) runner.sign("reverse-shell", span, `${program} connects a shell to a socket`);
 }
 
-function inside(command: EffectiveCommand, around: Surroundings): Surroundings {
+function inside(command: EffectiveCommand, around: CommandContext): CommandContext {
   return {
     ...around,
     scope: around.scope.fork(),

@@ -2,19 +2,19 @@
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
-import { quoted } from "./wrappers.ts";
+import { quotedWord } from "./wrappers.ts";
 
-export function runItems(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runItems(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (command.program === "xargs" || command.program === "gxargs") return runXargs(command, around, runner);
   if (command.program === "parallel" || command.program === "env_parallel")
     return runParallel(command, around, runner);
   return null;
 }
 
-function runXargs(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+function runXargs(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const options = readOptions(command.args, {
     values: "aEILnPsd",
     longValues: ["arg-file", "delimiter", "max-args", "max-procs", "max-lines", "max-chars", "replace"],
@@ -56,7 +56,7 @@ function itemsOf(stdin: Flow, wholeLines: boolean): readonly string[] {
     : unquoted;
 }
 
-function runParallel(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function runParallel(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const at = command.args.findIndex(({ text }) => /^:::?:?\+?$/.test(text) && text.length >= 3);
   const own = at < 0 ? command.args : command.args.slice(0, at);
   const { operands, flags } = readOptions(own, {
@@ -78,13 +78,13 @@ function runParallel(command: EffectiveCommand, around: Surroundings, runner: Ru
   if (flags.has("pipe") || flags.has("spreadstdin"))
     return runner.runText(template, { ...inside, stdin: command.stdin });
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
-    const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quoted(item));
+    const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quotedWord(item));
     // Without a template each item is a command of its own.
     const text =
       template === "" || template === "{}"
         ? item
         : placed === template
-          ? `${template} ${quoted(item)}`
+          ? `${template} ${quotedWord(item)}`
           : placed;
     runner.runText(text, inside);
   }

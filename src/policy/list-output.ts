@@ -1,13 +1,13 @@
 // What a list of commands prints, one after the other.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import { type Flow, flowOf, joinOrigins, NO_ORIGINS, type Origin } from "./flow.ts";
+import { type DataOrigin, type Flow, flowOf, joinOrigins, NO_ORIGINS } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export class ListOutput {
   readonly #count: number;
   #text: string | null = "";
-  #origins: readonly Origin[] = NO_ORIGINS;
+  #origins: readonly DataOrigin[] = NO_ORIGINS;
   #only: Flow | null = null;
 
   /** Of so many commands. */

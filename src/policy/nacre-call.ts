@@ -2,7 +2,7 @@
 // ones this command is judged by.
 
 import { type Options, readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "./marks.ts";
 import { NACRE_OPTIONS, nacreLikeOption, nacreWords } from "./nacre-words.ts";
@@ -18,7 +18,11 @@ export interface NacreRunner extends Runner {
 }
 
 /** A call of nacre, however it is started; null for any other program. */
-export function runNacre(command: EffectiveCommand, around: Surroundings, runner: NacreRunner): Flow | null {
+export function runNacre(
+  command: EffectiveCommand,
+  around: CommandContext,
+  runner: NacreRunner,
+): Flow | null {
   const words = nacreWords(command);
   if (words) return runWords(words, command, around, runner);
   const option = nacreLikeOption(command);
@@ -32,7 +36,7 @@ export function runNacre(command: EffectiveCommand, around: Surroundings, runner
 function runWords(
   words: readonly Field[],
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
   runner: NacreRunner,
 ): Flow {
   const given = words[0]?.text === "--" ? words.slice(1) : words;
@@ -76,7 +80,7 @@ interface NacreCall {
 function runOperands(
   operands: readonly Field[],
   { given, options, command }: NacreCall,
-  around: Surroundings,
+  around: CommandContext,
   runner: Runner,
 ): Flow {
   const [first] = operands;
@@ -106,7 +110,7 @@ const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"
 function looserOptions(
   options: Options,
   { cwds, assignments, links }: EffectiveCommand,
-  { scope }: Surroundings,
+  { scope }: CommandContext,
   { profile, isSandboxed, where }: NacreRunner,
 ): readonly string[] {
   const found: string[] = [];

@@ -6,7 +6,7 @@ import { readOptions, valuesOf } from "./argv.ts";
 import type { EffectiveCommand, Field } from "./command.ts";
 import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { decodeBase64, decodeByteEscapes, decodeHex, formatted, translated } from "./decode-text.ts";
-import { type Flow, flowOf, joinOrigins, type Origin } from "./flow.ts";
+import { type DataOrigin, type Flow, flowOf, joinOrigins } from "./flow.ts";
 import { EACH, hasGlob, isCertain, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 import { changeDirectory, holdsCredentials, type Where } from "./paths.ts";
 import { remembered } from "./remembered.ts";
@@ -20,7 +20,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   if (command.program === "tee") rememberCopies(command, scope);
   if (command.program === "mkfifo" || command.program === "mknod") rememberPipes(command, scope);
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command));
-  const gone: Origin | null = picksSome(command) ? "processes" : null;
+  const gone: DataOrigin | null = picksSome(command) ? "processes" : null;
   // What a program makes of a file is no longer that file.
   const flow = flowOf(
     text,
@@ -180,7 +180,7 @@ const FETCHERS = /^(curl|wget|http|https|xh|aria2c|fetch|lynx|w3m|ssh|ftp)$/;
 const SOCKETS = /^(nc(?:\.\w+)?|ncat|netcat|socat|telnet)$/;
 const DECODERS = /^(base64|base32|xxd|openssl|gunzip|zcat|gpg|uudecode)$/;
 
-function ownOrigins(command: EffectiveCommand): readonly Origin[] {
+function ownOrigins(command: EffectiveCommand): readonly DataOrigin[] {
   if (FETCHERS.test(command.program)) return ["network"];
   if (
     SOCKETS.test(command.program) ||
@@ -190,7 +190,7 @@ function ownOrigins(command: EffectiveCommand): readonly Origin[] {
   if (command.program === "yes") return ["endless"];
   if (listsProcesses(command)) return ["processes"];
   if (printsSettings(command)) return ["settings"];
-  const origins: Origin[] = DECODERS.test(command.program) ? ["decoded"] : [];
+  const origins: DataOrigin[] = DECODERS.test(command.program) ? ["decoded"] : [];
   if (readsSecret(command)) origins.push("secret");
   return origins;
 }

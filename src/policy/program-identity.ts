@@ -2,7 +2,7 @@
 // may run anything; so may a program in the workspace. That matters where it is handed a place that must not be
 // harmed, and only there: build scripts, aliases and virtual environments are everyday work.
 
-import type { EffectiveCommand, Field, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { asksForHelp } from "./facts.ts";
 import { isKnownProgram } from "./known-programs.ts";
 import { shown } from "./marks.ts";
@@ -11,14 +11,14 @@ import { changeDirectory, locate, type Where } from "./paths.ts";
 import { isWrapper } from "./wrappers.ts";
 
 /** Why it is not known what runs, and the place it is handed; null where all is well. */
-export function disguised(command: EffectiveCommand, around: Surroundings, where: Where): string | null {
+export function disguised(command: EffectiveCommand, around: CommandContext, where: Where): string | null {
   const why = unknownBecause(command, around, where);
   if (why === null || asksForHelp(command)) return null;
   const place = command.args.find((arg) => isProtected(arg, command));
   return place ? `${why}, and it is handed ${shown(place.text)}` : null;
 }
 
-function unknownBecause(command: EffectiveCommand, around: Surroundings, where: Where): string | null {
+function unknownBecause(command: EffectiveCommand, around: CommandContext, where: Where): string | null {
   const { called, cwds } = command;
   if (called.includes("/")) {
     const inside = cwds.some((cwd) => isInReach(changeDirectory(called, cwd), where));
@@ -32,7 +32,7 @@ function unknownBecause(command: EffectiveCommand, around: Surroundings, where: 
 }
 
 /** Whether a function of unknown text, or nothing at all, stands where the builtin or program was. */
-export function isRedefined({ called }: EffectiveCommand, { scope, via }: Surroundings): boolean {
+export function isRedefined({ called }: EffectiveCommand, { scope, via }: CommandContext): boolean {
   if (scope.names.redefined.size === 0 || !scope.names.redefined.has(called)) return false;
   return (
     !/^(builtin|command)$/.test(via.at(-1) ?? "") &&
@@ -53,7 +53,7 @@ export function isBuiltinName(name: string): boolean {
 /** The first entry of PATH that a command can write to and that comes before those of the system; null where none does. */
 function leadingEntry(
   { assignments, cwds }: EffectiveCommand,
-  { scope }: Surroundings,
+  { scope }: CommandContext,
   where: Where,
 ): string | null {
   const known = scope.variable("PATH")?.values;
@@ -115,7 +115,7 @@ function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): 
 /** The program a path was copied, moved or linked from; null where the command did nothing of the kind. */
 export function originOf(
   { program, called, cwds }: EffectiveCommand,
-  { scope: { made } }: Surroundings,
+  { scope: { made } }: CommandContext,
 ): string | null {
   if (!called.includes("/")) return null;
   for (const cwd of cwds) {

@@ -3,7 +3,7 @@
 
 import type { HereDoc, HereString, Redirection as RedirectionNode } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../support/limits.ts";
-import type { Field, Redirection, Surroundings } from "./command.ts";
+import type { CommandContext, Field, Redirection } from "./command.ts";
 import { type Frame, fieldsOf } from "./fields.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { isCertain, UNKNOWN } from "./marks.ts";
@@ -87,7 +87,7 @@ function readable(target: Field | undefined, scope: Scope): Flow {
 }
 
 /** Remembers what went into files; answers what is left for the pipe. */
-export function writeFiles(flow: Flow, { redirects, scope }: Surroundings, where: Where): Flow {
+export function writeFiles(flow: Flow, { redirects, scope }: CommandContext, where: Where): Flow {
   let left = flow;
   for (const { operator, descriptor, target } of redirects) {
     if (!/^(&?>>?|>\||>&)$/.test(operator) || (descriptor !== null && descriptor !== 1)) continue;

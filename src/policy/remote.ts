@@ -1,11 +1,11 @@
 // ssh: the options that run something here, and the command that runs there; kubectl exec, which runs one in a pod.
 
 import { readOptions, valuesOf } from "./argv.ts";
-import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
 
-export function runRemote(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runRemote(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (/^(kubectl|oc)$/.test(command.program)) return runInPod(command, around, runner);
   if (!/^(ssh|autossh|mosh|slogin)$/.test(command.program)) return null;
   const options = readOptions(command.args, { values: "BbcDEeFIiJLlmOopQRSWw", stopAtOperand: true });
@@ -30,7 +30,7 @@ export function runRemote(command: EffectiveCommand, around: Surroundings, runne
   return flowOf(null);
 }
 
-function runInPod(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+function runInPod(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const at = command.args.findIndex(({ text }) => text === "--");
   const [first, ...rest] = at < 0 ? [] : command.args.slice(at + 1);
   if (!first || !command.args.some(({ text }) => text === "exec")) return null;

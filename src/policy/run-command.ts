@@ -2,7 +2,7 @@
 
 import { runAgent } from "./agents.ts";
 import { runBuiltin } from "./builtins.ts";
-import type { EffectiveCommand, Field, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { runDeferred } from "./deferred.ts";
 import { runEditor } from "./editors.ts";
 import { runExecOptions } from "./exec-options.ts";
@@ -25,15 +25,15 @@ import { runFile, runShell } from "./shell-programs.ts";
 import { runStarted } from "./started-program.ts";
 import { runTerminal } from "./terminals.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
-import { peel, quoted } from "./wrappers.ts";
+import { peel, quotedWord } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
 export interface CommandRunner extends NacreRunner {
   emit(command: EffectiveCommand): void;
-  callFunction(name: string, args: readonly Field[], around: Surroundings): Flow | null;
+  callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
 }
 
-export function runCommand(argv: readonly Field[], around: Surroundings, runner: CommandRunner): Flow {
+export function runCommand(argv: readonly Field[], around: CommandContext, runner: CommandRunner): Flow {
   const command = describe(argv, around, runner.where);
   runner.emit(command);
   const [first] = argv;
@@ -52,12 +52,12 @@ export function runCommand(argv: readonly Field[], around: Surroundings, runner:
 }
 
 /** Whether something else stands where a builtin was: it does not change this shell the way the builtin would. */
-function isSwitchedOff(command: EffectiveCommand, around: Surroundings): boolean {
+function isSwitchedOff(command: EffectiveCommand, around: CommandContext): boolean {
   return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
 }
 
 /** With `autocd` a directory alone is a `cd`. */
-function enterDirectory({ called, args }: EffectiveCommand, { scope }: Surroundings): void {
+function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandContext): void {
   if (args.length > 0 || isKnownProgram(called) || isBuiltinName(called)) return;
   scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
 }
@@ -66,7 +66,7 @@ function enterDirectory({ called, args }: EffectiveCommand, { scope }: Surroundi
 const NAMES_MAX_DEPTH = 8;
 
 /** What a name may run besides the program it is known for. */
-function runOtherMeanings(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): void {
+function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
   const { scope, via } = around;
   const hidden = disguised(command, around, runner.where);
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
@@ -75,7 +75,7 @@ function runOtherMeanings(command: EffectiveCommand, around: Surroundings, runne
   if (via.length >= NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
   if (alias !== undefined) {
-    const text = [alias, ...command.args.map((arg) => quoted(arg.text))].join(" ");
+    const text = [alias, ...command.args.map((arg) => quotedWord(arg.text))].join(" ");
     // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
     scope.removeAlias(command.called);
     runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
@@ -89,7 +89,7 @@ function runOtherMeanings(command: EffectiveCommand, around: Surroundings, runne
 }
 
 /** What a command runs in turn, the first kind that fits; null where it runs nothing. */
-function runInside(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
+function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??
     runNacre(command, around, runner) ??
@@ -109,7 +109,7 @@ function runInside(command: EffectiveCommand, around: Surroundings, runner: Comm
   );
 }
 
-function runPeeled(command: EffectiveCommand, around: Surroundings, runner: CommandRunner): Flow | null {
+function runPeeled(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   const peeled = peel(command);
   if (!peeled) return null;
   // `command cd` and `builtin cd` move this very shell.
@@ -129,7 +129,7 @@ function runPeeled(command: EffectiveCommand, around: Surroundings, runner: Comm
 function runUnknown(
   command: EffectiveCommand,
   first: Field,
-  around: Surroundings,
+  around: CommandContext,
   runner: CommandRunner,
 ): Flow {
   runner.sign("unknown-program", first.span, command.called);
@@ -151,7 +151,7 @@ const GNU =
 
 const plainName = remembered((name) => GNU.exec(name)?.[1] ?? name);
 
-function describe(argv: readonly Field[], around: Surroundings, where: Where): EffectiveCommand {
+function describe(argv: readonly Field[], around: CommandContext, where: Where): EffectiveCommand {
   const called = argv[0]?.text ?? "";
   return {
     program: plainName(called.slice(called.lastIndexOf("/") + 1)),
@@ -169,6 +169,6 @@ function describe(argv: readonly Field[], around: Surroundings, where: Where): E
 }
 
 /** The surroundings of what a command runs: redirections were its own, its input is not inherited unless said. */
-function inner(around: Surroundings, via: string): Surroundings {
+function inner(around: CommandContext, via: string): CommandContext {
   return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }

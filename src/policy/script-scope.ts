@@ -9,7 +9,7 @@ import {
 } from "../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import { Directories, union as unionOf } from "./directories.ts";
-import { type Flow, joinOrigins, NO_ORIGINS, type Origin } from "./flow.ts";
+import { type DataOrigin, type Flow, joinOrigins, NO_ORIGINS } from "./flow.ts";
 import type { MadePaths } from "./made-paths.ts";
 import { UNKNOWN } from "./marks.ts";
 import { type Names, NO_NAMES } from "./names.ts";
@@ -20,7 +20,7 @@ export interface Variable {
   /** The elements, if it is an array. */
   readonly elements: readonly string[] | null;
   /** Where its value came from. */
-  readonly origins: readonly Origin[];
+  readonly origins: readonly DataOrigin[];
 }
 
 /** The file table is shared by all scopes of a walk: a subshell writes real files. */
@@ -98,7 +98,7 @@ export class Scope {
     name: string,
     values: readonly string[],
     elements: readonly string[] | null = null,
-    origins: readonly Origin[] = NO_ORIGINS,
+    origins: readonly DataOrigin[] = NO_ORIGINS,
   ): void {
     this.#ownVariables();
     if (this.#variables.size >= POLICY_VARIABLES_MAX_COUNT && !this.#variables.has(name)) return;

@@ -1,7 +1,7 @@
 // Shells and what feeds them: -c texts, scripts on stdin, sourced files, and files the same command wrote before.
 
 import { type OptionTable, readOptions } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import { changeDirectory } from "./paths.ts";
@@ -29,7 +29,7 @@ const SHELL_OPTIONS: OptionTable = { values: "oO", longValues: ["rcfile", "init-
 export const isShell = remembered((program) => SHELLS.has(program.replace(/-?\d[\d.]*$/, "")));
 
 /** A shell or a sourcing builtin; null for anything else. */
-export function runShell(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runShell(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (command.called === "." || command.called === "source") {
     const [file, ...rest] = command.args;
     if (!file) return null;
@@ -51,14 +51,14 @@ export function runShell(command: EffectiveCommand, around: Surroundings, runner
 }
 
 /** A program by its path that the same command wrote or fetched before. */
-export function runFile(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runFile(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (!command.called.includes("/")) return null;
   const flow = knownFile(command.called, around);
   return flow ? runFlow(flow, command.span, inShell(command, around, command.args), runner) : null;
 }
 
 /** Runs what a shell would read; reports text that is not known before the run. */
-export function runFlow(flow: Flow, span: Span, around: Surroundings, runner: Runner): Flow {
+export function runFlow(flow: Flow, span: Span, around: CommandContext, runner: Runner): Flow {
   if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")
       ? "reverse-shell"
@@ -75,7 +75,7 @@ function runTextOf(
   text: Field,
   args: readonly Field[],
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
   runner: Runner,
 ): Flow {
   if (isUnresolved(text.text)) {
@@ -97,13 +97,13 @@ function runTextOf(
   return { ...flow, origins: [...flow.origins, "shell"] };
 }
 
-function readStdin(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function readStdin(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   if (!command.stdin.connected) return flowOf(null, ["shell"]);
   const flow = runFlow(command.stdin, command.span, around, runner);
   return { ...flow, origins: [...flow.origins, "shell"] };
 }
 
-function readScript(file: Field, command: EffectiveCommand, around: Surroundings, runner: Runner): Flow {
+function readScript(file: Field, command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   if (file.flow) return runFlow(file.flow, file.span, around, runner);
   if (/^(-|\/dev\/(stdin|fd\/0)|\/proc\/self\/fd\/0)$/.test(file.text))
     return readStdin(command, around, runner);
@@ -114,16 +114,16 @@ function readScript(file: Field, command: EffectiveCommand, around: Surroundings
   return flowOf(null, ["shell"]);
 }
 
-function knownFile(text: string, { scope }: Surroundings): Flow | undefined {
+function knownFile(text: string, { scope }: CommandContext): Flow | undefined {
   const [cwd = UNKNOWN] = scope.cwds;
   return scope.files.size > 0 ? scope.files.get(changeDirectory(text, cwd)) : undefined;
 }
 
 function inShell(
   command: EffectiveCommand,
-  around: Surroundings,
+  around: CommandContext,
   args: readonly Field[] | null,
-): Surroundings {
+): CommandContext {
   const scope = around.scope.fork();
   scope.exitsOnError = command.args.some(({ text }) => /^-\w*e/.test(text) && isShell(command.program));
   scope.positional = args?.map(({ text }) => text) ?? null;

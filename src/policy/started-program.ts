@@ -2,12 +2,12 @@
 
 import { AGENTS, PACKAGE_PROGRAMS } from "./agent-table.ts";
 import { readOptions } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import type { Flow } from "./flow.ts";
 import { packageOf } from "./package-name.ts";
 
 /** Runs the agent that a script or module stands for; null for any other script. */
-export function runStarted(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runStarted(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const [started, ...rest] = startedBy(command);
   const program = started ? agentOf(started.text) : null;
   if (!started || program === null) return null;

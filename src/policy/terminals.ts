@@ -1,12 +1,12 @@
 // What is typed into a terminal or waits there for a key: tmux, screen, and bash's own bind.
 
 import { readOptions } from "./argv.ts";
-import type { EffectiveCommand, Field, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { decodeEscapes } from "./decode-text.ts";
 import { elsewhere } from "./deferred.ts";
 import { type Flow, flowOf } from "./flow.ts";
 
-export function runTerminal(command: EffectiveCommand, around: Surroundings, runner: Runner): Flow | null {
+export function runTerminal(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (!/^(tmux|screen|bind)$/.test(command.program)) return null;
   const inside = elsewhere(command, around);
   if (command.program === "tmux") runTmux(command.args, inside, runner);
@@ -18,14 +18,14 @@ export function runTerminal(command: EffectiveCommand, around: Surroundings, run
 const RUNS =
   /^(new|new-session|neww|new-window|splitw|split-window|respawnp|respawn-pane|respawnw|respawn-window|run|run-shell|popup|display-popup|pipep|pipe-pane)$/;
 
-function runTmux(args: readonly Field[], around: Surroundings, runner: Runner): void {
+function runTmux(args: readonly Field[], around: CommandContext, runner: Runner): void {
   const { operands } = readOptions(args, { values: "cfLST", stopAtOperand: true });
   for (const [verb, ...rest] of commandsOf(operands)) {
     if (verb) runTmuxCommand(verb.text, rest, around, runner);
   }
 }
 
-function runTmuxCommand(verb: string, rest: readonly Field[], around: Surroundings, runner: Runner): void {
+function runTmuxCommand(verb: string, rest: readonly Field[], around: CommandContext, runner: Runner): void {
   const operandsOf = (values: string) => readOptions(rest, { values, stopAtOperand: true }).operands;
   if (RUNS.test(verb)) {
     // -h is a height for a popup, and no more than a direction elsewhere.
@@ -56,14 +56,14 @@ function commandsOf(args: readonly Field[]): readonly (readonly Field[])[] {
 
 const KEYS: Readonly<Record<string, string>> = { Enter: "\n", "C-m": "\n", "C-j": "\n", Space: " " };
 
-function typed(keys: readonly Field[], between: string, around: Surroundings, runner: Runner): void {
+function typed(keys: readonly Field[], between: string, around: CommandContext, runner: Runner): void {
   const [first] = keys;
   if (!first) return;
   const texts = keys.map(({ text }) => (Object.hasOwn(KEYS, text) ? (KEYS[text] ?? text) : text));
   runner.runText(texts.join(between), { ...around, span: first.span });
 }
 
-function runScreen(args: readonly Field[], around: Surroundings, runner: Runner): void {
+function runScreen(args: readonly Field[], around: CommandContext, runner: Runner): void {
   const options = readOptions(args, { values: "ScepsthT", stopAtOperand: true });
   const [first, ...rest] = options.operands;
   if (!first) return;
@@ -78,7 +78,7 @@ function runScreen(args: readonly Field[], around: Surroundings, runner: Runner)
 }
 
 /** `bind -x '"\C-a": command'`, and a macro that types a command: `bind '"\C-a": "command\n"'`. */
-function runBind(args: readonly Field[], around: Surroundings, runner: Runner): void {
+function runBind(args: readonly Field[], around: CommandContext, runner: Runner): void {
   const options = readOptions(args, { values: "mquxrf" });
   const commands = options.values.get("x") ?? [];
   for (const { text, span } of [...commands, ...options.operands]) {

@@ -1,6 +1,6 @@
 // Variables through which another program is made to run code. Their values are walked like any other text.
 
-import type { EffectiveCommand, Runner, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
 import { changeDirectory, type Where } from "./paths.ts";
 import { isInReach } from "./program-identity.ts";
@@ -28,7 +28,7 @@ export function injectedVariable(command: EffectiveCommand): InjectedVariable | 
 }
 
 /** Walks the values that are command lines. */
-export function runVariables(command: EffectiveCommand, around: Surroundings, runner: Runner): void {
+export function runVariables(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
   for (const { name, value } of assignedBy(command)) {
     const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
     if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
@@ -50,9 +50,9 @@ export function runVariables(command: EffectiveCommand, around: Surroundings, ru
  */
 export function visibleAssignments(
   called: string,
-  { assignments, scope, span }: Surroundings,
+  { assignments, scope, span }: CommandContext,
   where: Where,
-): Surroundings["assignments"] {
+): CommandContext["assignments"] {
   const kept = scope.variable("BASH_ENV");
   if (!kept || assignments.some(({ name }) => name === "BASH_ENV")) return assignments;
   const isWritable = (path: string) => scope.cwds.some((cwd) => isInReach(changeDirectory(path, cwd), where));

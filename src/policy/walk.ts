@@ -12,7 +12,7 @@ import type {
   SyntaxNode,
 } from "unbash";
 import type { Budget } from "./budget.ts";
-import type { EffectiveCommand, Field, Runner, Sign, SignKind, Surroundings } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner, Sign, SignKind } from "./command.ts";
 import { evaluateCommand, readRedirections } from "./command-words.ts";
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkWhile } from "./control-flow.ts";
 import { Directories } from "./directories.ts";
@@ -84,12 +84,12 @@ export class Walk implements Runner {
     }
   }
 
-  runArgv(argv: readonly Field[], around: Surroundings): Flow {
+  runArgv(argv: readonly Field[], around: CommandContext): Flow {
     this.budget.spend(ARGV_STEPS + around.via.length + inputSteps(argv, around.stdin));
     return this.budget.deeper(() => runCommand(argv, around, this));
   }
 
-  runText(text: string, around: Surroundings): Flow {
+  runText(text: string, around: CommandContext): Flow {
     this.budget.spend(TEXT_STEPS + text.length / 4);
     const { scope, stdin, via, span } = around;
     return this.budget.deeper(() =>
@@ -97,7 +97,7 @@ export class Walk implements Runner {
     );
   }
 
-  callFunction(name: string, args: readonly Field[], around: Surroundings): Flow | null {
+  callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null {
     const node = around.scope.functionNamed(name);
     if (!node || this.#active.has(name)) return null;
     this.#calls.add(name);

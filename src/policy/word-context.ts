@@ -2,7 +2,7 @@
 
 import type { ArithmeticExpansionPart, ProcessSubstitutionPart, SyntaxNode } from "unbash";
 import type { Budget } from "./budget.ts";
-import type { Flow, Origin } from "./flow.ts";
+import type { DataOrigin, Flow } from "./flow.ts";
 import type { Where } from "./paths.ts";
 import type { Scope } from "./script-scope.ts";
 
@@ -19,7 +19,7 @@ export interface WordContext {
   /** Walks a substitution; answers what it prints. */
   substitute(part: Exclude<Substitution, ProcessSubstitutionPart>): Flow;
   /** Notes where a value that is put in came from. */
-  carry(origins: readonly Origin[]): void;
+  carry(origins: readonly DataOrigin[]): void;
   /** Walks a process substitution; answers what can be read from it. */
   connect(part: ProcessSubstitutionPart): Flow;
   /** Walks an arithmetic expression for what it runs. */

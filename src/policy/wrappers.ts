@@ -82,7 +82,7 @@ function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Fiel
     );
     if (!first) return null;
     // `env -S` splits its value and then goes on with the arguments behind it.
-    const tail = isEnv ? rest.map(({ text }) => ` ${quoted(text)}`).join("") : "";
+    const tail = isEnv ? rest.map(({ text }) => ` ${quotedWord(text)}`).join("") : "";
     return { ...first, text: first.text + tail };
   }
   const [head] = rest;
@@ -92,6 +92,6 @@ function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Fiel
   return { ...head, text: texts.join(wrapper.joins === "blanks" ? " " : "\n") };
 }
 
-export function quoted(text: string): string {
+export function quotedWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

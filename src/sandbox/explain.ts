@@ -2,7 +2,7 @@
 // bubblewrap said.
 import { existsSync, readFileSync } from "node:fs";
 
-export interface Refusal {
+export interface SandboxRefusal {
   readonly ok: false;
   readonly why: string;
   readonly fix: string;
@@ -23,7 +23,7 @@ export interface SystemFacts {
 const IN_DOCKER =
   "In Docker, start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined (or give it --privileged), or run with the sandbox off: the container confines already.";
 
-export function explainMissing(facts: SystemFacts = systemFacts()): Refusal {
+export function explainMissing(facts: SystemFacts = systemFacts()): SandboxRefusal {
   if (facts.platform !== "linux") {
     return no(
       "bubblewrap, which the sandbox needs, exists for Linux only",
@@ -41,7 +41,7 @@ export function explainFailure(
   code: number | null,
   words: string,
   facts: SystemFacts = systemFacts(),
-): Refusal {
+): SandboxRefusal {
   const said = words === "" ? `bwrap ended with code ${code}` : words;
   if (/Unknown option/i.test(words)) {
     return no(`bubblewrap is too old (${said})`, "Install bubblewrap 0.8.0 or later.");
@@ -76,7 +76,7 @@ export function explainFailure(
   );
 }
 
-function no(why: string, fix: string): Refusal {
+function no(why: string, fix: string): SandboxRefusal {
   return { ok: false, why, fix };
 }
 

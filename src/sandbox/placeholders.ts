@@ -23,7 +23,7 @@ export interface Placeholder {
 }
 
 /** The process that outlives the sandbox: its shim. */
-export type Holder = ProcessIdentity;
+export type PlaceholderHolder = ProcessIdentity;
 
 export class Placeholders {
   readonly #dir: string;
@@ -42,7 +42,7 @@ export class Placeholders {
    * paths hold a place only: for a further shell, too, there is nothing there.
    */
   hold<P extends { readonly placeholders: readonly Placeholder[] }>(
-    holder: Holder,
+    holder: PlaceholderHolder,
     plan: (isPlaceholder: (path: string) => boolean) => P,
   ): P {
     makeDirs(this.#dir);
@@ -65,7 +65,7 @@ export class Placeholders {
     return (path) => paths.has(path);
   }
 
-  release(holder: Holder): void {
+  release(holder: PlaceholderHolder): void {
     this.#sweep((other) => other.pid !== holder.pid || other.startTime !== holder.startTime);
   }
 
@@ -74,12 +74,12 @@ export class Placeholders {
     if (namesIn(this.#dir).length > 0) this.#sweep(() => true);
   }
 
-  #sweep(mayStay: (holder: Holder) => boolean): void {
+  #sweep(mayStay: (holder: PlaceholderHolder) => boolean): void {
     // Where the lock cannot be had, the notes stay, and the next sweep finds their holders dead.
     quietly(() => this.#locked(() => this.#removeEnded(mayStay)));
   }
 
-  #removeEnded(mayStay: (holder: Holder) => boolean): void {
+  #removeEnded(mayStay: (holder: PlaceholderHolder) => boolean): void {
     const notes = namesIn(this.#dir).flatMap((name) => {
       const [, pid, startTime = ""] = /^(\d+)-(\d+)$/.exec(name) ?? [];
       if (pid === undefined) return [];

@@ -10,7 +10,7 @@ import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
 import { NoSandbox } from "./none.ts";
-import { type Holder, Placeholders } from "./placeholders.ts";
+import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
 import { isWithin, realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";
 import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./sandbox-options.ts";
@@ -25,7 +25,7 @@ export interface ShellPlace {
   readonly id: string;
   /** The shell's own directory. */
   readonly dir: string;
-  readonly holder: Holder;
+  readonly holder: PlaceholderHolder;
 }
 
 export interface StartRequest {
@@ -61,8 +61,8 @@ export interface SandboxPlace {
   /** What runs outside of the sandbox, or is read there. */
   readonly trusted: () => readonly TrustedPath[];
   /** This process. */
-  readonly self: Holder;
-  readonly isAlive: (holder: Holder) => boolean;
+  readonly self: PlaceholderHolder;
+  readonly isAlive: (holder: PlaceholderHolder) => boolean;
 }
 
 /** How the shells of one workspace are wrapped. */

@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
-import type { Refusal } from "./explain.ts";
+import type { SandboxRefusal } from "./explain.ts";
 import { linkHolders } from "./link-holders.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
@@ -25,7 +25,7 @@ export interface TrustedPath {
 export function guardTrusted(
   trusted: readonly TrustedPath[],
   writable: readonly string[],
-): { readonly ok: true; readonly readOnly: readonly string[] } | Refusal {
+): { readonly ok: true; readonly readOnly: readonly string[] } | SandboxRefusal {
   const readOnly = new Set<string>();
   for (const { path, role } of trusted) {
     const inside = writable.find((root) => isWithin(path, root) || isWithin(root, path));
@@ -77,7 +77,7 @@ function projectOf(path: string): string | undefined {
   return undefined;
 }
 
-function refused(path: string, role: string, root: string, problem: string): Refusal {
+function refused(path: string, role: string, root: string, problem: string): SandboxRefusal {
   return {
     ok: false,
     why: `nacre's own files would be writable: ${shownPath(path)} ${role}, and lies in ${shownPath(root)}, which commands can write to: ${problem}`,

@@ -71,7 +71,7 @@ export interface CommandLeftovers {
 }
 
 /** Looked for among the pids given out since; those that only finish writing get a moment to do so. */
-export async function leftoversOf(
+export async function leftoversOfCommand(
   host: Pick<Host, "leftoversOf">,
   bash: StartedShell,
   which: { pidsBefore: PidMark; number: number; output: Pick<SessionOutput, "isHeldBy"> },

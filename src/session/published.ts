@@ -61,7 +61,7 @@ function commandMeta({ bash, files, from, deadline }: PublishedBash): ShellMeta 
 }
 
 /** How a command ended that has no record of its own. */
-export function recordOf({ exitCode }: Pick<CommandRemains, "exitCode">): ExitRecord {
+export function bashRecord({ exitCode }: Pick<CommandRemains, "exitCode">): ExitRecord {
   return {
     code: exitCode,
     capReached: false,

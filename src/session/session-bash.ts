@@ -17,7 +17,7 @@ import {
   WATCHDOG_LOOK_MS,
   WATCHDOG_LOOKS_COUNT,
 } from "../support/limits.ts";
-import { recordOf } from "./published.ts";
+import { bashRecord } from "./published.ts";
 import { SavedStates } from "./saved-states.ts";
 import {
   type CommandPlan,
@@ -282,7 +282,7 @@ export class SessionBash {
         for (const tell of this.#onBirth.splice(0)) tell();
         break;
       case "ended":
-        this.conclude(recordOf({ exitCode: report.code }));
+        this.conclude(bashRecord({ exitCode: report.code }));
         break;
       case "saved":
         this.states.take(report.number, report.problem);

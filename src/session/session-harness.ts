@@ -41,7 +41,7 @@ export interface HarnessPlace {
 
 export function harnessPlace(nonce: string, token: string, reportPath: string): HarnessPlace {
   // Opened for reading, too: that never blocks, whoever is or is not at the other end.
-  const path = quoted(reportPath);
+  const path = shellQuoted(reportPath);
   return {
     nonce,
     token,
@@ -114,7 +114,9 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
     .join("");
-  const change = outputs ? `\\exec >${quoted(outputs.stdout)} 2>${quoted(outputs.stderr)}${follow};` : "";
+  const change = outputs
+    ? `\\exec >${shellQuoted(outputs.stdout)} 2>${shellQuoted(outputs.stderr)}${follow};`
+    : "";
   const harness =
     // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
@@ -184,7 +186,7 @@ function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): 
 /** For when the command has reported: its state is saved while whoever asked reads the result. */
 export function saveMessage(place: HarnessPlace, plan: CommandPlan, putAside: PutAside): string {
   const names = Object.keys(plan.env).join(" ");
-  const restore = `\\builtin unset -v ${names};\\builtin . ${quoted(plan.hiddenPath)};`;
+  const restore = `\\builtin unset -v ${names};\\builtin . ${shellQuoted(plan.hiddenPath)};`;
   const save = saveState(place, plan.number, plan.statePath, putAside);
   return framed(place.variable, `{ ${names === "" ? "" : restore}${save}} >/dev/null 2>&1\n`);
 }
@@ -205,7 +207,9 @@ export interface BirthPlan {
 export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
   const { restoreFrom, profile } = plan;
   const restore =
-    restoreFrom === undefined ? "\\builtin shopt -s expand_aliases;" : `\\builtin . ${quoted(restoreFrom)};`;
+    restoreFrom === undefined
+      ? "\\builtin shopt -s expand_aliases;"
+      : `\\builtin . ${shellQuoted(restoreFrom)};`;
   const source =
     profile === undefined
       ? ""
@@ -223,7 +227,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
 export const LOGIN_PROFILE = "login";
 
 function sourceOf(profile: string): string {
-  if (profile !== LOGIN_PROFILE) return `\\builtin . ${quoted(profile)};`;
+  if (profile !== LOGIN_PROFILE) return `\\builtin . ${shellQuoted(profile)};`;
   const [first, ...others] = ["~/.bash_profile", "~/.bash_login", "~/.profile"].map(
     (file) => `if [[ -r ${file} ]]; then \\builtin . ${file};`,
   );
@@ -244,7 +248,7 @@ export function adjustMessage(
   const harness = [
     "{ ",
     plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
-    ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
+    ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${shellQuoted(value)};`),
     saveState(place, plan.number, plan.statePath, plan.putAside),
     "} >/dev/null 2>&1 </dev/null\n",
   ];
@@ -264,7 +268,7 @@ export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart):
 }
 
 /** Safe inside single quotes. */
-export function quoted(text: string): string {
+export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
@@ -274,9 +278,9 @@ function surroundings({ changeTo, env, hiddenPath }: CommandPlan): string {
   if (changeTo === undefined && names.length === 0) return "";
   return [
     "{ ",
-    changeTo === undefined ? "" : `\\builtin cd -- ${quoted(changeTo)};`,
-    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${quoted(hiddenPath)};`,
-    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${quoted(value)};`),
+    changeTo === undefined ? "" : `\\builtin cd -- ${shellQuoted(changeTo)};`,
+    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${shellQuoted(hiddenPath)};`,
+    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuoted(value)};`),
     "} >/dev/null 2>&1;",
   ].join("");
 }
@@ -303,14 +307,14 @@ function saveState(
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
     // What goes wrong stands before the report, and says that the state is not whole: `declare` has no exit code for it.
-    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${quoted(statePath)};`,
+    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${shellQuoted(statePath)};`,
     `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${place.toReport};`,
   ].join("");
 }
 
 /** In a subshell: it needs names of its own. */
 function listEnvironmentTo(path: string): string {
-  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${quoted(path)}`;
+  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuoted(path)}`;
 }
 
 /** The short line, and what it reads. */

@@ -11,7 +11,7 @@ import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import { isFull } from "../support/system-error.ts";
-import { type CommandLeftovers, leftoversOf } from "./command-processes.ts";
+import { type CommandLeftovers, leftoversOfCommand } from "./command-processes.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";
 import { SessionCommand } from "./session-command.ts";
 import { directoryOf, nearestDirectory, placeOf, standsInNothing } from "./session-directory.ts";
@@ -256,7 +256,7 @@ export class Run {
     if (isNoneSince(this.#pidsBefore)) return NOTHING_LEFT;
     const { started, output } = this.#bash;
     const which = { pidsBefore: this.#pidsBefore, number: this.#number, output };
-    return await leftoversOf(this.#place.house.host, started, which);
+    return await leftoversOfCommand(this.#place.house.host, started, which);
   }
 
   /** What it left running, and the shell to end that by. */

@@ -7,7 +7,7 @@ import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts"
 export function excerpt(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `the string ${quoted(value)}`;
+      return `the string ${quotedExcerpt(value)}`;
     case "bigint":
       return "a bigint";
     case "symbol":
@@ -23,7 +23,7 @@ export function excerpt(value: unknown): string {
 }
 
 /** Text in quotes, with the length told where it was cut. */
-export function quoted(text: string): string {
+export function quotedExcerpt(text: string): string {
   if (text.length <= EXCERPT_MAX_CHARS) return JSON.stringify(text);
   return `${JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS))}… (${text.length} characters)`;
 }

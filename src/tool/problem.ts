@@ -3,7 +3,7 @@
 
 import type { z } from "zod";
 import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
-import { excerpt, listed, quoted } from "./excerpt.ts";
+import { excerpt, listed, quotedExcerpt } from "./excerpt.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
 
 export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): string {
@@ -25,7 +25,7 @@ export function knownParameters({ properties = {} }: JsonSchema): string {
 
 function strangers(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {
   const prefix = path.length === 0 ? "" : `${nameOf(path)}.`;
-  const names = keys.slice(0, MESSAGE_LIST_MAX_COUNT).map((key) => quoted(prefix + key));
+  const names = keys.slice(0, MESSAGE_LIST_MAX_COUNT).map((key) => quotedExcerpt(prefix + key));
   return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}. ${knownParameters(at)}`;
 }
 

@@ -2,7 +2,7 @@
 
 import { NacreError } from "../support/errors.ts";
 import type { ToolCategory } from "./category.ts";
-import { excerpt, listed, quoted } from "./excerpt.ts";
+import { excerpt, listed, quotedExcerpt } from "./excerpt.ts";
 import { type ProviderSchemas, SCHEMA_FORMATS, type SchemaFormat } from "./schemas/formats.ts";
 import type { BaseTool } from "./tool.ts";
 
@@ -59,7 +59,7 @@ export class ToolRegistry {
 
   /** The sentence for a name that is not there: it says which ones are. */
   describeMissing(name: string): string {
-    const said = typeof name === "string" ? quoted(name) : excerpt(name);
+    const said = typeof name === "string" ? quotedExcerpt(name) : excerpt(name);
     const there =
       this.count === 0 ? "No tools are registered" : `Available tools: ${listed(this.listNames())}`;
     return `Unknown tool: ${said}. ${there}`;
@@ -100,11 +100,11 @@ function requireUsableNames(tool: BaseTool): void {
   if (!TOOL_NAME.test(tool.name)) {
     throw new NacreError(
       "invalid_input",
-      `Not a tool name: ${quoted(tool.name)}. It must match ${TOOL_NAME}`,
+      `Not a tool name: ${quotedExcerpt(tool.name)}. It must match ${TOOL_NAME}`,
     );
   }
   const bad = tool.parameters.find(({ name }) => !PARAMETER_NAME.test(name));
   if (bad === undefined) return;
-  const said = `Not a parameter name of ${tool.name}: ${quoted(bad.name)}. It must match ${PARAMETER_NAME}`;
+  const said = `Not a parameter name of ${tool.name}: ${quotedExcerpt(bad.name)}. It must match ${PARAMETER_NAME}`;
   throw new NacreError("invalid_input", said);
 }

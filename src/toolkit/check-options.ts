@@ -7,7 +7,6 @@ import { shownPath } from "../support/path-text.ts";
 import type { ToolkitOptions } from "./toolkit-options.ts";
 import {
   absolutePath,
-  type Check,
   callback,
   count,
   directory,
@@ -16,13 +15,14 @@ import {
   listOf,
   object,
   oneOf,
-  shown,
+  shownValue,
   text,
+  type ValueCheck,
   variables,
 } from "./value-checks.ts";
 
 /** Every option there is: a name that is not here is a mistake. */
-const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
+const CHECKS: Readonly<Record<keyof ToolkitOptions, ValueCheck>> = {
   workingDir: directory,
   dialect: oneOf("shells", "modes"),
   approve: callback,
@@ -71,7 +71,7 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, Check>> = {
   maxFileBytes: count(0),
 };
 
-const ENVIRONMENT_CHECKS: Readonly<Record<keyof NonNullable<ToolkitOptions["environment"]>, Check>> = {
+const ENVIRONMENT_CHECKS: Readonly<Record<keyof NonNullable<ToolkitOptions["environment"]>, ValueCheck>> = {
   mode: oneOf("safe", "all", "core", "none"),
   include: listOf(text, "names"),
   exclude: listOf(text, "names"),
@@ -98,13 +98,13 @@ export function checkToolkitOptions(options: ToolkitOptions): void {
   }
 }
 
-function checkAll(values: object, checks: Readonly<Record<string, Check>>, prefix: string): void {
+function checkAll(values: object, checks: Readonly<Record<string, ValueCheck>>, prefix: string): void {
   for (const [name, value] of Object.entries(values)) {
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (!check) throw unknownOption(name, Object.keys(checks), prefix);
     const wanted = value === undefined ? undefined : check(value);
     if (wanted !== undefined)
-      throw refused(`The option ${prefix}${name} must be ${wanted}; it is ${shown(value)}.`);
+      throw refused(`The option ${prefix}${name} must be ${wanted}; it is ${shownValue(value)}.`);
   }
 }
 

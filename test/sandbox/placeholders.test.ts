@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type Holder, type Placeholder, Placeholders } from "../../src/sandbox/placeholders.ts";
+import { type Placeholder, type PlaceholderHolder, Placeholders } from "../../src/sandbox/placeholders.ts";
 import { useCli } from "../cli/run-nacre.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "nacre-test-"));
 const { nacre } = useCli();
-const self: Holder = { pid: process.pid, startTime: "1" };
-const [first, second]: [Holder, Holder] = [
+const self: PlaceholderHolder = { pid: process.pid, startTime: "1" };
+const [first, second]: [PlaceholderHolder, PlaceholderHolder] = [
   { pid: 11, startTime: "1" },
   { pid: 12, startTime: "1" },
 ];
@@ -26,7 +26,7 @@ beforeEach(() => {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-const kept = (isAlive: (holder: Holder) => boolean) =>
+const kept = (isAlive: (holder: PlaceholderHolder) => boolean) =>
   new Placeholders(join(base, "kept"), { self, isAlive });
 
 test("they stay for the second holder, and go with it", () => {

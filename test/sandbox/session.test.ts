@@ -6,7 +6,7 @@ import { findLeftovers } from "../../src/engine/find-leftovers.ts";
 import type { StartedShell } from "../../src/engine/host.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { isSameProcess } from "../../src/engine/process-table.ts";
-import { leftoversOf } from "../../src/session/command-processes.ts";
+import { leftoversOfCommand } from "../../src/session/command-processes.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { openSession } from "../fixtures/sessions.ts";
@@ -73,7 +73,7 @@ describeSandboxed("a sandboxed session", () => {
     const { remains } = await run(`sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`);
     const started = remains?.started as StartedShell;
     const which = { pidsBefore: NO_PIDS, number: 1, output: { isHeldBy: () => false } };
-    const { processes } = await leftoversOf({ leftoversOf: findLeftovers }, started, which);
+    const { processes } = await leftoversOfCommand({ leftoversOf: findLeftovers }, started, which);
     expect(processes.map(({ command }) => command)).toEqual([`sleep ${number}`]);
   });
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { StartedShell } from "../../src/engine/host.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
-import { leftoversOf } from "../../src/session/command-processes.ts";
+import { leftoversOfCommand } from "../../src/session/command-processes.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -34,7 +34,7 @@ test("what cannot be given the number of a command is named all the same", async
   const bash = remains?.started as StartedShell;
   const found = { pid: child.pid ?? -1, startTime: "", group: 1, command: "sleep 300" };
   const which = { pidsBefore: NO_PIDS, number: 7, output: { isHeldBy: () => false } };
-  const { processes } = await leftoversOf({ leftoversOf: async () => [found] }, bash, which);
+  const { processes } = await leftoversOfCommand({ leftoversOf: async () => [found] }, bash, which);
   expect(processes).toEqual([found]);
 });
 

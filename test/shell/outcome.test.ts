@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recordOf } from "../../src/session/published.ts";
+import { bashRecord } from "../../src/session/published.ts";
 import { codeOf, decideOutcome, describeOutcome, type Outcome, signalOf } from "../../src/shell/outcome.ts";
 import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/spool/end-record.ts";
 
-const exit = (code: number): ExitRecord => ({ ...recordOf({ exitCode: code }), endedUptimeMs: 1 });
+const exit = (code: number): ExitRecord => ({ ...bashRecord({ exitCode: code }), endedUptimeMs: 1 });
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });
 
 describe("while there is no record", () => {

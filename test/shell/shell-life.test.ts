@@ -5,7 +5,7 @@ import type { StartedShell } from "../../src/engine/host.ts";
 import { LocalHost } from "../../src/engine/local.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { readStat } from "../../src/engine/process-table.ts";
-import { recordOf } from "../../src/session/published.ts";
+import { bashRecord } from "../../src/session/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { SpoolRoot } from "../../src/spool/layout.ts";
@@ -117,7 +117,7 @@ test("a cause that cannot be written is known to this process", () => {
   const { life: shell, files } = life({ attached: false });
   rmSync(files.dir, { recursive: true });
   shell.giveCause({ kind: "killed", detail: "us" });
-  shell.conclude(recordOf({ exitCode: 137 }));
+  shell.conclude(bashRecord({ exitCode: 137 }));
   expect(shell.outcome).toEqual({ kind: "killed", by: "us", code: 137 });
 });
 

@@ -22,7 +22,7 @@ export interface CheckOptions {
   readonly jsonl?: boolean;
 }
 
-export function checkCommand(io: CliIo, options: CheckOptions): number {
+export function printCheck(io: CliIo, options: CheckOptions): number {
   const { command, json = false, explain: whole = false } = options;
   checkIsCommand(command);
   const facts = factsOf(io, options);

@@ -1,5 +1,5 @@
 // `nacre doctor`: what works on this machine, what does not, and what to do about it.
-import { checkup, type Finding, summary } from "../checkup.ts";
+import { type CheckupFinding, checkup, summary } from "../checkup.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { type Paint, paintFor } from "../paint.ts";
@@ -10,7 +10,7 @@ export interface DoctorOptions {
 
 export async function examine(io: CliIo, { json = false }: DoctorOptions): Promise<number> {
   const paint = paintFor(io);
-  const findings: Finding[] = [];
+  const findings: CheckupFinding[] = [];
   for await (const finding of checkup(io.cwd)) {
     findings.push(finding);
     if (!json) io.stdout.write(wordsFor(finding, paint));
@@ -21,7 +21,7 @@ export async function examine(io: CliIo, { json = false }: DoctorOptions): Promi
   return healthy ? EXIT.ok : EXIT.failed;
 }
 
-function wordsFor({ name, status, detail, fix }: Finding, paint: Paint): string {
+function wordsFor({ name, status, detail, fix }: CheckupFinding, paint: Paint): string {
   const colour = { ok: paint.green, limited: paint.yellow, failed: paint.red }[status];
   const line = `${colour(status.padEnd(7))}  ${name.padEnd(10)}  ${detail}\n`;
   return fix === undefined ? line : `${line}${" ".repeat(21)}fix: ${fix}\n`;

@@ -6,7 +6,7 @@ import { messageOf } from "../../support/errors.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShell, lookAtShells } from "../look.ts";
+import { lookAtShells, shellById } from "../look.ts";
 import { printable } from "../printable.ts";
 
 export interface KillOptions {
@@ -49,7 +49,7 @@ function shellsOf(manager: ShellManager, { ids, all }: KillOptions) {
   const missing: string[] = [];
   for (const id of ids) {
     try {
-      const shell = findShell(manager, id);
+      const shell = shellById(manager, id);
       shells.set(shell.id, shell);
     } catch (error) {
       missing.push(messageOf(error));

@@ -2,7 +2,7 @@
 // this session left, whichever process ran that. One at a time; jobs end with the process that started them.
 import { dirname } from "node:path";
 import { sessionLeftovers } from "../../execution/leftovers.ts";
-import { runInSession } from "../../execution/start-command.ts";
+import { runAdmitted } from "../../execution/start-command.ts";
 import type { RunOptions, SessionResult } from "../../session/session-options.ts";
 import { followBytes } from "../../shell/follow-output.ts";
 import { ShellManager } from "../../shell-manager.ts";
@@ -25,7 +25,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });
     const live = passingThrough(io, () => session.close({ by: "the end of its reader", graceMs: 0 }));
-    const result = await runInSession(admitted, {
+    const result = await runAdmitted(admitted, {
       ...(plan.timeoutMs === undefined ? {} : { timeoutMs: plan.timeoutMs }),
       onStart: live.onStart,
     });

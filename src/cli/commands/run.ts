@@ -15,7 +15,7 @@ import { quoteWords } from "../quote.ts";
 import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
-export interface RunOptions extends SandboxWords {
+export interface RunFlags extends SandboxWords {
   readonly words: readonly string[];
   /** Whether the words are arguments, each one of its own, even if there is only one. */
   readonly areArguments: boolean;
@@ -36,7 +36,7 @@ export interface RunOptions extends SandboxWords {
   readonly dryRun?: boolean;
 }
 
-export async function runCommand(io: CliIo, options: RunOptions): Promise<number> {
+export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
   const plan = planOf(io, options);
   const { json, background, session, dryRun } = plan;
   // The tool of the modes starts its background itself, and tells of it in its own words.
@@ -69,7 +69,7 @@ async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
   return EXIT.ok;
 }
 
-function planOf(io: CliIo, options: RunOptions): RunPlan {
+function planOf(io: CliIo, options: RunFlags): RunPlan {
   const { words, areArguments, env, envMode, policy, policyFile, mode } = options;
   const [only = ""] = words;
   // One word is a line of bash. Several were separated by the caller's shell already: they stay what they are.

@@ -7,12 +7,12 @@ import type { McpOptions } from "../../mcp/mcp-options.ts";
 import { serveStdio } from "../../mcp/serve-stdio.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Dialect, OnTimeout, Policy } from "../option.ts";
+import type { DialectWord, OnTimeout, Policy } from "../option.ts";
 import { packageVersion } from "../package-version.ts";
 import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 
 export interface ServeOptions extends SandboxWords {
-  readonly dialect: Dialect;
+  readonly dialect: DialectWord;
   readonly policy: Policy;
   readonly policyFile?: string;
   readonly onTimeout?: OnTimeout;

@@ -9,7 +9,7 @@ import type { ShellManager } from "../../shell-manager.ts";
 import type { LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShell, lookAtShells } from "../look.ts";
+import { lookAtShells, shellById } from "../look.ts";
 import { patternOf } from "../pattern-option.ts";
 import { printBytes } from "./output-bytes.ts";
 import { lastLines, matchingTailOf, tailOf } from "./output-tail.ts";
@@ -29,7 +29,7 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   const { id, all, raw, follow, json = false, stderr = false, tail } = options;
   const manager = lookAtShells();
   const pattern = await patternOf(options.filter, "filter");
-  const shell = findShell(manager, id);
+  const shell = shellById(manager, id);
   if (all || raw || follow) {
     const parts = partsOf(shell, tail, false, pattern);
     const code = await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });

@@ -3,10 +3,10 @@ import { registerExecutionTools, registerModesTool } from "../../execution/regis
 import { ToolRegistry } from "../../tool/registry.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import type { Dialect, Format } from "../option.ts";
+import type { DialectWord, Format } from "../option.ts";
 
 export interface ToolsOptions {
-  readonly dialect: Dialect;
+  readonly dialect: DialectWord;
   readonly format: Format;
 }
 

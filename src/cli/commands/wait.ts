@@ -2,7 +2,7 @@
 import { describeOutcome } from "../../shell/outcome.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { findShell, lookAtShells } from "../look.ts";
+import { lookAtShells, shellById } from "../look.ts";
 import { patternOf } from "../pattern-option.ts";
 
 export interface WaitOptions {
@@ -16,7 +16,7 @@ export async function waitForShell(io: CliIo, options: WaitOptions): Promise<num
   const { id, timeout, json = false } = options;
   const manager = lookAtShells();
   const pattern = await patternOf(options.for, "--for");
-  const shell = findShell(manager, id);
+  const shell = shellById(manager, id);
   const result = await shell.look(pattern ? { pattern } : { exit: true }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (json) {

@@ -34,9 +34,9 @@ export function addPolicyWords(program: Command, { io, done, words }: ProgramOpt
       }
       if (given.length === 0) command.error("error: missing required argument 'command'");
       const areArguments = haveDashes(words, given, command);
-      const { checkCommand } = await import("../commands/check.ts");
+      const { printCheck } = await import("../commands/check.ts");
       const text = given.length > 1 || areArguments ? quoteWords(given) : (given[0] ?? "").toWellFormed();
-      done(checkCommand(io, { ...options, command: text }));
+      done(printCheck(io, { ...options, command: text }));
     });
 }
 

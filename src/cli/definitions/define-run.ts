@@ -1,6 +1,6 @@
 // The words of `nacre run`.
 import { type Command, Option } from "commander";
-import type { RunOptions } from "../commands/run.ts";
+import type { RunFlags } from "../commands/run.ts";
 import { haveDashes } from "../dashes.ts";
 import {
   collectVariable,
@@ -52,7 +52,7 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
     .action(
       async (
         given: string[],
-        options: Omit<RunOptions, "words" | "areArguments" | "isHere" | "namesEnvMode">,
+        options: Omit<RunFlags, "words" | "areArguments" | "isHere" | "namesEnvMode">,
         run: Command,
       ) => {
         const clash = clashIn(options);
@@ -60,10 +60,10 @@ export function addRunWords(program: Command, { io, done, words }: ProgramOption
         if (given.every((word) => word.trim() === ""))
           run.error("error: the command is blank: there is nothing to run");
         const areArguments = haveDashes(words, given, run);
-        const { runCommand } = await import("../commands/run.ts");
+        const { executeRun } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
         const namesEnvMode = run.getOptionValueSource("envMode") !== "default";
-        done(await runCommand(io, { ...options, words: given, areArguments, isHere, namesEnvMode }));
+        done(await executeRun(io, { ...options, words: given, areArguments, isHere, namesEnvMode }));
       },
     );
   addSandboxWords(run);
@@ -84,7 +84,7 @@ function clashIn(words: ClashingWords): string | undefined {
   return undefined;
 }
 
-type ClashingWords = Pick<RunOptions, "stdin" | "json" | "durable" | "session" | "background" | "mode">;
+type ClashingWords = Pick<RunFlags, "stdin" | "json" | "durable" | "session" | "background" | "mode">;
 
 const RUN_HELP = `
 Ctrl-C interrupts the command with everything it started and kills what has not ended a second later;
