@@ -1,4 +1,5 @@
 // What nacre needs of this machine, looked at one by one: what works, what does not, and what to do about it.
+
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,7 @@ import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES, REAPED_MAX_MS } from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
+import { sleep } from "../support/timing.ts";
 import { humanizeBytes } from "../text/snip.ts";
 import { counted } from "./amounts.ts";
 import { startOwnCommand } from "./own-command.ts";
@@ -136,7 +138,7 @@ async function reaper(manager: ShellManager, workingDir: string): Promise<Result
   for (const deadline = monotonicMs() + REAPED_MAX_MS; readStat(orphan); ) {
     if (monotonicMs() > deadline)
       return limited(missingReaper() ?? "an orphan that had ended was not reaped within 2 s", REAPER_REMEDY);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
   return ok("processes that outlive their command are reaped");
 }

@@ -1,5 +1,7 @@
 // Words as bash reads them back: each one argument, whatever it holds.
+
 import { wirePath } from "../support/path-text.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 
 export function quoteWords(words: readonly string[]): string {
   return words.map((word, index) => quoteWord(word, index === 0)).join(" ");
@@ -11,7 +13,7 @@ function quoteWord(word: string, isFirst: boolean): string {
   if (plain.test(word) && !(isFirst && KEYWORDS.has(word))) return word;
   // Bytes that are no UTF-8: a command is text.
   if (!word.isWellFormed()) return wirePath(word);
-  return `'${word.replaceAll("'", "'\\''")}'`;
+  return shellQuote(word);
 }
 
 const KEYWORDS = new Set(

@@ -1,5 +1,7 @@
 // What a shell that has ended left running.
+
 import { KILL_VERIFY_MAX_MS, LEFTOVER_LOOKS_COUNT } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 import { findProcesses } from "./find-processes.ts";
 import type { ProcessRef, StartedShell } from "./host.ts";
 import { pidsSince } from "./pids-since.ts";
@@ -8,7 +10,7 @@ import { isEnding, isSameProcess, lastPid } from "./process-table.ts";
 export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> {
   let left = await look(shell);
   for (let pauseMs = 1; left.length > 0 && isDoomed(shell) && pauseMs < KILL_VERIFY_MAX_MS; pauseMs *= 2) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(pauseMs);
     left = await look(shell);
   }
   return left;

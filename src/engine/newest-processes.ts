@@ -2,8 +2,10 @@
 // A link of it lives for 50 to 100 microseconds, and a scan takes milliseconds. But the kernel gives out pids in order
 // and names the latest in /proc/loadavg: looking at that one pid takes 20 microseconds. A fork fails while a SIGKILL is
 // pending for the parent, so a hit ends the chain. A SIGSTOP that arrives during the fork is too late for that.
+
 import { monotonicMs } from "../support/clock.ts";
 import { HUNT_BURST_MS, HUNT_QUIET_MS, NEWEST_LOOKS_COUNT, NEWEST_PIDS_COUNT } from "../support/limits.ts";
+import { yieldTurn } from "../support/timing.ts";
 import type { HuntPlan, ProcessRef, SignalResult, StartedShell } from "./host.ts";
 import { commandLine, isThread, lastPid, readStat } from "./process-table.ts";
 import { sendSignal } from "./signals.ts";
@@ -54,7 +56,7 @@ export async function huntNewest(
       }
       before = last;
     }
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldTurn();
   }
 }
 

@@ -1,7 +1,9 @@
 // What /proc says: processes, their tags and their identity. Reads only.
+
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
+import { yieldTurn } from "../support/timing.ts";
 
 export interface ProcessStat {
   /** Of the program, at most 15 characters. */
@@ -121,8 +123,7 @@ export function isProcess(pid: number): boolean {
 export async function forEachPid(pids: readonly number[], look: (pid: number) => void): Promise<void> {
   for (const [index, pid] of pids.entries()) {
     look(pid);
-    if (index % SCAN_CHUNK_COUNT === SCAN_CHUNK_COUNT - 1)
-      await new Promise((resolve) => setImmediate(resolve));
+    if (index % SCAN_CHUNK_COUNT === SCAN_CHUNK_COUNT - 1) await yieldTurn();
   }
 }
 

@@ -1,8 +1,10 @@
 // The pipe a session's bash reads its script from. It has no name: the host opened it through the process that reads it,
 // and holds it open, so that it does not end between two commands.
+
 import { closeSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 import { systemCode } from "../support/system-error.ts";
 
 /** What lists of shells show for a bash of a session. */
@@ -12,7 +14,7 @@ export function sessionTitle(name: string | null): string {
 
 /** What the bash of a slot runs for a session: it becomes one that reads its script from its stdin. */
 export function sessionProgram(bashPath: string, name: string | null): string {
-  return `${sessionTitle(name)}\nexec -a bash ${quoted(bashPath)} --noprofile --norc\n`;
+  return `${sessionTitle(name)}\nexec -a bash ${shellQuote(bashPath)} --noprofile --norc\n`;
 }
 
 export class ScriptChannel {
@@ -102,8 +104,4 @@ export class ScriptChannel {
       throw error;
     }
   }
-}
-
-function quoted(path: string): string {
-  return `'${path.replaceAll("'", "'\\''")}'`;
 }

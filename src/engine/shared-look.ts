@@ -1,6 +1,7 @@
 // Looking through all processes takes a while, and those who end shells do it several times each. Whoever asks while
 // a look is under way, or is about to begin, gets the next one, which serves all of them: to end fifty shells at once
 // costs little more than to end one, whoever asked for which.
+import { yieldTurn } from "../support/timing.ts";
 import type { Found } from "./find-processes.ts";
 import type { StartedShell } from "./host.ts";
 
@@ -40,7 +41,7 @@ export class SharedLook {
     const shells = new Map<string, StartedShell>();
     const found = this.#last.then(async () => {
       // Others who want to know at the same time have not spoken yet.
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldTurn();
       this.#next = undefined;
       return await this.#look([...shells.values()]);
     });

@@ -1,6 +1,8 @@
 // What a command that has ended left running, in words for a reader.
+
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 
 export interface Leftover {
   readonly pid: number;
@@ -14,7 +16,7 @@ export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   // A subshell bears our own command line for good, a child that is about to become its program only for a moment.
   for (let pauseMs = 1; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
     if (!found.some(({ command }) => isOurs(command))) break;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(pauseMs);
     found = await shell.leftovers();
   }
   return inWords(found, isOurs);

@@ -1,5 +1,6 @@
 // A part of a spool file as the text a model should read. Of a large part only the ends are read and the
 // rest is counted, so that no output is too large to be shown.
+
 import { readRange } from "../spool/cursor.ts";
 import {
   END_READ_BYTES,
@@ -8,6 +9,7 @@ import {
   SCAN_PIECE_BYTES,
   WHOLE_READ_MAX_BYTES,
 } from "../support/limits.ts";
+import { yieldTurn } from "../support/timing.ts";
 import { describeBinary, isBinary } from "../text/binary.ts";
 import { boundaryAfter } from "../text/boundary.ts";
 import {
@@ -85,7 +87,7 @@ export async function filteredTextOf(
     const filtered = filterLines(polish(text.slice(0, end)), pattern);
     kept.add(filtered.text);
     skipped += filtered.skipped;
-    if (!last) await new Promise((resolve) => setImmediate(resolve));
+    if (!last) await yieldTurn();
   }
   return { ends: kept.ends(), skipped };
 }
@@ -148,7 +150,7 @@ async function measure({ path, from, to }: SpoolPart): Promise<TextSize> {
     characters += size.characters;
     lines += size.lines;
     at += bytes.length - held;
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldTurn();
   }
   return { characters, lines };
 }

@@ -1,6 +1,8 @@
 // The end of a connection: its shells get a short grace, its calls come back, then everything is let go.
 // Short, because a client that closes the door waits a second or two before it kills the server.
+
 import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
+import { within } from "../support/timing.ts";
 import type { ServerDeps } from "./surroundings.ts";
 
 export async function endEverything({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFlight">): Promise<void> {
@@ -11,15 +13,6 @@ export async function endEverything({ kit, inFlight }: Pick<ServerDeps, "kit" | 
     ...kit.manager.listSessions().map((session) => session.close(ending)),
   ]);
   // A call on its way to a shell must not arrive after the manager has been let go.
-  await withCeiling(Promise.allSettled(inFlight), MCP_END_MAX_MS);
+  await within(MCP_END_MAX_MS, Promise.allSettled(inFlight));
   await kit.dispose();
-}
-
-async function withCeiling(work: Promise<unknown>, maxMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const ceiling = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, maxMs);
-  });
-  await Promise.race([work, ceiling]);
-  clearTimeout(timer);
 }

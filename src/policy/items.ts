@@ -1,11 +1,11 @@
 // xargs and parallel: a command for every item, where the items come from a pipe or from the command line.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../support/limits.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { type Flow, flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
 import { UNKNOWN } from "./marks.ts";
-import { quotedWord } from "./wrappers.ts";
 
 export function runItems(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (command.program === "xargs" || command.program === "gxargs") return runXargs(command, around, runner);
@@ -78,13 +78,13 @@ function runParallel(command: EffectiveCommand, around: CommandContext, runner: 
   if (flags.has("pipe") || flags.has("spreadstdin"))
     return runner.runText(template, { ...inside, stdin: command.stdin });
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
-    const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => quotedWord(item));
+    const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => shellQuote(item));
     // Without a template each item is a command of its own.
     const text =
       template === "" || template === "{}"
         ? item
         : placed === template
-          ? `${template} ${quotedWord(item)}`
+          ? `${template} ${shellQuote(item)}`
           : placed;
     runner.runText(text, inside);
   }

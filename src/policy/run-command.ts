@@ -1,5 +1,6 @@
 // One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
 
+import { shellQuote } from "../support/shell-quote.ts";
 import { runAgent } from "./agents.ts";
 import { runBuiltin } from "./builtins.ts";
 import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
@@ -25,7 +26,7 @@ import { runFile, runShell } from "./shell-programs.ts";
 import { runStarted } from "./started-program.ts";
 import { runTerminal } from "./terminals.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
-import { peel, quotedWord } from "./wrappers.ts";
+import { peel } from "./wrappers.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
 export interface CommandRunner extends NacreRunner {
@@ -75,7 +76,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   if (via.length >= NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
   if (alias !== undefined) {
-    const text = [alias, ...command.args.map((arg) => quotedWord(arg.text))].join(" ");
+    const text = [alias, ...command.args.map((arg) => shellQuote(arg.text))].join(" ");
     // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
     scope.removeAlias(command.called);
     runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });

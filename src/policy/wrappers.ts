@@ -1,5 +1,6 @@
 // Programs that run another program: what they would run, by the table of wrapper-table.ts.
 
+import { shellQuote } from "../support/shell-quote.ts";
 import { PACKAGE_PROGRAMS } from "./agent-table.ts";
 import { hasFlag, readOptions, valuesOf } from "./argv.ts";
 import type { AssignedValue, EffectiveCommand, Field } from "./command.ts";
@@ -82,7 +83,7 @@ function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Fiel
     );
     if (!first) return null;
     // `env -S` splits its value and then goes on with the arguments behind it.
-    const tail = isEnv ? rest.map(({ text }) => ` ${quotedWord(text)}`).join("") : "";
+    const tail = isEnv ? rest.map(({ text }) => ` ${shellQuote(text)}`).join("") : "";
     return { ...first, text: first.text + tail };
   }
   const [head] = rest;
@@ -90,8 +91,4 @@ function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Fiel
   // `npm:dev:*` names scripts of the project, not a program.
   const texts = rest.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun|node):(?=\S+$)/, "$1 run "));
   return { ...head, text: texts.join(wrapper.joins === "blanks" ? " " : "\n") };
-}
-
-export function quotedWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

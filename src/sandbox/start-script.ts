@@ -1,6 +1,8 @@
 // What a waiting bash does before its command, as a script that engine/hook.sh reads: it takes on its limits and
 // becomes the sandbox. Pure.
+
 import { isAbsolute } from "node:path";
+import { shellQuote } from "../support/shell-quote.ts";
 import type { WrappedStart } from "./driver.ts";
 import type { LimitPlan } from "./resource-limits.ts";
 
@@ -21,10 +23,10 @@ export interface InheritedPipe {
 
 export function startScript({ limits, wrapped, dir, pipes }: StartParts): string {
   const fault = (why: string) =>
-    `{ builtin printf '${why}\\n' >${quoted(`${dir}/fault`)}; builtin exit 126; }`;
+    `{ builtin printf '${why}\\n' >${shellQuote(`${dir}/fault`)}; builtin exit 126; }`;
   const lines: string[] = [];
   for (const file of limits?.groups ?? []) {
-    lines.push(`builtin printf %s "$BASHPID" 2>/dev/null >${quoted(file)} || ${fault("limits")}`);
+    lines.push(`builtin printf %s "$BASHPID" 2>/dev/null >${shellQuote(file)} || ${fault("limits")}`);
   }
   for (const words of limits?.rlimits ?? []) {
     lines.push(`builtin ulimit ${words} 2>/dev/null || ${fault("limits")}`);
@@ -32,14 +34,20 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
   if (wrapped) {
     const files = wrapped.descriptors.map(({ fd, mode, file }) => {
       const path = isAbsolute(file) ? file : `${dir}/${file}`;
-      return `${fd}${mode === "read" ? "<" : ">"}${quoted(path)}`;
+      return `${fd}${mode === "read" ? "<" : ">"}${shellQuote(path)}`;
     });
-    const inherited = pipes.map(({ fd, path }) => `${fd}<>${quoted(path)}`);
+    const inherited = pipes.map(({ fd, path }) => `${fd}<>${shellQuote(path)}`);
     const [program = "", ...args] = wrapped.argv;
     lines.push(...LOADER_VARIABLES);
     // Not through `builtin`: that would undo the redirections again.
     lines.push("builtin shopt -s execfail");
-    const words = [quoted(program), `"\${__nacre_loader[@]}"`, ...args.map(quoted), ...inherited, ...files];
+    const words = [
+      shellQuote(program),
+      `"\${__nacre_loader[@]}"`,
+      ...args.map(shellQuote),
+      ...inherited,
+      ...files,
+    ];
     lines.push(`exec ${words.join(" ")}`);
     lines.push(fault("sandbox"));
   }
@@ -57,7 +65,3 @@ const LOADER_VARIABLES = [
   '  builtin export -n "$__nacre_name"',
   "done",
 ];
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,11 +1,13 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
+
 import type { Host, KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
 import { type PidMark, pidsSince } from "../engine/pids-since.ts";
 import { lockLimits, readStat } from "../engine/process-table.ts";
 import { reachOf } from "../engine/tag.ts";
 import type { ShellHost } from "../shell/shell-process.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 import type { SessionOutput } from "./session-output.ts";
 
 /** One command among those of its session. */
@@ -85,7 +87,7 @@ export async function leftoversOfCommand(
   let processes = await look();
   let holdsOutput = processes.some(isHolding);
   for (let pauseMs = 1; holdsOutput && pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(pauseMs);
     processes = await look();
     holdsOutput = processes.some(isHolding);
   }

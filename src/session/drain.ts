@@ -1,7 +1,9 @@
 // Waits until a logger has put everything on disk that was printed.
+
 import type { Logger } from "../engine/logger.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { SESSION_DRAIN_IDLE_MS, SESSION_DRAIN_MAX_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 
 /** `unsure`: it did not come to rest in time, or cannot be looked at. */
 export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
@@ -24,7 +26,7 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
     }
     // It is about to be done, nearly always, and needs a processor for that: whoever looks without a pause may
     // keep it from the one it was woken on. Others come later.
-    if (looks > 10) await new Promise((resolve) => setTimeout(resolve, 1));
+    if (looks > 10) await sleep(1);
     else if (looks > 1) Atomics.wait(NOTHING, 0, 0, PAUSE_MS);
   }
   return "unsure";

@@ -1,10 +1,12 @@
 // What a background shell did not take over of its session's state. Like a session's new bash, the shell writes what it
 // has (inheritanceScript) into its own directory, and that is compared with what it was given.
+
 import type { StartedShell } from "../engine/host.ts";
 import { scratchOf } from "../shell/scratch.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 import { INHERITED_NUMBER, isAtRisk, notInherited } from "./session-restore.ts";
 import { readStateOf } from "./session-state.ts";
 
@@ -26,7 +28,7 @@ export async function uninheritedBy(
     // How it ended says why.
     if (!isRunning) return [];
     if (monotonicMs() > deadline) return "unknown";
-    await new Promise((resolve) => setTimeout(resolve, INHERITANCE_POLL_MS));
+    await sleep(INHERITANCE_POLL_MS);
   }
 }
 

@@ -8,7 +8,9 @@
 //
 // An alias can take the place of a reserved word, and a command can disable any builtin. Between commands aliases are
 // therefore not expanded and the builtins of the harness are enabled; each command finds both as the last one left them.
+
 import { bytesOfText } from "../support/path-text.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 import { MEANING_EXPANSIONS, MEANING_FIELDS_COUNT, type MeaningChange } from "./session-meaning.ts";
 
 /** The builtins that the harness uses. bash has no way back without `builtin` and `enable`. */
@@ -41,7 +43,7 @@ export interface HarnessPlace {
 
 export function harnessPlace(nonce: string, token: string, reportPath: string): HarnessPlace {
   // Opened for reading, too: that never blocks, whoever is or is not at the other end.
-  const path = shellQuoted(reportPath);
+  const path = shellQuote(reportPath);
   return {
     nonce,
     token,
@@ -115,7 +117,7 @@ export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
     .join("");
   const change = outputs
-    ? `\\exec >${shellQuoted(outputs.stdout)} 2>${shellQuoted(outputs.stderr)}${follow};`
+    ? `\\exec >${shellQuote(outputs.stdout)} 2>${shellQuote(outputs.stderr)}${follow};`
     : "";
   const harness =
     // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
@@ -186,7 +188,7 @@ function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): 
 /** For when the command has reported: its state is saved while whoever asked reads the result. */
 export function saveMessage(place: HarnessPlace, plan: CommandPlan, putAside: PutAside): string {
   const names = Object.keys(plan.env).join(" ");
-  const restore = `\\builtin unset -v ${names};\\builtin . ${shellQuoted(plan.hiddenPath)};`;
+  const restore = `\\builtin unset -v ${names};\\builtin . ${shellQuote(plan.hiddenPath)};`;
   const save = saveState(place, plan.number, plan.statePath, putAside);
   return framed(place.variable, `{ ${names === "" ? "" : restore}${save}} >/dev/null 2>&1\n`);
 }
@@ -209,7 +211,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
   const restore =
     restoreFrom === undefined
       ? "\\builtin shopt -s expand_aliases;"
-      : `\\builtin . ${shellQuoted(restoreFrom)};`;
+      : `\\builtin . ${shellQuote(restoreFrom)};`;
   const source =
     profile === undefined
       ? ""
@@ -227,7 +229,7 @@ export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
 export const LOGIN_PROFILE = "login";
 
 function sourceOf(profile: string): string {
-  if (profile !== LOGIN_PROFILE) return `\\builtin . ${shellQuoted(profile)};`;
+  if (profile !== LOGIN_PROFILE) return `\\builtin . ${shellQuote(profile)};`;
   const [first, ...others] = ["~/.bash_profile", "~/.bash_login", "~/.profile"].map(
     (file) => `if [[ -r ${file} ]]; then \\builtin . ${file};`,
   );
@@ -248,7 +250,7 @@ export function adjustMessage(
   const harness = [
     "{ ",
     plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
-    ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${shellQuoted(value)};`),
+    ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)};`),
     saveState(place, plan.number, plan.statePath, plan.putAside),
     "} >/dev/null 2>&1 </dev/null\n",
   ];
@@ -267,20 +269,15 @@ export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart):
   return `#nacre ${nonce} ${part}\n`;
 }
 
-/** Safe inside single quotes. */
-export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
 /** What this command has of its own: another directory, variables over those of the session. */
 function surroundings({ changeTo, env, hiddenPath }: CommandPlan): string {
   const names = Object.keys(env);
   if (changeTo === undefined && names.length === 0) return "";
   return [
     "{ ",
-    changeTo === undefined ? "" : `\\builtin cd -- ${shellQuoted(changeTo)};`,
-    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${shellQuoted(hiddenPath)};`,
-    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuoted(value)};`),
+    changeTo === undefined ? "" : `\\builtin cd -- ${shellQuote(changeTo)};`,
+    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${shellQuote(hiddenPath)};`,
+    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)};`),
     "} >/dev/null 2>&1;",
   ].join("");
 }
@@ -307,14 +304,14 @@ function saveState(
     // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
     // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
     // What goes wrong stands before the report, and says that the state is not whole: `declare` has no exit code for it.
-    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${shellQuoted(statePath)};`,
+    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${shellQuote(statePath)};`,
     `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${place.toReport};`,
   ].join("");
 }
 
 /** In a subshell: it needs names of its own. */
 function listEnvironmentTo(path: string): string {
-  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuoted(path)}`;
+  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuote(path)}`;
 }
 
 /** The short line, and what it reads. */

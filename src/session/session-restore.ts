@@ -1,6 +1,7 @@
 // Scripts that make a fresh bash what another one was, piece by piece: each piece is read on its own, so that one that
 // bash cannot read back takes no other with it. What was not taken over is found by comparing (differences). Pure.
-import { HARNESS_BUILTINS, markOf, type PutAside, type StatePart, shellQuoted } from "./session-harness.ts";
+import { shellQuote } from "../support/shell-quote.ts";
+import { HARNESS_BUILTINS, markOf, type PutAside, type StatePart } from "./session-harness.ts";
 import { type FunctionPiece, type StatePieces, statePieces, type VariablePiece } from "./session-pieces.ts";
 
 /** Of a bash that was just started, apart from its environment. */
@@ -33,7 +34,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
     pieces.options.includes("posix") ? "\\builtin set -o posix\n" : "",
     ...pieces.disabled
       .filter((name) => !HARNESS_BUILTINS.includes(name))
-      .map((name) => `\\builtin enable -n ${shellQuoted(name)}\n`),
+      .map((name) => `\\builtin enable -n ${shellQuote(name)}\n`),
   ].join("");
 }
 
@@ -60,7 +61,7 @@ export function inheritanceScript(
 ): string {
   const pieces = statePieces(state, nonce);
   const exported = [...pieces.variables].filter(([, { flags }]) => flags.includes("x"));
-  const own = Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuoted(value)}\n`);
+  const own = Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)}\n`);
   return [
     "{\n",
     ...startScript(pieces, baseNames),
@@ -84,7 +85,7 @@ function reportScript(nonce: string, reportTo: string): string {
     `\\builtin declare -F\n\\builtin printf '${mark("bodies")}'\n\\builtin declare -f\n`,
     `\\builtin printf '${mark("variables")}'\n\\builtin declare -px\n`,
     // $0 is the script of the shell, in its directory.
-    `\\builtin printf '${mark("rest")}${mark(`end ${INHERITED_NUMBER}`)}'\n} >|"\${0%/*}"/${shellQuoted(reportTo)}\n`,
+    `\\builtin printf '${mark("rest")}${mark(`end ${INHERITED_NUMBER}`)}'\n} >|"\${0%/*}"/${shellQuote(reportTo)}\n`,
   ].join("");
 }
 
@@ -169,7 +170,7 @@ function exclusive(before: readonly string[], after: readonly string[]): string[
 
 /** One piece, read on its own. */
 function each(script: string): string {
-  return script === "" ? "" : `\\builtin eval ${shellQuoted(script)}\n`;
+  return script === "" ? "" : `\\builtin eval ${shellQuote(script)}\n`;
 }
 
 function startScript({ shopts, variables }: StatePieces, baseNames: readonly string[]): string[] {
@@ -237,5 +238,5 @@ function optionScripts(options: readonly string[]): string[] {
 /** bash prints the path without quotes. */
 function hashScript(piece: string): string {
   const [, path = "", name = ""] = /^builtin hash -p (.*) (\S+)\n$/.exec(piece) ?? [];
-  return `\\builtin hash -p ${shellQuoted(path)} ${shellQuoted(name)}`;
+  return `\\builtin hash -p ${shellQuote(path)} ${shellQuote(name)}`;
 }

@@ -1,11 +1,13 @@
 // What a new host does about the shells of hosts that are dead: takes over those that were meant to live on,
 // and ends what was not.
+
 import type { Host, StartedShell } from "../engine/host.ts";
 import { readEndRecord, writeCause } from "../spool/end-record.ts";
 import type { SpoolRoot } from "../spool/layout.ts";
 import { type Holder, type Lease, readLease, takeOver } from "../spool/lease.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
+import { sleep, yieldTurn } from "../support/timing.ts";
 import { endShells } from "./kill.ts";
 
 export interface Adoption {
@@ -58,8 +60,7 @@ async function forEachUntil<T>(
 ): Promise<boolean> {
   for (const [index, item] of items.entries()) {
     if (monotonicMs() > deadline) return false;
-    if (index % ADOPT_CHUNK_COUNT === ADOPT_CHUNK_COUNT - 1)
-      await new Promise((resolve) => setImmediate(resolve));
+    if (index % ADOPT_CHUNK_COUNT === ADOPT_CHUNK_COUNT - 1) await yieldTurn();
     await use(item);
   }
   return true;
@@ -102,7 +103,7 @@ async function isWaiting(shell: StartedShell, host: Host): Promise<boolean> {
   for (;;) {
     const progress = host.progressOf(shell);
     if (progress !== "unclear" || monotonicMs() > deadline) return progress === "waiting";
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sleep(2);
   }
 }
 

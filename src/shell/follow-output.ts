@@ -1,7 +1,9 @@
 // Live output of one shell: what is there, then what comes, until it ends.
+
 import { Cursor } from "../spool/cursor.ts";
 import type { ShellFiles } from "../spool/layout.ts";
 import { READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
+import { yieldTurn } from "../support/timing.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
 import { OutputWatch } from "./output-watch.ts";
 
@@ -70,7 +72,7 @@ export async function* followBytes(
       }
       if (!quiet) {
         // A backlog of gigabytes must not keep others waiting.
-        if (++turns % READ_TURN_CHUNKS_COUNT === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (++turns % READ_TURN_CHUNKS_COUNT === 0) await yieldTurn();
         continue;
       }
       if (last) return;

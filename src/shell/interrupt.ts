@@ -7,6 +7,7 @@
 //
 // A background list ignores INT, though its children do not: what ignores INT gets TERM. What ignores both keeps
 // running with everything below it until the grace period is over.
+
 import { constants } from "node:os";
 import { basename } from "node:path";
 import type { KillHost, StartedShell } from "../engine/host.ts";
@@ -20,6 +21,7 @@ import {
 } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
 import { isNothingLeft } from "./nothing-left.ts";
 import {
   keyOf,
@@ -73,7 +75,7 @@ class Interruption {
     if (!(await this.#round("everything"))) return "must be killed";
     for (let pauseMs = 1; monotonicMs() < deadline; pauseMs = Math.min(pauseMs * 2, INTERRUPT_ROUND_MS)) {
       this.#release();
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await sleep(pauseMs);
       const pidBefore = lastPid();
       const left = (await host.processesOf([shell])).get(shell) ?? [];
       if (left.length === 0 && hasEnded())
@@ -124,7 +126,7 @@ class Interruption {
       const isSettled = reaping.every(({ process }) => waiting.has(process.pid));
       if (isSettled || !result.isComplete || monotonicMs() >= deadline) return result;
       for (const target of reaping) if (!waiting.has(target.process.pid)) this.#send(target, "SIGCONT");
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await sleep(1);
     }
   }
 

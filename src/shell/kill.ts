@@ -8,6 +8,7 @@
 //                    (engine/newest-processes.ts). Has a deadline: past it, the same goes on in the background
 //                    until nothing is left.
 //     waitForRecords until the shims have recorded the ends; a stopped shim is continued
+
 import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../engine/host.ts";
 import { lastPid, readStat } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -22,6 +23,7 @@ import {
   KILL_MAX_MS,
   KILL_VERIFY_MAX_MS,
 } from "../support/limits.ts";
+import { within } from "../support/timing.ts";
 import { isNothingLeft } from "./nothing-left.ts";
 
 export interface Survivor {
@@ -131,7 +133,7 @@ class KillRound {
     for (let wait = 5; monotonicMs() < deadline; wait = Math.min(wait * 2, 100)) {
       const left = deadline - monotonicMs();
       if (allEnded) await pause(Math.min(wait, left));
-      else allEnded = (await orAfter(Math.min(wait, left), ended)) ?? false;
+      else allEnded = (await within(Math.min(wait, left), ended)) ?? false;
       if (allEnded && !this.#anyAlive()) return;
       if (wait >= CONTINUE_SHIMS_MS) this.#continueShims(this.#running);
     }
@@ -143,7 +145,7 @@ class KillRound {
       this.#isDone = true;
       this.#continueShims(this.#shells);
     });
-    await orAfter(KILL_MAX_MS, killed);
+    await within(KILL_MAX_MS, killed);
     // At the end of this program the keeper does the same.
     void killed.catch(() => {});
   }
@@ -174,7 +176,7 @@ class KillRound {
     const deadline = monotonicMs() + KILL_VERIFY_MAX_MS;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
     this.#continueShims(this.#shells);
-    while (monotonicMs() < deadline && !(await orAfter(CONTINUE_SHIMS_MS, ended)))
+    while (monotonicMs() < deadline && !(await within(CONTINUE_SHIMS_MS, ended)))
       this.#continueShims(this.#running);
   }
 
@@ -320,17 +322,4 @@ function pause(ms: number): Promise<void> {
     const timer = setTimeout(resolve, ms);
     if (ms > KILL_VERIFY_MAX_MS) timer.unref();
   });
-}
-
-/** Leaves no timer behind that would keep the program alive. */
-async function orAfter<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,8 +1,10 @@
 // Waits for a line or for the end of a shell. Every ending is a value; who throws is the caller's business.
+
 import type { ShellFiles } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { TIMER_MAX_MS } from "../support/limits.ts";
 import { isRegExp } from "../support/realms.ts";
+import { yieldTurn } from "../support/timing.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LineMatcher, LineSearch } from "./output-lines.ts";
@@ -69,7 +71,7 @@ async function lookForLine(
       const left = deadline - monotonicMs();
       if (left <= 0 || signal?.aborted) return { kind: "expired" };
       // A command that never stops printing must not keep others from running, or the deadline from coming.
-      if (more) await new Promise((resolve) => setImmediate(resolve));
+      if (more) await yieldTurn();
       else await watch.next(left);
     }
   } finally {

@@ -1,8 +1,10 @@
 // Which shells on disk may go: finished ones by age, then the oldest until all fit the quota.
 // Never one that may be alive. Deciding is pure; gathering and removing stand below it.
+
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
+import { yieldTurn } from "../support/timing.ts";
 import { type EndRecord, readEndRecord } from "./end-record.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
 import type { SpoolRoot } from "./layout.ts";
@@ -59,12 +61,12 @@ export async function sweep(
   for (const id of root.list()) {
     const entry = entryOf(root, id, { nowMs: limits.nowMs, boot }, presence);
     if (entry) entries.push(entry);
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldTurn();
   }
   const chosen = chooseToSweep(entries, limits);
   for (const id of chosen) {
     removeShell(root, id);
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldTurn();
   }
   return chosen;
 }

@@ -1,4 +1,5 @@
 // A session that goes from one nacre to the next: where the last command left it, whose turn it is, what it leaves.
+
 import { isSameProcess, readStat } from "../../engine/process-table.ts";
 import type { Session } from "../../session/session.ts";
 import type { SavedSession } from "../../session/session-options.ts";
@@ -6,6 +7,7 @@ import type { ShellManager } from "../../shell-manager.ts";
 import { SessionFile } from "../../spool/session-file.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { SESSION_TURN_POLL_MS } from "../../support/limits.ts";
+import { sleep } from "../../support/timing.ts";
 import type { CliIo } from "../cli-io.ts";
 import type { EnvMode } from "../option.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -61,7 +63,7 @@ async function takeTurn(io: CliIo, file: SessionFile, name: string): Promise<voi
     if (!other) return;
     if (!waited)
       io.stderr.write(`nacre: waiting for another command in session ${name} (pid ${other.pid})\n`);
-    await new Promise((resolve) => setTimeout(resolve, SESSION_TURN_POLL_MS));
+    await sleep(SESSION_TURN_POLL_MS);
   }
 }
 
