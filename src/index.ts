@@ -18,7 +18,7 @@ export type { SandboxOptions } from "./sandbox/sandbox-options.ts";
 export type { Session } from "./session/session.ts";
 export type { RunOptions, SessionOptions, SessionResult, StartOptions } from "./session/session-options.ts";
 export type { OutputPiece, StreamName } from "./shell/follow-output.ts";
-export type { KillReport, Survivor } from "./shell/kill.ts";
+export type { KillReport, Survivor } from "./shell/kill-report.ts";
 export type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
 export type { Outcome } from "./shell/outcome.ts";
 export type { OutputPart } from "./shell/output-part.ts";

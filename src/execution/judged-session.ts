@@ -3,7 +3,7 @@
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
-import type { KillReport } from "../shell/kill.ts";
+import type { KillReport } from "../shell/kill-report.ts";
 import { readWhole } from "../shell/output-text.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";

@@ -3,7 +3,8 @@
 import type { Host } from "../engine/host.ts";
 import type { PidMark } from "../engine/pids-since.ts";
 import { interruptCommand } from "../shell/interrupt.ts";
-import { endShells, type Survivor } from "../shell/kill.ts";
+import { endShells } from "../shell/kill.ts";
+import type { Survivor } from "../shell/kill-report.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import type { Cause } from "../spool/end-record.ts";
 import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";

@@ -1,6 +1,6 @@
 // What a session says about itself, a line each. Words only.
 
-import type { Survivor } from "../shell/kill.ts";
+import type { Survivor } from "../shell/kill-report.ts";
 import { describeOutcome, type Outcome } from "../shell/outcome.ts";
 import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";

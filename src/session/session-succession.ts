@@ -1,7 +1,8 @@
 // The bashes of a session, one after another: which one takes the next command, what it takes over from the
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
-import { endShells, type KillReport } from "../shell/kill.ts";
+import { endShells } from "../shell/kill.ts";
+import type { KillReport } from "../shell/kill-report.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { checkWorkingDir } from "../shell/working-dir.ts";
 import type { Cause } from "../spool/end-record.ts";

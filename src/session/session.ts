@@ -4,7 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/session-facts.ts";
 import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
-import type { KillReport } from "../shell/kill.ts";
+import type { KillReport } from "../shell/kill-report.ts";
 import { SCRATCH_NAME } from "../shell/scratch.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { checkWorkingDir } from "../shell/working-dir.ts";

@@ -10,7 +10,7 @@
 //     waitForRecords until the shims have recorded the ends; a stopped shim is continued
 
 import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../engine/host.ts";
-import { lastPid, readStat } from "../engine/process-table.ts";
+import { lastPid } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
@@ -24,22 +24,8 @@ import {
   KILL_VERIFY_MAX_MS,
 } from "../support/limits.ts";
 import { within } from "../support/timing.ts";
+import { type KillReport, type Survivor, survivorsOf } from "./kill-report.ts";
 import { isNothingLeft } from "./nothing-left.ts";
-
-export interface Survivor {
-  readonly pid: number;
-  readonly command: string;
-  readonly reason: string;
-}
-
-export interface KillReport {
-  /** Every process that got a signal. */
-  readonly signalled: readonly { readonly pid: number; readonly command: string }[];
-  /** What could not be ended, and why. Empty means: looked for, and nothing found; but see `unverified`. */
-  readonly survivors: readonly Survivor[];
-  /** The deadline came before the last scan was complete. It goes on, and so does the killing. */
-  readonly unverified?: true;
-}
 
 export interface KillTarget {
   readonly started: StartedShell;
@@ -198,29 +184,11 @@ class KillRound {
   }
 
   #survivorsOf(shell: StartedShell, which: "all" | "denied only"): Survivor[] {
+    const remaining = this.#remaining.get(shell) ?? [];
     const isDenied = (process: ProcessRef) => this.#denied.has(keyOf(process));
-    const alive = (this.#remaining.get(shell) ?? []).filter(
-      (process) =>
-        (which === "all" || isDenied(process)) && this.#host.isAlive(process.pid, process.startTime),
-    );
-    const survivors = alive.map((process) => ({
-      pid: process.pid,
-      command: process.command,
-      reason: isDenied(process) ? DENIED : NOT_ENDED,
-    }));
-    if (which === "denied only") return survivors;
+    const hasEnded = !this.#running.has(shell);
     const outrunning = this.#outrunning.get(shell);
-    if (outrunning)
-      survivors.push({ pid: outrunning.pid, command: outrunning.command, reason: KEEPS_FORKING });
-    return survivors.length === 0 ? this.#shimOf(shell) : survivors;
-  }
-
-  /** Where everything has ended and the shell has not: its shim is the reason. */
-  #shimOf(shell: StartedShell): Survivor[] {
-    if (!this.#running.has(shell) || shell.unseen !== undefined) return [];
-    if (!this.#host.isAlive(shell.shimPid, shell.shimStart)) return [];
-    const isStopped = "Tt".includes(readStat(shell.shimPid)?.state ?? "");
-    return [{ pid: shell.shimPid, command: "nacre-shim", reason: isStopped ? SHIM_STOPPED : SHIM_NOT_DONE }];
+    return survivorsOf({ host: this.#host, shell, remaining, isDenied, hasEnded, outrunning }, which);
   }
 
   /**
@@ -302,15 +270,6 @@ class KillRound {
     return false;
   }
 }
-
-const DENIED = "it belongs to another user and this process may not signal it (EPERM)";
-const NOT_ENDED = "it did not end after SIGKILL; it may be waiting in the kernel (uninterruptible sleep)";
-const KEEPS_FORKING =
-  "it forks faster than it can be killed; nacre goes on killing it in the background. Look again with BashOutput or nacre ps";
-const SHIM_STOPPED =
-  "everything the command started has ended, but its shim, which records the end, is stopped and cannot be continued. Send it SIGCONT";
-const SHIM_NOT_DONE =
-  "everything the command started has ended, but its shim has not recorded the end yet. Look again in a moment";
 
 function keyOf({ pid, startTime }: ProcessRef): string {
   return `${pid}/${startTime}`;

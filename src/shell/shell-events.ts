@@ -1,6 +1,6 @@
 // What a manager's listeners are told about its shells. For commands of sessions: session/session-events.ts.
 import type { NacreEvents } from "../support/events.ts";
-import type { KillReport } from "./kill.ts";
+import type { KillReport } from "./kill-report.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
 export function startOf(shell: ShellProcess): NacreEvents["start"] {

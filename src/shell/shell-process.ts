@@ -18,7 +18,8 @@ import {
   type StreamName,
 } from "./follow-output.ts";
 import { interruptCommand } from "./interrupt.ts";
-import { endShells, type KillReport, type KillTarget, signalShells } from "./kill.ts";
+import { endShells, type KillTarget, signalShells } from "./kill.ts";
+import type { KillReport } from "./kill-report.ts";
 import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
 import { joinStreams, readWhole, takeText } from "./output-text.ts";

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { allPids, commandLine, readStat } from "../../src/engine/process-table.ts";
-import type { KillReport } from "../../src/shell/kill.ts";
+import type { KillReport } from "../../src/shell/kill-report.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import type { ShellManager } from "../../src/shell-manager.ts";
 import { isAlive } from "../fixtures/processes.ts";

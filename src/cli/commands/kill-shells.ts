@@ -1,5 +1,5 @@
 // `nacre kill`: ends shells, whichever program has started them, and says what was found.
-import type { KillReport } from "../../shell/kill.ts";
+import type { KillReport } from "../../shell/kill-report.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
 import { messageOf } from "../../support/errors.ts";

@@ -1,0 +1,63 @@
+// The proof of a kill: what was signalled, and what is still there, with the reason.
+import type { KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
+import { readStat } from "../engine/process-table.ts";
+
+export interface Survivor {
+  readonly pid: number;
+  readonly command: string;
+  readonly reason: string;
+}
+
+export interface KillReport {
+  /** Every process that got a signal. */
+  readonly signalled: readonly { readonly pid: number; readonly command: string }[];
+  /** What could not be ended, and why. Empty means: looked for, and nothing found; but see `unverified`. */
+  readonly survivors: readonly Survivor[];
+  /** The deadline came before the last scan was complete. It goes on, and so does the killing. */
+  readonly unverified?: true;
+}
+
+/** What is known of one shell when its kill is over. */
+export interface KilledShell {
+  readonly host: KillHost;
+  readonly shell: StartedShell;
+  /** What the last scan found. */
+  readonly remaining: readonly ProcessRef[];
+  readonly isDenied: (process: ProcessRef) => boolean;
+  readonly hasEnded: boolean;
+  /** A process that forked faster than the scans. */
+  readonly outrunning: ProcessRef | undefined;
+}
+
+/** "denied only": a process that was only asked to end is no survivor, unless the signal could not be sent. */
+export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): Survivor[] {
+  const { host, remaining, isDenied, outrunning } = killed;
+  const alive = remaining.filter(
+    (process) => (which === "all" || isDenied(process)) && host.isAlive(process.pid, process.startTime),
+  );
+  const survivors = alive.map((process) => ({
+    pid: process.pid,
+    command: process.command,
+    reason: isDenied(process) ? DENIED : NOT_ENDED,
+  }));
+  if (which === "denied only") return survivors;
+  if (outrunning) survivors.push({ pid: outrunning.pid, command: outrunning.command, reason: KEEPS_FORKING });
+  return survivors.length === 0 ? shimOf(killed) : survivors;
+}
+
+/** Where everything has ended and the shell has not: its shim is the reason. */
+function shimOf({ host, shell, hasEnded }: KilledShell): Survivor[] {
+  if (hasEnded || shell.unseen !== undefined) return [];
+  if (!host.isAlive(shell.shimPid, shell.shimStart)) return [];
+  const isStopped = "Tt".includes(readStat(shell.shimPid)?.state ?? "");
+  return [{ pid: shell.shimPid, command: "nacre-shim", reason: isStopped ? SHIM_STOPPED : SHIM_NOT_DONE }];
+}
+
+const DENIED = "it belongs to another user and this process may not signal it (EPERM)";
+const NOT_ENDED = "it did not end after SIGKILL; it may be waiting in the kernel (uninterruptible sleep)";
+const KEEPS_FORKING =
+  "it forks faster than it can be killed; nacre goes on killing it in the background. Look again with BashOutput or nacre ps";
+const SHIM_STOPPED =
+  "everything the command started has ended, but its shim, which records the end, is stopped and cannot be continued. Send it SIGCONT";
+const SHIM_NOT_DONE =
+  "everything the command started has ended, but its shim has not recorded the end yet. Look again in a moment";
