@@ -1,10 +1,10 @@
 // Pipes without a name, opened through the process that has them: /proc/PID/fd/N. Only a process that sees that one in
-// its /proc, and may trace it, can do so: none in a sandbox. A fifo could be opened by whoever sees its path, on a
-// read-only mount, too.
+// its /proc, and may trace it, can do so: none in a sandbox. A fifo could be opened by every process that sees its
+// path, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
-import { isSameProcess } from "./process-table.ts";
+import { isEnding, isSameProcess } from "./process-table.ts";
 
 /** What engine/shim.sh gives a slot and keeps for itself. */
 export const JOB_FD = 6;
@@ -30,6 +30,8 @@ export function openPipe(owner: Owner, fd: number, mode: "write" | "both"): numb
     const code = systemCode(error) ?? "";
     if (["ENOENT", "ESRCH", "ENXIO", "ENOTDIR"].includes(code)) return undefined;
     if (code !== "EACCES" && code !== "EPERM") throw error;
+    // The kernel gives what it keeps of an ended process to root.
+    if (isEnding(owner.pid)) return undefined;
     throw new NacreError(
       "spawn_failed",
       `This process may not open the pipes of the shells it has started (${pipePath(owner.pid, fd)}: ${code}). Is bash readable for this user, and is /proc restricted (hidepid, AppArmor, SELinux)?`,
