@@ -1,8 +1,9 @@
 // What a model is told about the Bash tool. Written for a reader that guesses: what it does, what it does
 // not, and what to use instead.
+
+import { timingDescription } from "./call-timing.ts";
 import { sandboxWords } from "./confinement-notes.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import { timingDescription } from "./timing.ts";
 
 export function bashDescription(options: ResolvedExecutionOptions): string {
   const { maxOutputChars } = options;

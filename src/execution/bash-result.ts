@@ -9,13 +9,13 @@ import type { ErrorCode } from "../support/errors.ts";
 import { wirePath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
+import type { CallTiming } from "./call-timing.ts";
 import { sandboxNotes, sandboxOf } from "./confinement-notes.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { type Leftover, sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
 import type { RefusalMetadata } from "./refusal.ts";
 import { type OutputParts, render } from "./render.ts";
-import type { CallTiming } from "./timing.ts";
 
 /** What is told of a command in either dialect. */
 export interface CommandMetadata extends RefusalMetadata {

@@ -11,6 +11,7 @@ import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
+import { timingOf } from "./call-timing.ts";
 import { sandboxOf } from "./confinement-notes.ts";
 import { DENY_RULES } from "./dangerous-patterns.ts";
 import {
@@ -24,7 +25,6 @@ import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
 import { runAdmitted, startInSession } from "./start-command.ts";
 import { NotBash, resultOfNotBash } from "./syntax-check.ts";
-import { timingOf } from "./timing.ts";
 
 export interface DangerousPattern {
   readonly id: string;
