@@ -32,9 +32,9 @@ is_pending() {
   [[ $state == P ]]
 }
 
-# A command that still waits for its job has not begun: nothing of it is worth keeping alive, and nobody
-# will ever send it its job. One that was sent its job and has not read it yet, or all of it, has begun: its
-# host may have told somebody so. That one is awake, so only who sleeps in pselect6 until fd 6 is readable waits.
+# A command that still waits for its job has not begun. Its host is dead and cannot send the job, so nothing of the
+# command is worth keeping alive. A command whose job was sent has begun, even if it has not read all of it: the host may
+# have reported the start. Its bash is awake. A bash asleep in pselect6 until fd 6 is readable has no job.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
@@ -257,7 +257,7 @@ is_young_shim() {
   [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
 }
 
-# Not a zombie: those show their limits, too, until somebody takes note of them. But a process whose first thread
+# Not a zombie: a zombie shows its limits, too, until its parent reaps it. But a process whose first thread
 # has ended looks like one while its other threads live on.
 is_alive() {
   local stat

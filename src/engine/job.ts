@@ -5,7 +5,7 @@ import { JOB_MAX_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
 import { directoryField, encodeFields } from "./protocol.ts";
 
-/** What a waiting bash is told (engine/hook.sh). */
+/** What the host sends to a waiting bash (engine/hook.sh). */
 export interface Job {
   readonly workingDir: string;
   /** The BASH_ENV the command is to have; "" for none. */

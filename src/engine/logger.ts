@@ -145,7 +145,7 @@ export class Logger {
   }
 }
 
-/** The same of a logger that is looked at now and then. */
+/** Opens the file for each read: for loggers that are checked rarely. */
 export function writtenBy(pid: number): number | undefined {
   return writtenIn(attempt(() => readFileSync(ioPath(pid), "latin1")));
 }

@@ -99,7 +99,7 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
-/** Threads have numbers of the same kind as processes, and /proc shows them to whoever asks for one by its number. */
+/** A thread has an id like a pid. /proc does not list it, but `/proc/ID` opens it. */
 export function isThread(pid: number): boolean {
   const leader = /^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
   return leader !== undefined && Number(leader) !== pid;

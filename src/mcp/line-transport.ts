@@ -140,7 +140,7 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
-    // The SDK would drop it without a word, and the caller would wait for ever.
+    // The SDK would drop it silently, and the caller would wait forever.
     if (method !== undefined && !isJSONRPCRequest(value) && !isJSONRPCNotification(value)) {
       this.#refuse(INVALID_REQUEST, MALFORMED, idOf(value));
       return;

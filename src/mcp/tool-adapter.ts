@@ -78,7 +78,7 @@ function capabilitiesOf({ ctx, server }: Call): unknown {
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
 }
 
-/** Only a client that has asked for progress is told. */
+/** Sends progress only to a client that asked for it. */
 function progressOf({ ctx, surroundings }: Call): Pick<CallOptions, "onProgress"> {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};

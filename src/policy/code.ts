@@ -48,7 +48,7 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
     const [first] = strings;
     if (first === undefined) continue;
     if (EXECUTES.test(name)) {
-      // C's exec and spawn take the program twice: the file, and the name that the program is told.
+      // C's exec and spawn take the program twice: as the file to run, and as argv[0].
       if (/^(exec|spawn)[lv]/.test(name) && strings.length > 1) argvs.push([first, ...strings.slice(2)]);
       else if (isList || strings.length > 1) argvs.push(strings);
       else texts.push(first);

@@ -17,7 +17,7 @@ export interface Search {
   readonly expression: readonly Field[];
 }
 
-/** The roots of a find, each with a mark for what lies below, and with the names that are looked for. */
+/** The paths that a find starts from, each marked as recursive, with the names it searches for. */
 export function foundPaths({ roots, narrowed, names }: Search): readonly Field[] {
   const below = narrowed ? [MANY, ...names] : [DEEP];
   return roots.flatMap((root) => {

@@ -1,4 +1,4 @@
-// A user who asked for a sandbox or limits, and lets commands run without, is told what does not hold.
+// Warns which parts of a requested sandbox or limit are not enforced, where the user lets commands run without them.
 import type { Confinement } from "../../spool/confinement.ts";
 import type { CliIo } from "../cli-io.ts";
 
