@@ -1,7 +1,7 @@
 // The import rules, stated here only: a folder may import from itself and from the layers below it, types included.
 const LAYERS = [
   ["support"],
-  ["policy", "text", "environment", "spool", "audit"],
+  ["policy", "text", "environment", "audit"],
   ["tool", "engine"],
   ["sandbox"],
   ["shell"],

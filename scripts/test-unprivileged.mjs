@@ -25,7 +25,7 @@ const SANDBOX = [
   "test/sandbox/attacks.test.ts",
 ];
 const WORDS = process.argv.slice(2);
-const PARTS = ["test/spool", "test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX];
+const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX];
 
 if (process.getuid() !== 0) {
   console.log("Run this as root: it gives up its privileges. As another user, npm test does the same.");

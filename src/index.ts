@@ -1,6 +1,7 @@
 // The public API. Named exports only.
 
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
+export type { Confinement, NetworkAccess, SandboxProfile } from "./engine/confinement.ts";
 export type { Containment } from "./engine/host.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
 export { BashTool, type DangerousPattern } from "./execution/bash.ts";
@@ -26,7 +27,6 @@ export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, ShellStatus } from "./shell/shell-status.ts";
 export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export { ShellManager } from "./shell-manager.ts";
-export type { Confinement, NetworkAccess, SandboxProfile } from "./spool/confinement.ts";
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
 export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
 export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";

@@ -2,7 +2,10 @@
 // shell-process.ts; where it runs is the host's business.
 import { uptime } from "node:os";
 import type { Containment, Host } from "./engine/host.ts";
+import { defaultStateRoot, SpoolRoot } from "./engine/layout.ts";
+import { giveUp } from "./engine/lease.ts";
 import { LocalHost } from "./engine/local.ts";
+import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
 import { bashRecord, goesOn, remainsOf } from "./session/published.ts";
 import type { Session } from "./session/session.ts";
@@ -22,9 +25,6 @@ import { StartKeys } from "./shell/start-keys.ts";
 import { deadlineOf, planStart } from "./shell/start-plan.ts";
 import { Sweeper } from "./shell/sweeper.ts";
 import { Watchlist } from "./shell/watchlist.ts";
-import { defaultStateRoot, SpoolRoot } from "./spool/layout.ts";
-import { giveUp } from "./spool/lease.ts";
-import { removeShell } from "./spool/sweep.ts";
 import { wallMs } from "./support/clock.ts";
 import { NacreError } from "./support/errors.ts";
 import { Events } from "./support/events.ts";

@@ -62,10 +62,13 @@ test("an import from a higher layer is refused", () => {
 
 test("an import of a type from a sibling on the same layer is refused", () => {
   const { status, output } = copyWith("sideways", (dir) => {
-    appendFileSync(join(dir, "src/text/decode.ts"), 'export type { ShellMeta } from "../spool/meta.ts";\n');
+    appendFileSync(
+      join(dir, "src/text/decode.ts"),
+      'export type { Redactor } from "../environment/redact.ts";\n',
+    );
   });
   expect(status).not.toBe(0);
-  expect(output).toContain("not-in-allowed: src/text/decode.ts → src/spool/meta.ts");
+  expect(output).toContain("not-in-allowed: src/text/decode.ts → src/engine/meta.ts");
 });
 
 test("a circle of imports is refused", () => {

@@ -1,12 +1,12 @@
 // The words that confine commands, the same for every command that runs some.
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { ConfineOptions } from "../sandbox/sandbox.ts";
 import {
   NETWORK_ACCESS,
   type NetworkAccess,
   SANDBOX_PROFILES,
   type SandboxProfile,
-} from "../spool/confinement.ts";
+} from "../engine/confinement.ts";
+import type { ConfineOptions } from "../sandbox/sandbox.ts";
 
 /** As commander gives them. */
 export interface SandboxWords {

@@ -1,16 +1,16 @@
 // Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import { readMeta } from "../spool/meta.ts";
-import type { Presence } from "../spool/sweep.ts";
 import { attempt } from "../support/attempt.ts";
 import type { Origin, Progress, StartedShell } from "./host.ts";
+import { readIdentity, type ShellIdentity } from "./identity.ts";
 import { hookOf } from "./keeper-scripts.ts";
+import type { SpoolRoot } from "./layout.ts";
+import { readMeta } from "./meta.ts";
 import { NO_PIDS } from "./pids-since.ts";
 import { JOB_FD, pipePath } from "./process-pipe.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+import type { Presence } from "./sweep.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
   "another boot": "the machine has been restarted since",

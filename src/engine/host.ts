@@ -1,16 +1,16 @@
 // Where shells run. A host starts commands and tells what became of them; it decides nothing.
 // To add one: implement Host over anything that gives a pipe to a keeper, and run the contract suite.
 import type { Readable } from "node:stream";
-import type { ExitRecord } from "../spool/end-record.ts";
-import type { ShellIdentity } from "../spool/identity.ts";
-import type { ShellFiles } from "../spool/layout.ts";
-import type { ShellMeta } from "../spool/meta.ts";
-import type { Presence } from "../spool/sweep.ts";
+import type { ExitRecord } from "./end-record.ts";
+import type { ShellIdentity } from "./identity.ts";
+import type { ShellFiles } from "./layout.ts";
 import type { Logger } from "./logger.ts";
+import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import type { ReportFifo } from "./report-fifo.ts";
 import type { Room } from "./room.ts";
 import type { ScriptChannel } from "./script-channel.ts";
+import type { Presence } from "./sweep.ts";
 
 /**
  * How surely everything a shell started can be found:

@@ -2,7 +2,6 @@
 // Every request is answered or fails; none waits for a keeper that is gone.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import {
@@ -11,6 +10,7 @@ import {
   KEEPER_RESTARTS_MAX_COUNT,
   KEEPER_STOPPED_CHECK_MS,
 } from "../support/limits.ts";
+import type { ExitRecord } from "./end-record.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
 import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
 import type { Answer, Hello, ReadySlot } from "./protocol.ts";

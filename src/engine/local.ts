@@ -2,15 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { accessSync, constants, realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { ExitRecord } from "../spool/end-record.ts";
-import type { ShellIdentity } from "../spool/identity.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import type { ShellMeta } from "../spool/meta.ts";
-import type { Presence } from "../spool/sweep.ts";
 import { NacreError } from "../support/errors.ts";
 import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
+import type { ExitRecord } from "./end-record.ts";
 import { EventLoopHold } from "./event-loop-hold.ts";
 import { findBash } from "./find-bash.ts";
 import { findLeftovers } from "./find-leftovers.ts";
@@ -25,9 +21,12 @@ import type {
   StartedShell,
   StartPlan,
 } from "./host.ts";
+import type { ShellIdentity } from "./identity.ts";
 import { baseEnvironmentOf, type Job, jobOf } from "./job.ts";
 import { Keeper } from "./keeper.ts";
+import type { SpoolRoot } from "./layout.ts";
 import { Logger } from "./logger.ts";
+import type { ShellMeta } from "./meta.ts";
 import { huntNewest, type OnStruck } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
 import { openPipe, pipePath, REPORT_FD } from "./process-pipe.ts";
@@ -39,6 +38,7 @@ import { SharedLook } from "./shared-look.ts";
 import { mayNotSignal, signalGroup, signalProcess } from "./signals.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
 import { endStrays } from "./strays.ts";
+import type { Presence } from "./sweep.ts";
 import { TagHolders } from "./tag-holders.ts";
 import { TakenSlot } from "./taken-slot.ts";
 

@@ -18,7 +18,7 @@
 //   gone                                                             the host is gone and so is what was to go with it
 //   failed GENERATION                                                no slot came of it
 //   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
-import { type ExitRecord, parseExitFields } from "../spool/end-record.ts";
+import { type ExitRecord, parseExitFields } from "./end-record.ts";
 
 export const PROTOCOL_VERSION = 2;
 

@@ -2,8 +2,6 @@
 // that a command need not wait for a fork; any other kind is opened when it is asked for.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { preallocateEndRecord } from "../spool/end-record.ts";
-import type { ShellFiles, SpoolRoot } from "../spool/layout.ts";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import {
@@ -12,8 +10,10 @@ import {
   STATE_DIRECTORY_TRIES_MAX_COUNT,
 } from "../support/limits.ts";
 import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
+import { preallocateEndRecord } from "./end-record.ts";
 import type { Keeper } from "./keeper.ts";
 import { KeeperLost } from "./keeper-process.ts";
+import type { ShellFiles, SpoolRoot } from "./layout.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
 import { TagNumbers } from "./tag-numbers.ts";

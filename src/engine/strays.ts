@@ -2,10 +2,10 @@
 // for a job which nobody will send, and the directories of keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readIdentity, type ShellIdentity } from "../spool/identity.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import { readMeta } from "../spool/meta.ts";
 import { keeperOfWaiting } from "./attach.ts";
+import { readIdentity, type ShellIdentity } from "./identity.ts";
+import type { SpoolRoot } from "./layout.ts";
+import { readMeta } from "./meta.ts";
 import { allPids, bootId, commandLine, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
 import { signalProcess } from "./signals.ts";
 

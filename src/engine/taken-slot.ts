@@ -2,12 +2,12 @@
 // process holds open for it until its end.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeDurableMark } from "../spool/durable-mark.ts";
-import type { ShellFiles } from "../spool/layout.ts";
-import { type ShellMeta, writeMeta } from "../spool/meta.ts";
+import { writeDurableMark } from "./durable-mark.ts";
 import type { Beginning, StartedShell, StartPlace, StartPlan } from "./host.ts";
 import type { Job } from "./job.ts";
 import { JobPipe } from "./job-pipe.ts";
+import type { ShellFiles } from "./layout.ts";
+import { type ShellMeta, writeMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import { ScriptChannel, sessionProgram } from "./script-channel.ts";
 import type { Slot } from "./slot-pool.ts";

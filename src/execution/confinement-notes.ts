@@ -1,5 +1,5 @@
 // What a result says about what its command may touch, and what a model is told beforehand.
-import { type Confinement, describeConfinement } from "../spool/confinement.ts";
+import { type Confinement, describeConfinement } from "../engine/confinement.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
 

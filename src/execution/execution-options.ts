@@ -1,8 +1,9 @@
 // What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
+
+import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts } from "../policy/verdict.ts";
 import { ShellManager } from "../shell-manager.ts";
-import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
 import { Events } from "../support/events.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { Judging } from "./judging.ts";

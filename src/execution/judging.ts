@@ -1,10 +1,10 @@
 // What decides about commands: a judge, and the facts it is told about where they would run. A file of its own
 // because it brings the whole policy along; execution-options.ts loads it when it is first needed.
 
+import type { SandboxProfile } from "../engine/confinement.ts";
+import { usualStateRoots } from "../engine/layout.ts";
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
-import type { SandboxProfile } from "../spool/confinement.ts";
-import { usualStateRoots } from "../spool/layout.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";

@@ -1,8 +1,8 @@
 // The `modes` dialect: one tool, stateless, stdout and stderr in their true order.
 import { z } from "zod";
+import { sizeOf } from "../engine/cursor.ts";
 import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { sizeOf } from "../spool/cursor.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import {
   MODE_BACKGROUND_TIMEOUT_MS,

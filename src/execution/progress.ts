@@ -1,5 +1,5 @@
 // Tells a host the last lines of a running command, a few times a second at most, and only while it prints.
-import { readRange, sizeOf } from "../spool/cursor.ts";
+import { readRange, sizeOf } from "../engine/cursor.ts";
 import { PROGRESS_INTERVAL_MS, PROGRESS_LINES_COUNT, PROGRESS_READ_BYTES } from "../support/limits.ts";
 import { decodeUtf8, orphanedHeadBytes } from "../text/decode.ts";
 import type { ExecutionContext } from "../tool/context.ts";

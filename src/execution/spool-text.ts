@@ -1,7 +1,7 @@
 // A part of a spool file as the text a model should read. Of a large part only the ends are read and the
 // rest is counted, so that no output is too large to be shown.
 
-import { readRange } from "../spool/cursor.ts";
+import { readRange } from "../engine/cursor.ts";
 import {
   END_READ_BYTES,
   FILTER_LINE_MAX_CHARS,

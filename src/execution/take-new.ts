@@ -1,8 +1,8 @@
 // What is new to a reader, as ranges of the spool. Taken in one step, before anything waits: two reads at
 // the same time never get the same line.
 
+import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { type Cursor, readRange, sizeOf } from "../spool/cursor.ts";
 import { SCAN_PIECE_BYTES } from "../support/limits.ts";
 import type { OutputParts } from "./render.ts";
 import type { SpoolPart } from "./spool-text.ts";

@@ -7,11 +7,11 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
+import { sizeOf } from "../engine/cursor.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
 import { render } from "../execution/render.ts";
 import { findShell } from "../execution/scope.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { sizeOf } from "../spool/cursor.ts";
 import { messageOf } from "../support/errors.ts";
 import { RESOURCE_TITLE_MAX_CHARS } from "../support/limits.ts";
 import { createContext } from "../tool/context.ts";

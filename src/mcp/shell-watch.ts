@@ -1,7 +1,8 @@
 // Notices what changes about the shells of a scope: output, an end, a new one. Looks a few times a second, and
 // only while a client has subscribed.
+
+import { sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { sizeOf } from "../spool/cursor.ts";
 import { MCP_WATCH_INTERVAL_MS } from "../support/limits.ts";
 
 export interface ShellWatcher {

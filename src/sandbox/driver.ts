@@ -1,6 +1,6 @@
 // What confines commands. To add a driver: say whether it works here, with the cause and the fix where it does
 // not, and turn a start into another one, as words and never as a line for a shell.
-import type { Confinement } from "../spool/confinement.ts";
+import type { Confinement } from "../engine/confinement.ts";
 import type { FoundRepository } from "./find-repositories.ts";
 import type { GuardedLink } from "./guarded-links.ts";
 import type { Placeholder } from "./placeholders.ts";

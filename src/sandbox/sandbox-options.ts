@@ -2,7 +2,7 @@
 // real here, before anybody binds them: a link inside the workspace must not lead a mount elsewhere.
 import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import type { NetworkAccess, SandboxProfile } from "../spool/confinement.ts";
+import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { policyFolders } from "../support/policy-places.ts";

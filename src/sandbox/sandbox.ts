@@ -1,7 +1,7 @@
 // All a manager needs to confine what it starts: checks that the sandbox can be had, and makes of a start a confined
 // one. Refuses where it cannot; runs without only if its owner said so, and tells.
 import { join } from "node:path";
-import { type Confinement, SANDBOX_PROFILES } from "../spool/confinement.ts";
+import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { shownPath } from "../support/path-text.ts";
 import { Bubblewrap } from "./bubblewrap.ts";

@@ -4,10 +4,10 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename } from "node:path";
+import type { ExitRecord } from "../engine/end-record.ts";
 import type { Host } from "../engine/host.ts";
+import { type ShellMeta, writeMeta } from "../engine/meta.ts";
 import type { ShellProcessOptions } from "../shell/shell-process.ts";
-import type { ExitRecord } from "../spool/end-record.ts";
-import { type ShellMeta, writeMeta } from "../spool/meta.ts";
 import { remainsHost } from "./command-processes.ts";
 import type { CommandRemains, PublishedBash } from "./session-options.ts";
 

@@ -2,13 +2,13 @@
 // bash itself has. Which bash comes after it, and with what state, is the session's business.
 import { readFileSync, readlinkSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import type { ExitRecord } from "../engine/end-record.ts";
 import type { Host, StartedShell } from "../engine/host.ts";
 import { Logger } from "../engine/logger.ts";
 import type { ReportFifo } from "../engine/report-fifo.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import { confinementRemarks } from "../shell/remarks.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
-import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
 import {
   WATCHDOG_EXIT_MS,

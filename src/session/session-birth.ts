@@ -2,11 +2,11 @@
 // it is to restore is sent at once; commands may follow without waiting for it.
 import { uptime } from "node:os";
 import { join } from "node:path";
+import type { ExitRecord } from "../engine/end-record.ts";
 import type { StartedShell } from "../engine/host.ts";
+import type { ShellMeta } from "../engine/meta.ts";
 import { REPORTS_INSIDE } from "../shell/confiner.ts";
 import { endShells } from "../shell/kill.ts";
-import type { ExitRecord } from "../spool/end-record.ts";
-import type { ShellMeta } from "../spool/meta.ts";
 import { wallMs } from "../support/clock.ts";
 import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { onlyCommand } from "./command-processes.ts";

@@ -1,12 +1,13 @@
 // One command that runs in a session's bash: ended by its timeout, by an interrupt or by its own doing,
 // whichever comes first. What it printed and what comes next is the session's business.
+
+import type { Cause } from "../engine/end-record.ts";
 import type { Host } from "../engine/host.ts";
 import type { PidMark } from "../engine/pids-since.ts";
 import { interruptCommand } from "../shell/interrupt.ts";
 import { endShells } from "../shell/kill.ts";
 import type { Survivor } from "../shell/kill-report.ts";
 import type { Outcome } from "../shell/outcome.ts";
-import type { Cause } from "../spool/end-record.ts";
 import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import { type CommandPart, onlyCommand } from "./command-processes.ts";
 import type { Ending, SessionBash } from "./session-bash.ts";

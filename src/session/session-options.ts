@@ -1,5 +1,6 @@
 // What a session and a run in it can be told, and what comes back.
 
+import type { Confinement } from "../engine/confinement.ts";
 import type { Host } from "../engine/host.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Confiner } from "../shell/confiner.ts";
@@ -8,7 +9,6 @@ import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import type { OutputPart } from "../shell/output-part.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import type { Confinement } from "../spool/confinement.ts";
 import type { Events } from "../support/events.ts";
 import type { Meaning } from "./session-meaning.ts";
 

@@ -3,6 +3,8 @@
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
 import { existsSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isDiskFull } from "../engine/disk-space.ts";
+import type { ExitRecord } from "../engine/end-record.ts";
 import type { Host } from "../engine/host.ts";
 import type { Logger } from "../engine/logger.ts";
 import { readStat } from "../engine/process-table.ts";
@@ -15,8 +17,6 @@ import {
   unsureRemark,
 } from "../shell/lost-output.ts";
 import type { OutputPart } from "../shell/output-part.ts";
-import { isDiskFull } from "../spool/disk-space.ts";
-import type { ExitRecord } from "../spool/end-record.ts";
 import { attempt } from "../support/attempt.ts";
 import {
   SESSION_COPY_MAX_BYTES,

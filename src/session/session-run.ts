@@ -1,13 +1,13 @@
 // One command in a session, from the bash that takes it to the result: where it runs, what it printed, what
 // it left, and what became of the bash.
 import { dirname, join } from "node:path";
+import { isDiskFull } from "../engine/disk-space.ts";
+import { SpoolRoot } from "../engine/layout.ts";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import { spoolFullRemark } from "../shell/lost-output.ts";
 import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
 import { isWithinRoots } from "../shell/working-dir.ts";
-import { isDiskFull } from "../spool/disk-space.ts";
-import { SpoolRoot } from "../spool/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import { isFull } from "../support/system-error.ts";

@@ -1,11 +1,11 @@
 // The bashes of a session, one after another: which one takes the next command, what it takes over from the
 // one before, and everything any of them has left running.
 import { randomBytes } from "node:crypto";
+import type { Cause } from "../engine/end-record.ts";
 import { endShells } from "../shell/kill.ts";
 import type { KillReport } from "../shell/kill-report.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { checkWorkingDir } from "../shell/working-dir.ts";
-import type { Cause } from "../spool/end-record.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { RESTORE_CHECK_MAX_MS, SESSION_SHELLS_MAX_COUNT, STATE_SAVE_MAX_MS } from "../support/limits.ts";
 import type { SessionBash } from "./session-bash.ts";

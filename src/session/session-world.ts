@@ -3,7 +3,10 @@
 // other: it has a channel and a pid, and its end is reported.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sizeOf } from "../engine/cursor.ts";
+import { type ExitRecord, preallocateEndRecord } from "../engine/end-record.ts";
 import type { Host, StartedShell } from "../engine/host.ts";
+import type { ShellMeta } from "../engine/meta.ts";
 import { openPipe } from "../engine/process-pipe.ts";
 import { childWithInnerPid, readStat } from "../engine/process-table.ts";
 import { directoryField, encodeFields } from "../engine/protocol.ts";
@@ -13,9 +16,6 @@ import { ScriptChannel } from "../engine/script-channel.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import { scratchOf } from "../shell/scratch.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
-import { sizeOf } from "../spool/cursor.ts";
-import { type ExitRecord, preallocateEndRecord } from "../spool/end-record.ts";
-import type { ShellMeta } from "../spool/meta.ts";
 import { NacreError } from "../support/errors.ts";
 import { WORLD_FILES_COUNT } from "../support/limits.ts";
 import type { Report } from "./session-reports.ts";

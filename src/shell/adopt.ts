@@ -1,10 +1,10 @@
 // What a new host does about the shells of hosts that are dead: takes over those that were meant to live on,
 // and ends what was not.
 
+import { readEndRecord, writeCause } from "../engine/end-record.ts";
 import type { Host, StartedShell } from "../engine/host.ts";
-import { readEndRecord, writeCause } from "../spool/end-record.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import { type Holder, type Lease, readLease, takeOver } from "../spool/lease.ts";
+import type { SpoolRoot } from "../engine/layout.ts";
+import { type Holder, type Lease, readLease, takeOver } from "../engine/lease.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
 import { sleep, yieldTurn } from "../support/timing.ts";

@@ -2,9 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Confinement } from "../engine/confinement.ts";
 import { findBash } from "../engine/find-bash.ts";
 import type { Beginning, StartPlace } from "../engine/host.ts";
 import { KeeperRoots } from "../engine/keeper-roots.ts";
+import { type SpoolRoot, usualStateRoots } from "../engine/layout.ts";
 import { isNoneSince, markPids } from "../engine/pids-since.ts";
 import { pipePath, REPORT_FD } from "../engine/process-pipe.ts";
 import { isSameProcess, readStat } from "../engine/process-table.ts";
@@ -12,8 +14,6 @@ import type { Room } from "../engine/room.ts";
 import { realPath } from "../sandbox/real-path.ts";
 import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
 import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";
-import type { Confinement } from "../spool/confinement.ts";
-import { type SpoolRoot, usualStateRoots } from "../spool/layout.ts";
 import { attempt } from "../support/attempt.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { makeScratch } from "./scratch.ts";

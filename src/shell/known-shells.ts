@@ -2,7 +2,7 @@
 // that somebody has asked for.
 import { readFileSync } from "node:fs";
 import type { Host, StartedShell } from "../engine/host.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
+import type { SpoolRoot } from "../engine/layout.ts";
 import { NacreError } from "../support/errors.ts";
 import type { Events } from "../support/events.ts";
 import { killOf } from "./shell-events.ts";

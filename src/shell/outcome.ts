@@ -1,6 +1,6 @@
 // Why a shell ended: decided once, from what is on disk and whether its shim is alive. Pure.
 import { constants } from "node:os";
-import type { Cause, EndRecord, ExitRecord } from "../spool/end-record.ts";
+import type { Cause, EndRecord, ExitRecord } from "../engine/end-record.ts";
 
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }

@@ -1,6 +1,6 @@
 // Finds a line in growing output. Looks at each byte once, also at a last line without its newline
 // (a prompt waits there), and never holds more than a bounded part of one line.
-import { Cursor } from "../spool/cursor.ts";
+import { Cursor } from "../engine/cursor.ts";
 import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
 

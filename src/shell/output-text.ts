@@ -1,5 +1,5 @@
 // Spooled bytes as text: what is new to a cursor, all there is, and both streams in one string.
-import { type Cursor, readRange, sizeOf } from "../spool/cursor.ts";
+import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import { NacreError } from "../support/errors.ts";
 import { ALL_OUTPUT_MAX_BYTES, READ_MAX_BYTES } from "../support/limits.ts";
 import { decodeUtf8, incompleteTailBytes } from "../text/decode.ts";

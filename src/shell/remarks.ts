@@ -1,10 +1,10 @@
 // What an exit record says besides the code, in words.
 import { existsSync, readFileSync } from "node:fs";
+import { sizeOf } from "../engine/cursor.ts";
+import type { ExitRecord } from "../engine/end-record.ts";
 import type { StartedShell } from "../engine/host.ts";
-import { sizeOf } from "../spool/cursor.ts";
-import type { ExitRecord } from "../spool/end-record.ts";
-import { STDOUT_NAME } from "../spool/layout.ts";
-import type { ShellMeta } from "../spool/meta.ts";
+import { STDOUT_NAME } from "../engine/layout.ts";
+import type { ShellMeta } from "../engine/meta.ts";
 import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 

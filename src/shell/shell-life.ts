@@ -2,14 +2,14 @@
 // once. Also when it began and ended, on clocks that do not jump.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
-import type { Host, StartedShell } from "../engine/host.ts";
 import {
   type Cause,
   type EndRecord,
   type ExitRecord,
   readEndRecord,
   writeCause,
-} from "../spool/end-record.ts";
+} from "../engine/end-record.ts";
+import type { Host, StartedShell } from "../engine/host.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXIT_MESSAGE_MAX_MS } from "../support/limits.ts";

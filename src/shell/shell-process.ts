@@ -1,11 +1,12 @@
 // One tracked run of a command: what it is, what it has printed, how it ended, and how to end it.
 // Starting and listing shells is the manager's; how a shell lives and ends is in shell-life.ts.
+
+import type { Confinement } from "../engine/confinement.ts";
+import { Cursor, sizeOf } from "../engine/cursor.ts";
+import type { Cause, ExitRecord } from "../engine/end-record.ts";
 import type { Host, KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
 import { writtenBy } from "../engine/logger.ts";
 import { readStat } from "../engine/process-table.ts";
-import type { Confinement } from "../spool/confinement.ts";
-import { Cursor, sizeOf } from "../spool/cursor.ts";
-import type { Cause, ExitRecord } from "../spool/end-record.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";

@@ -1,9 +1,9 @@
 // Clears the spool of what has ended long ago, or is too much, now and then.
 import { uptime } from "node:os";
 import type { Host } from "../engine/host.ts";
+import type { SpoolRoot } from "../engine/layout.ts";
 import { bootId } from "../engine/process-table.ts";
-import type { SpoolRoot } from "../spool/layout.ts";
-import { sweep } from "../spool/sweep.ts";
+import { sweep } from "../engine/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { SWEEP_DELAY_MS, SWEEP_INTERVAL_MS } from "../support/limits.ts";
 

@@ -1,6 +1,6 @@
 // Waits for a line or for the end of a shell. Every ending is a value; who throws is the caller's business.
 
-import type { ShellFiles } from "../spool/layout.ts";
+import type { ShellFiles } from "../engine/layout.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { TIMER_MAX_MS } from "../support/limits.ts";
 import { isRegExp } from "../support/realms.ts";

@@ -141,7 +141,7 @@ export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 export const READ_MAX_BYTES = 256 * 1024;
 /** shell/: a watched file is looked at this often, too, in case a notice was lost. */
 export const WATCH_FALLBACK_MS = 250;
-/** spool/: finished shells are kept this long, and together this large. */
+/** engine/: finished shells are kept this long, and together this large. */
 export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
 /** shell/: output is followed and searched in pieces of this size. */
@@ -152,7 +152,7 @@ export const READ_TURN_CHUNKS_COUNT = 16;
 export const MATCH_LINE_MAX_CHARS = 4 * 1024;
 /** shell/: the largest output that is handed out as one string. */
 export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
-/** spool/: how long a shell of another pid namespace, which may run, is kept after it was last touched. */
+/** engine/: how long a shell of another pid namespace, which may run, is kept after it was last touched. */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /** cli/: how often it is looked whether a named session is free. */
 export const SESSION_TURN_POLL_MS = 50;
@@ -202,7 +202,7 @@ export const SESSION_RETIRED_MAX_COUNT = 64;
 export const INHERITANCE_POLL_MS = 2;
 /** shell/: how long a session's bash may take to write its state; a stopped one never does. */
 export const STATE_SAVE_MAX_MS = 5_000;
-/** spool/: what is written to learn whether a disk is full; a block of most file systems. */
+/** engine/: what is written to learn whether a disk is full; a block of most file systems. */
 export const DISK_PROBE_BYTES = 4096;
 /** shell/, execution/: how long something that holds a command's output may take to go by itself, as a `tee` does, or
  * a child that was just forked to become its program. */

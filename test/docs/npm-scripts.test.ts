@@ -28,7 +28,7 @@ const HERE: Readonly<Record<string, readonly [line: string, printed: RegExp]>> =
   ],
   "npm run fuzz": ["npm run fuzz -- --cases 20", /^[1-9]\d* passed, 0 failed$/m],
   "npm run policy:fuzz": ["npm run policy:fuzz -- --cases 20", /^[1-9]\d* passed, 0 failed$/m],
-  "npm test -- test/spool": ["npm test -- test/spool/cursor", /^[1-9]\d* passed, 0 failed$/m],
+  "npm test -- test/engine": ["npm test -- test/engine/cursor", /^[1-9]\d* passed, 0 failed$/m],
 };
 
 /** Those that write into the tree, in a copy where the file has been spoilt: they make it what it was. */

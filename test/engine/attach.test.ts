@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { keeperOfWaiting, progressOf, readStartedShell } from "../../src/engine/attach.ts";
+import { readIdentity, type ShellIdentity } from "../../src/engine/identity.ts";
 import { readStat } from "../../src/engine/process-table.ts";
-import { readIdentity, type ShellIdentity } from "../../src/spool/identity.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();

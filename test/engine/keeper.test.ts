@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readEndRecord, writeCause } from "../../src/engine/end-record.ts";
 import type { Job } from "../../src/engine/job.ts";
 import { readStat } from "../../src/engine/process-table.ts";
-import { readEndRecord, writeCause } from "../../src/spool/end-record.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { sendJob, useKeepers } from "../fixtures/keepers.ts";
 import { isAlive } from "../fixtures/processes.ts";

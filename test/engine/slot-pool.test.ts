@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { readIdentity } from "../../src/engine/identity.ts";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { lockLimit } from "../../src/engine/process-table.ts";
 import { diskProblem, type Slot, type SlotKind, SlotPool } from "../../src/engine/slot-pool.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
 import { useKeepers } from "../fixtures/keepers.ts";
 import { loggerPids } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "../../src/engine/process-table.ts";
 import { endStrays } from "../../src/engine/strays.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory, manager, run } = useShells();

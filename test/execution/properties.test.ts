@@ -3,9 +3,9 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sizeOf } from "../../src/engine/cursor.ts";
 import { BashTool } from "../../src/execution/bash.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
-import { sizeOf } from "../../src/spool/cursor.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { useTools } from "../fixtures/tools.ts";
 

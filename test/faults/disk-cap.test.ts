@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type ExitRecord, readEndRecord } from "../../src/spool/end-record.ts";
+import { type ExitRecord, readEndRecord } from "../../src/engine/end-record.ts";
 import { deputyOf } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

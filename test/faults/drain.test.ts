@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, mkdirSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { readEndRecord } from "../../src/spool/end-record.ts";
+import { readEndRecord } from "../../src/engine/end-record.ts";
 import { useBareKeepers } from "../fixtures/bare-keeper.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

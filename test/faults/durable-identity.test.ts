@@ -1,9 +1,9 @@
 // A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readEndRecord } from "../../src/spool/end-record.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
+import { readEndRecord } from "../../src/engine/end-record.ts";
+import { readIdentity } from "../../src/engine/identity.ts";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { inPidNamespace, whyNoPidReuse } from "../fixtures/pid-reuse.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readEndRecord } from "../../src/spool/end-record.ts";
+import { readEndRecord } from "../../src/engine/end-record.ts";
 import { useShells } from "../fixtures/shells.ts";
 
 const { manager, run } = useShells();

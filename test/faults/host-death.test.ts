@@ -1,8 +1,8 @@
 // However a host ends, nothing it started is left behind.
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readEndRecord } from "../../src/spool/end-record.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
+import { readEndRecord } from "../../src/engine/end-record.ts";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { ESCAPES, escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { type HostPlan, type HostProgram, useHosts } from "../fixtures/host-program.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";

@@ -3,7 +3,7 @@ import { readFileSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readEndRecord } from "../../src/spool/end-record.ts";
+import { readEndRecord } from "../../src/engine/end-record.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();

@@ -9,7 +9,7 @@ import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SandboxProfile } from "../../src/spool/confinement.ts";
+import type { SandboxProfile } from "../../src/engine/confinement.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
 const world = useSandboxWorld();

@@ -2,7 +2,7 @@
 // pid namespace of its own with the host as its child, so that the control can read it whatever machine this is.
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { SandboxProfile } from "../../src/spool/confinement.ts";
+import type { SandboxProfile } from "../../src/engine/confinement.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { CANNOT_MOUNT, canMount, isRoot, useSpecialHosts } from "../fixtures/special-host.ts";
 

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { SandboxProfile } from "../../src/engine/confinement.ts";
 import { guardTrusted, ownProgram } from "../../src/sandbox/trusted-base.ts";
-import type { SandboxProfile } from "../../src/spool/confinement.ts";
 import { policyFolders } from "../../src/support/policy-places.ts";
 import { createToolkit } from "../../src/toolkit.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";

@@ -3,8 +3,8 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readRange } from "../../src/engine/cursor.ts";
 import type { OutputPart } from "../../src/shell/output-part.ts";
-import { readRange } from "../../src/spool/cursor.ts";
 import { fsPath, shownPath, textOfBytes } from "../../src/support/path-text.ts";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";

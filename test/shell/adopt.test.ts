@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { LocalHost } from "../../src/engine/local.ts";
 import { readStat } from "../../src/engine/process-table.ts";
 import { adoptShells } from "../../src/shell/adopt.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

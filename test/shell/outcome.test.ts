@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/engine/end-record.ts";
 import { bashRecord } from "../../src/session/published.ts";
 import { codeOf, decideOutcome, describeOutcome, type Outcome, signalOf } from "../../src/shell/outcome.ts";
-import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/spool/end-record.ts";
 
 const exit = (code: number): ExitRecord => ({ ...bashRecord({ exitCode: code }), endedUptimeMs: 1 });
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
+import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/engine/end-record.ts";
 import type { StartedShell } from "../../src/engine/host.ts";
+import { SpoolRoot } from "../../src/engine/layout.ts";
 import { LocalHost } from "../../src/engine/local.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { readStat } from "../../src/engine/process-table.ts";
 import { bashRecord } from "../../src/session/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
-import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { metaOf } from "../fixtures/metas.ts";
 

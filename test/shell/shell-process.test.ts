@@ -2,7 +2,7 @@ import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readEndRecord, writeCause } from "../../src/spool/end-record.ts";
+import { readEndRecord, writeCause } from "../../src/engine/end-record.ts";
 import { ALL_OUTPUT_MAX_BYTES } from "../../src/support/limits.ts";
 import { loggerPids } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";

@@ -1,7 +1,8 @@
 // `nacre clean`: removes shells that have ended, with their output. What runs is left alone, and so is a shell that
 // has left something running: without its record that could not be found any more.
+
+import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
-import { sizeOf } from "../../spool/cursor.ts";
 import { messageOf } from "../../support/errors.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { counted } from "../amounts.ts";

@@ -1,10 +1,10 @@
 // A session that goes from one nacre to the next: where the last command left it, whose turn it is, what it leaves.
 
 import { isSameProcess, readStat } from "../../engine/process-table.ts";
+import { SessionFile } from "../../engine/session-file.ts";
 import type { Session } from "../../session/session.ts";
 import type { SavedSession } from "../../session/session-options.ts";
 import type { ShellManager } from "../../shell-manager.ts";
-import { SessionFile } from "../../spool/session-file.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { SESSION_TURN_POLL_MS } from "../../support/limits.ts";
 import { sleep } from "../../support/timing.ts";

@@ -1,5 +1,5 @@
 // Warns which parts of a requested sandbox or limit are not enforced, where the user lets commands run without them.
-import type { Confinement } from "../../spool/confinement.ts";
+import type { Confinement } from "../../engine/confinement.ts";
 import type { CliIo } from "../cli-io.ts";
 
 export function tellNotEnforced(io: CliIo, confinement: Confinement | undefined): void {

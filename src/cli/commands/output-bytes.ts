@@ -1,10 +1,10 @@
 // The output of a shell as it was printed: each stream to its own, so that `nacre output ID --all > file` is what the
 // command wrote to stdout. A pattern lets only lines through that match it.
 
+import { readRange } from "../../engine/cursor.ts";
 import type { OutputParts } from "../../execution/render.ts";
 import type { StreamName } from "../../shell/follow-output.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
-import { readRange } from "../../spool/cursor.ts";
 import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
 import { yieldTurn } from "../../support/timing.ts";
 import { decodeUtf8, incompleteTailBytes } from "../../text/decode.ts";

@@ -1,6 +1,7 @@
 // Where the last lines of an output begin. Read from behind: the output may have gigabytes.
+
+import { readRange } from "../../engine/cursor.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
-import { readRange } from "../../spool/cursor.ts";
 import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
 import { filterLines, type LinePattern } from "../../text/filter.ts";
 

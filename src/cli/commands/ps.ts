@@ -1,7 +1,8 @@
 // `nacre ps`: the shells of this user that are on disk, whichever program has started them: those that run and
 // those that have ended a short while ago, or all.
+
+import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
-import { sizeOf } from "../../spool/cursor.ts";
 import { wallMs } from "../../support/clock.ts";
 import { PS_RECENT_MS, PS_WATCH_MS } from "../../support/limits.ts";
 import { shownPath, wirePath } from "../../support/path-text.ts";

@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sizeOf } from "../../engine/cursor.ts";
 import { admit } from "../../execution/admission.ts";
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
 import { leftoversOf } from "../../execution/leftovers.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
-import { sizeOf } from "../../spool/cursor.ts";
 import { messageOf } from "../../support/errors.ts";
 import { TOUR_STEP_MAX_MS } from "../../support/limits.ts";
 import { humanizeBytes } from "../../text/snip.ts";

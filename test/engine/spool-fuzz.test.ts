@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { CAUSE_KINDS, preallocateEndRecord, readEndRecord, writeCause } from "../../src/engine/end-record.ts";
+import { readIdentity } from "../../src/engine/identity.ts";
+import { readMeta, writeMeta } from "../../src/engine/meta.ts";
 import { ShellManager } from "../../src/shell-manager.ts";
-import { CAUSE_KINDS, preallocateEndRecord, readEndRecord, writeCause } from "../../src/spool/end-record.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
-import { readMeta, writeMeta } from "../../src/spool/meta.ts";
 import { FUZZ_MAX_MS, FUZZ_RUNS } from "../fixtures/fuzz.ts";
 import { metaOf } from "../fixtures/metas.ts";
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readMeta, type ShellMeta, writeMeta } from "../../src/spool/meta.ts";
+import { readMeta, type ShellMeta, writeMeta } from "../../src/engine/meta.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

@@ -10,7 +10,7 @@ import {
   preallocateEndRecord,
   readEndRecord,
   writeCause,
-} from "../../src/spool/end-record.ts";
+} from "../../src/engine/end-record.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

@@ -3,11 +3,11 @@ import { tmpdir, uptime } from "node:os";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { presenceOf } from "../../src/engine/attach.ts";
+import { preallocateEndRecord } from "../../src/engine/end-record.ts";
+import { SpoolRoot } from "../../src/engine/layout.ts";
+import { writeMeta } from "../../src/engine/meta.ts";
 import { bootId, pidNamespace } from "../../src/engine/process-table.ts";
-import { preallocateEndRecord } from "../../src/spool/end-record.ts";
-import { SpoolRoot } from "../../src/spool/layout.ts";
-import { writeMeta } from "../../src/spool/meta.ts";
-import { chooseToSweep, type Presence, removeShell, type SweepEntry, sweep } from "../../src/spool/sweep.ts";
+import { chooseToSweep, type Presence, removeShell, type SweepEntry, sweep } from "../../src/engine/sweep.ts";
 import { metaOf } from "../fixtures/metas.ts";
 import { useShells } from "../fixtures/shells.ts";
 

@@ -2,7 +2,7 @@ import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Cursor, readRange, sizeOf } from "../../src/spool/cursor.ts";
+import { Cursor, readRange, sizeOf } from "../../src/engine/cursor.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultStateRoot, SpoolRoot } from "../../src/spool/layout.ts";
+import { defaultStateRoot, SpoolRoot } from "../../src/engine/layout.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 

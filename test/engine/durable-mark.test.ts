@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { writeDurableMark } from "../../src/spool/durable-mark.ts";
+import { writeDurableMark } from "../../src/engine/durable-mark.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { metaOf } from "../fixtures/metas.ts";
 import { useShells } from "../fixtures/shells.ts";

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readIdentity } from "../../src/engine/identity.ts";
 import { readStat } from "../../src/engine/process-table.ts";
-import { readIdentity } from "../../src/spool/identity.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { useShells } from "../fixtures/shells.ts";
 

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type ShellFiles, SpoolRoot } from "../../src/spool/layout.ts";
-import { giveUp, type Holder, readLease, takeOver } from "../../src/spool/lease.ts";
+import { type ShellFiles, SpoolRoot } from "../../src/engine/layout.ts";
+import { giveUp, type Holder, readLease, takeOver } from "../../src/engine/lease.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { helper } from "../fixtures/marked.ts";
 import { metaOf } from "../fixtures/metas.ts";
