@@ -7,7 +7,7 @@
 //     ask                  a person, where the policy wants one
 //   -> Admitted            execution/start-command.ts takes the command out of it, once
 //   isCurrent, readmit     start-command.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
-import type { SessionFacts } from "../policy/session-facts.ts";
+import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { Session } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";

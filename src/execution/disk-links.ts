@@ -2,7 +2,7 @@
 // link that another command made meanwhile changes what the text means.
 
 import { lstatSync, opendirSync } from "node:fs";
-import type { LinkReader } from "../policy/link-reader.ts";
+import type { LinkReader } from "../policy/shell-model/link-reader.ts";
 import { LISTED_ENTRIES_MAX_COUNT } from "../support/limits.ts";
 import { fsPath, linkTarget, textOfBytes } from "../support/path-text.ts";
 

@@ -1,6 +1,5 @@
 // What a command does to which places: the facts rules are written against, whatever program does it.
 
-import type { EffectiveCommand, Field } from "./command.ts";
 import { changes, changesOf } from "./effects/changes.ts";
 import { deletes, deletionsOf } from "./effects/deletions.ts";
 import type { RawEffect } from "./effects/effect.ts";
@@ -8,8 +7,9 @@ import type { EffectKind } from "./effects/effect-kind.ts";
 import { permissionsOf, setsPermissions } from "./effects/permission-effects.ts";
 import { reads, readsOf } from "./effects/reads.ts";
 import { writes, writesOf } from "./effects/writes.ts";
-import type { Place, Where } from "./paths.ts";
+import type { Place, Where } from "./paths/paths.ts";
 import { remembered } from "./remembered.ts";
+import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 
 export interface Effect {
   readonly kind: EffectKind;

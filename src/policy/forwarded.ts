@@ -1,9 +1,9 @@
 // An unknown program with a destructive command behind it, is probably a wrapper: the tail is judged as if it were
 // called, and what would be refused is asked about.
 
-import type { EffectiveCommand } from "./command.ts";
-import { isKnownProgram } from "./known-programs.ts";
-import { isWrapper } from "./wrappers.ts";
+import { isKnownProgram } from "./programs/known-programs.ts";
+import { isWrapper } from "./programs/wrappers.ts";
+import type { EffectiveCommand } from "./shell-model/command.ts";
 
 const DESTRUCTIVE =
   /^(.*\/)?(rm|dd|mv|chmod|chown|chgrp|shred|mkfs(\..+)?|wipefs|kill|reboot|shutdown|halt|poweroff|tee|truncate|find|(ba|da|z)?sh)$/;

@@ -8,22 +8,22 @@ import {
   POLICY_FINDINGS_MAX_COUNT,
 } from "../support/limits.ts";
 import { isErrorNamed } from "../support/realms.ts";
-import { Budget, BudgetSpent } from "./budget.ts";
-import type { EffectiveCommand } from "./command.ts";
 import { decide, type RawFinding } from "./decide.ts";
 import { type JudgedCommand, judgedCommand } from "./facts.ts";
 import { forwardedCommand } from "./forwarded.ts";
-import { shown } from "./marks.ts";
-import { hiddenCharacters, isPackedForkBomb } from "./parse.ts";
-import { describeWhere, type Where } from "./paths.ts";
+import { describeWhere, type Where } from "./paths/paths.ts";
 import { remembered } from "./remembered.ts";
 import type { CommandRule } from "./rule.ts";
 import { fits } from "./rule-fits.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
-import type { Span } from "./span.ts";
+import { Budget, BudgetSpent } from "./shell-model/budget.ts";
+import type { EffectiveCommand } from "./shell-model/command.ts";
+import { shown } from "./shell-model/marks.ts";
+import { hiddenCharacters, isPackedForkBomb } from "./shell-model/parse.ts";
+import type { Span } from "./shell-model/span.ts";
+import { Walk } from "./shell-model/walk.ts";
 import type { UserRule } from "./user-rule.ts";
 import type { ExplainedCommand, Explanation, PolicyFacts, Verdict } from "./verdict.ts";
-import { Walk } from "./walk.ts";
 
 /** What policy says about a command. */
 export function judge(command: string, facts: PolicyFacts): Verdict {
@@ -80,7 +80,7 @@ class Examination {
     const all: Span = { start: 0, end: this.#command.length };
     const hidden = hiddenCharacters(this.#command);
     if (hidden) walk.sign("hidden-characters", hidden.span, hidden.code);
-    attempt(walk, all, () => walk.start(this.#command, this.#facts.cwd));
+    attempt(walk, all, () => walk.start(this.#command));
     if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
       walk.sign("fork-bomb", all, "a function starts itself twice, again and again");
     }

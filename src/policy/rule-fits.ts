@@ -1,7 +1,7 @@
 // When a rule that a person wrote is about a command.
 
 import type { JudgedCommand } from "./facts.ts";
-import { matchesPattern } from "./glob.ts";
+import { matchesPattern } from "./shell-model/glob.ts";
 import type { UserRule } from "./user-rule.ts";
 
 export function fits(rule: UserRule, command: JudgedCommand): boolean {

@@ -1,12 +1,12 @@
 // What a built-in rule is. To add one: put it into the family it belongs to (rules/), with examples of both kinds;
 // one test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
-import type { SignKind } from "./command.ts";
 import type { EffectKind } from "./effects/effect-kind.ts";
 import type { Effect, JudgedCommand } from "./facts.ts";
-import { shown } from "./marks.ts";
-import type { PathClass } from "./path-class.ts";
-import type { Span } from "./span.ts";
+import type { PathClass } from "./paths/path-class.ts";
+import type { SignKind } from "./shell-model/command.ts";
+import { shown } from "./shell-model/marks.ts";
+import type { Span } from "./shell-model/span.ts";
 import type { Severity } from "./verdict.ts";
 
 export interface Hit {

@@ -3,7 +3,7 @@
 
 import { z } from "zod";
 import { EFFECT_KINDS } from "./effects/effect-kind.ts";
-import { PATH_CLASSES } from "./path-class.ts";
+import { PATH_CLASSES } from "./paths/path-class.ts";
 import { RULES } from "./rules.ts";
 
 const text = z.string({ error: "must be a text" });

@@ -1,6 +1,5 @@
 // All built-in rules, in one list.
 
-import type { SignKind } from "./command.ts";
 import type { CommandRule, Rule, SignRule } from "./rule.ts";
 import { dataRules } from "./rules/data.ts";
 import { deletionRules } from "./rules/deletion.ts";
@@ -18,6 +17,7 @@ import { signRules } from "./rules/signs.ts";
 import { systemFileRules } from "./rules/system-files.ts";
 import { unfamiliarRules } from "./rules/unfamiliar.ts";
 import { injectionRules } from "./rules/variable-injection.ts";
+import type { SignKind } from "./shell-model/command.ts";
 
 export const RULES: readonly Rule[] = [
   ...deletionRules,

@@ -1,7 +1,7 @@
 // What changes the meaning of a session's next command: functions, aliases, hashed programs, some variables and options.
 // bash reports it with the exit code, but only after a command that can have changed it: a report costs more than most
 // commands. Pure.
-import type { SessionFacts } from "../policy/session-facts.ts";
+import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { MEANING_VALUE_MAX_CHARS } from "../support/limits.ts";
 import { piecesOf, unquoted } from "./bash-pieces.ts";
 

@@ -2,7 +2,7 @@
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
 import { accessSync, constants } from "node:fs";
 import { buildEnvironment } from "../environment/environment.ts";
-import type { SessionFacts } from "../policy/session-facts.ts";
+import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
 import type { KillReport } from "../shell/kill-report.ts";
 import { SCRATCH_NAME } from "../shell/scratch.ts";

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { explain, judge } from "../../src/policy/judge.ts";
-import { describeWhere, holdsCredentials, locate } from "../../src/policy/paths.ts";
+import { describeWhere, holdsCredentials, locate } from "../../src/policy/paths/paths.ts";
 import { credentialPlaces, findCredentials } from "../../src/sandbox/find-credentials.ts";
 import { HOME_CREDENTIALS, MACHINE_CREDENTIALS } from "../../src/support/credential-paths.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";

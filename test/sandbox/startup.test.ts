@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { describeWhere, locate } from "../../src/policy/paths.ts";
+import { describeWhere, locate } from "../../src/policy/paths/paths.ts";
 import { HOME_PROGRAMS, HOME_STARTUP } from "../../src/support/startup-paths.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 import { eventually } from "../fixtures/shells.ts";

@@ -1,8 +1,8 @@
 // Who puts something in another's place: mv, cp, ln, install, rsync, and archives that unpack over what is there.
 
-import { hasFlag, type OptionTable, readOptions, valuesOf } from "../argv.ts";
-import type { EffectiveCommand, Field } from "../command.ts";
-import { isCertain } from "../marks.ts";
+import { hasFlag, type OptionTable, readOptions, valuesOf } from "../programs/argv.ts";
+import type { EffectiveCommand, Field } from "../shell-model/command.ts";
+import { isCertain } from "../shell-model/marks.ts";
 import type { RawEffect } from "./effect.ts";
 
 type Change = (command: EffectiveCommand) => readonly RawEffect[];

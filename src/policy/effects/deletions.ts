@@ -1,8 +1,8 @@
 // Who deletes what: rm and its kin, find -delete, rsync --delete.
 
-import { hasFlag, readOptions, valuesOf } from "../argv.ts";
-import type { EffectiveCommand, Field } from "../command.ts";
-import { foundPaths, readFind } from "../finders.ts";
+import { hasFlag, readOptions, valuesOf } from "../programs/argv.ts";
+import { foundPaths, readFind } from "../programs/finders.ts";
+import type { EffectiveCommand, Field } from "../shell-model/command.ts";
 import type { RawEffect } from "./effect.ts";
 
 type Deletion = (command: EffectiveCommand) => readonly RawEffect[];

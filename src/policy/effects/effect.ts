@@ -1,6 +1,6 @@
 // What a command does to what one of its words names.
 
-import type { Field } from "../command.ts";
+import type { Field } from "../shell-model/command.ts";
 import type { EffectKind } from "./effect-kind.ts";
 
 /** An effect before its word is resolved. */

@@ -1,7 +1,7 @@
 // Who changes modes, owners and attributes.
 
-import { hasFlag, type OptionTable, readOptions } from "../argv.ts";
-import type { EffectiveCommand } from "../command.ts";
+import { hasFlag, type OptionTable, readOptions } from "../programs/argv.ts";
+import type { EffectiveCommand } from "../shell-model/command.ts";
 import type { RawEffect } from "./effect.ts";
 import type { EffectKind } from "./effect-kind.ts";
 

@@ -1,6 +1,6 @@
 // Who shows or hands on the content of files: the readers that matter for secrets. Listing and checking is not reading.
 
-import type { EffectiveCommand, Field } from "../command.ts";
+import type { EffectiveCommand, Field } from "../shell-model/command.ts";
 import type { RawEffect } from "./effect.ts";
 
 const READERS =

@@ -1,7 +1,7 @@
 // Who writes into files it is given: tee, dd, sed -i, truncate, downloads and the like.
 
-import { hasFlag, readOptions, valuesOf } from "../argv.ts";
-import type { EffectiveCommand, Field } from "../command.ts";
+import { hasFlag, readOptions, valuesOf } from "../programs/argv.ts";
+import type { EffectiveCommand, Field } from "../shell-model/command.ts";
 import type { RawEffect } from "./effect.ts";
 
 type Write = (command: EffectiveCommand) => readonly RawEffect[];

@@ -1,8 +1,8 @@
 // Databases, containers and their volumes: data that is gone when the command is done.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { shown } from "../marks.ts";
 import type { Hit, Rule } from "../rule.ts";
+import { shown } from "../shell-model/marks.ts";
 import { onRows } from "./tables.ts";
 
 const SQL_CLIENTS =

@@ -1,8 +1,8 @@
 // Disks and devices: writing to them raw, formatting, partitioning, wiping.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { shown } from "../marks.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";
+import { shown } from "../shell-model/marks.ts";
 
 const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F disk.img";
 

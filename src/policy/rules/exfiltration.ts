@@ -1,12 +1,12 @@
 // Secrets that are read, and data that leaves the machine.
 
-import { readOptions } from "../argv.ts";
 import { isRemote } from "../effects/changes.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { shown } from "../marks.ts";
-import { holdsCredentials } from "../paths.ts";
+import { holdsCredentials } from "../paths/paths.ts";
+import { readOptions } from "../programs/argv.ts";
+import { isShell } from "../programs/shell-programs.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";
-import { isShell } from "../shell-programs.ts";
+import { shown } from "../shell-model/marks.ts";
 import { readGit } from "./git.ts";
 import { onRows } from "./tables.ts";
 

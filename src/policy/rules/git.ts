@@ -1,9 +1,9 @@
 // git: what rewrites history, throws work away, or makes git run something later.
 
-import type { Field } from "../command.ts";
-import { isExecutedSetting } from "../exec-options.ts";
 import type { JudgedCommand } from "../facts.ts";
+import { isExecutedSetting } from "../programs/exec-options.ts";
 import type { Hit, Rule } from "../rule.ts";
+import type { Field } from "../shell-model/command.ts";
 import { onRows } from "./tables.ts";
 
 interface GitCall {

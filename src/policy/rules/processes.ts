@@ -1,9 +1,9 @@
 // Ending every process, or the machine.
 
-import { hasFlag, readOptions, valuesOf } from "../argv.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { EACH, isCertain } from "../marks.ts";
+import { hasFlag, readOptions, valuesOf } from "../programs/argv.ts";
 import { onArgs, type Rule } from "../rule.ts";
+import { EACH, isCertain } from "../shell-model/marks.ts";
 
 const OWN = "End your own processes by their id, or with pkill -f and a pattern that names them.";
 

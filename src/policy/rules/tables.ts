@@ -1,9 +1,9 @@
 // Rules that are tables: a program, its verb, and what that does. One row per thing worth asking about.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { shown } from "../marks.ts";
 import { remembered } from "../remembered.ts";
 import type { Check, Hit } from "../rule.ts";
+import { shown } from "../shell-model/marks.ts";
 
 export interface Row {
   readonly program: RegExp;

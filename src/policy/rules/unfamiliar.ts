@@ -1,11 +1,11 @@
 // Programs and scripts that are merely unknown. Only the cautious profile asks about them, and only without a sandbox.
 
 import { asksForHelp } from "../facts.ts";
-import { isKnownProgram } from "../known-programs.ts";
-import { shown } from "../marks.ts";
+import { isKnownProgram } from "../programs/known-programs.ts";
+import { isShell } from "../programs/shell-programs.ts";
+import { isWrapper } from "../programs/wrappers.ts";
 import type { Rule } from "../rule.ts";
-import { isShell } from "../shell-programs.ts";
-import { isWrapper } from "../wrappers.ts";
+import { shown } from "../shell-model/marks.ts";
 
 const RUNS_FILES = /^(python[\d.]*|node|ruby|perl|php|lua|deno|bun|tsx|ts-node|source|\.)$/;
 

@@ -1,8 +1,8 @@
 // Variables that make another program run code.
 
-import { shown } from "../marks.ts";
 import type { Rule } from "../rule.ts";
-import { injectedVariable } from "../variables.ts";
+import { shown } from "../shell-model/marks.ts";
+import { injectedVariable } from "../shell-model/variables.ts";
 import { onRows } from "./tables.ts";
 
 export const injectionRules: readonly Rule[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SessionFacts } from "../../../src/policy/session-facts.ts";
+import type { SessionFacts } from "../../../src/policy/shell-model/session-facts.ts";
 import { verdictOf } from "../dev.ts";
 
 const fresh: SessionFacts = {

@@ -1,0 +1,165 @@
+// What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
+
+import { HOME_STARTUP } from "../../support/startup-paths.ts";
+import { hasGlob, isUnresolved } from "../shell-model/marks.ts";
+import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, type SettingsByName } from "./agent-settings.ts";
+import { isHomeCredential } from "./credentials.ts";
+import { couldBe, couldStartWith, equals, startsWith } from "./path-parts.ts";
+
+export const PATH_CLASSES = [
+  /** The root of the file system. */
+  "root",
+  /** A home directory, or all of them. */
+  "home",
+  /** A directory that holds the workspace and more. */
+  "above-workspace",
+  /** What the machine needs to start and to let people in. */
+  "system",
+  /** Other files that belong to the machine: the configuration of services, /usr/local. */
+  "system-config",
+  /** Switches of the kernel below /proc and /sys. */
+  "kernel",
+  /** Disks and memory. */
+  "device",
+  /** /dev/null and its kind. */
+  "harmless-device",
+  /** Bash's own /dev/tcp and /dev/udp. */
+  "network",
+  /** Keys and credentials. */
+  "secret",
+  /** Files that run at login, at boot, or with every shell. */
+  "startup",
+  /** Hooks and configuration of the repository, which git runs. */
+  "hooks",
+  /** Files of rules, by which this policy decides, and the settings of agents that decide what runs unasked. */
+  "policy",
+  /** The repository itself. */
+  "repository",
+  /** The workspace as a whole. */
+  "workspace",
+  "inside-workspace",
+  "temp-root",
+  "temp",
+  "inside-home",
+  "outside",
+  "unknown",
+] as const;
+
+export type PathClass = (typeof PATH_CLASSES)[number];
+
+interface Places {
+  readonly homeParts: readonly string[];
+  readonly workspaceParts: readonly string[];
+  /** Files and directories that hold rules of people. */
+  readonly policyParts: readonly (readonly string[])[];
+}
+
+export function classOf(parts: readonly string[], places: Places): PathClass {
+  const [first = "", second = ""] = parts;
+  if (parts.length === 0) return "root";
+  if (hasGlob(first)) return homeClass(parts, places) === "secret" ? "secret" : "root";
+  if (parts.length === 1 && isUnresolved(first)) return "root";
+  if (first === "dev") return deviceClass(parts);
+  if (first === "proc" || first === "sys") return kernelClass(parts);
+  if (places.policyParts.some((held) => couldStartWith(parts, held))) return "policy";
+  return (
+    homeClass(parts, places) ??
+    workspaceClass(parts, places.workspaceParts) ??
+    (startsWith(parts, places.homeParts) && places.homeParts.length > 1 ? "inside-home" : null) ??
+    tempClass(parts) ??
+    systemClass(parts, second) ??
+    (startsWith(parts, places.homeParts) ? "inside-home" : "outside")
+  );
+}
+
+function deviceClass(parts: readonly string[]): PathClass {
+  const [, name = "", below = ""] = parts;
+  if (parts.length === 1) return "system";
+  if (name === "tcp" || name === "udp") return "network";
+  if (name === "shm") return below === "" ? "temp-root" : "temp";
+  return /^(null|zero|full|u?random|tty|std(in|out|err)|fd|pts|ptmx|console|log)/.test(name)
+    ? "harmless-device"
+    : "device";
+}
+
+function kernelClass(parts: readonly string[]): PathClass {
+  const [first = "", second = "", third = ""] = parts;
+  if (parts.length === 1) return "system";
+  if (first === "proc" && third === "environ") return "secret";
+  if (first === "proc" && /^(self|thread-self|\d+)$/.test(second)) return "harmless-device";
+  return "kernel";
+}
+
+function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Places): PathClass | null {
+  const own = startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
+  const depth = own ? homeParts.length : foreignHomeDepth(parts);
+  if (depth === 0) return null;
+  if (parts.length <= depth) return !own && equals(parts, workspaceParts) ? null : "home";
+  return sensitiveClass(parts.slice(depth));
+}
+
+/** How many parts lead to another user's home, 0 if the path is in none. */
+function foreignHomeDepth([first = "", second]: readonly string[]): number {
+  if (couldBe(first, "root")) return 1;
+  if (!couldBe(first, "home") && !couldBe(first, "Users")) return 0;
+  return second === undefined ? 1 : 2;
+}
+
+const STARTUP = HOME_STARTUP.map(({ path }) => path.split("/"));
+const STARTUP_NAMES: ReadonlySet<string> = new Set(STARTUP.map(([first = ""]) => first));
+
+function sensitiveClass(below: readonly string[]): PathClass | null {
+  if (isHomeCredential(below)) return "secret";
+  if (isSettings(below, SETTINGS_IN_HOME)) return "policy";
+  const [first = ""] = below;
+  if (!STARTUP_NAMES.has(first) && !hasGlob(first)) return null;
+  return STARTUP.some((path) => couldStartWith(below, path)) ? "startup" : null;
+}
+
+function isSettings(below: readonly string[], settings: SettingsByName): boolean {
+  const [first = ""] = below;
+  // A pattern counts if it names dot files: `rm *.json` is not about the one file of an agent among them.
+  const named = first.startsWith(".") && hasGlob(first) ? [...settings.values()].flat() : settings.get(first);
+  return named?.some((path) => couldStartWith(below, path)) ?? false;
+}
+
+function workspaceClass(parts: readonly string[], workspace: readonly string[]): PathClass | null {
+  if (workspace.length === 0) return null;
+  if (!startsWith(parts, workspace)) return startsWith(workspace, parts) ? "above-workspace" : null;
+  const below = parts.slice(workspace.length);
+  const [first, second] = below;
+  if (first === undefined) return "workspace";
+  if (!couldBe(first, ".git"))
+    return isSettings(below, SETTINGS_IN_WORKSPACE) ? "policy" : "inside-workspace";
+  if (second === undefined || HISTORY.some((name) => couldBe(second, name))) return "repository";
+  return EXECUTED.some((name) => couldBe(second, name)) ? "hooks" : "inside-workspace";
+}
+
+/** What of a git directory holds the work. */
+const HISTORY = ["objects", "refs", "logs", "HEAD", "packed-refs", "modules"];
+/** What of it names programs that git runs. */
+const EXECUTED = ["hooks", "config", "config.worktree"];
+
+function tempClass([first = "", second = "", third = ""]: readonly string[]): PathClass | null {
+  if (first === "tmp") return second === "" ? "temp-root" : "temp";
+  if (first === "var" && second === "tmp") return third === "" ? "temp-root" : "temp";
+  return first === "var" && second === "folders" && third !== "" ? "temp" : null;
+}
+
+const BINARIES =
+  /^(bin|sbin|lib|lib32|lib64|libx32|boot|root|efi|System|Library|Applications|Volumes|cores)$/;
+const WHOLE_TREES = /^(etc|usr|var|opt|srv|mnt|media|run|home|lost\+found|snap|nix)$/;
+const CORE_OF_ETC =
+  /^(sudoers\.d|pam\.d|ssl|ssh|security|alternatives|init\.d|rc\w\.d|selinux|grub\.d|ld\.so\.conf\.d|pki)$/;
+const CORE_OF_VAR = /^(dpkg|rpm|pacman|systemd)$/;
+
+function systemClass(parts: readonly string[], second: string): PathClass | null {
+  const [first = "", , third = ""] = parts;
+  if (BINARIES.test(first)) return "system";
+  if (!WHOLE_TREES.test(first)) return null;
+  if (parts.length === 1) return "system";
+  if (first === "etc") return parts.length === 2 || CORE_OF_ETC.test(second) ? "system" : "system-config";
+  if (first === "usr") return second === "local" && parts.length > 3 ? "system-config" : "system";
+  if (first !== "var") return null;
+  return parts.length === 2 || (second === "lib" && CORE_OF_VAR.test(third)) ? "system" : "system-config";
+}

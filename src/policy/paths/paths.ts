@@ -1,0 +1,133 @@
+// From an evaluated word to a place: resolved against the directory by the text alone, then classed. A symbolic link is
+// taken for what its name says; links.ts adds where it leads.
+
+import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "../shell-model/marks.ts";
+import type { PolicyFacts } from "../verdict.ts";
+import { isMachineCredential } from "./credentials.ts";
+import { classOf, type PathClass } from "./path-class.ts";
+
+/** The places everything else is measured against, normalised once. */
+export interface Where {
+  readonly home: string;
+  readonly workspace: string;
+  readonly isRoot: boolean;
+  readonly homeParts: readonly string[];
+  readonly workspaceParts: readonly string[];
+  readonly policyParts: readonly (readonly string[])[];
+}
+
+export interface Place {
+  /** The resolved path, marks included. */
+  readonly path: string;
+  readonly class: PathClass;
+  /** Whether the word stands for what is inside (`dir/*`), not for the directory. */
+  readonly contents: boolean;
+  /** Whether the word stands for many files at any depth, as the results of find do. */
+  readonly spread: boolean;
+}
+
+export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...facts }: PolicyFacts): Where {
+  const known = (path: string) => normalise(path.split("/")) ?? [];
+  const homeParts = known(home);
+  const workspaceParts = known(workspace);
+  const { policyFiles = [], rules = [] } = facts;
+  const policyParts = [
+    [...homeParts, ".config", "nacre"],
+    [...workspaceParts, ".nacre"],
+    ...policyFiles.map(known),
+    ...rules.flatMap(({ file }) => (file === undefined ? [] : [known(file)])),
+  ];
+  return {
+    home: asPath(homeParts),
+    workspace: asPath(workspaceParts),
+    isRoot,
+    homeParts,
+    workspaceParts,
+    policyParts,
+  };
+}
+
+/** Where a word leads from a directory. */
+export function locate(text: string, cwd: string, where: Where): Place {
+  const parts = resolve(text, cwd);
+  if (parts === null) return { path: text, class: "unknown", contents: false, spread: false };
+  const last = parts.at(-1) ?? "";
+  if (last === DEEP || BROAD.test(last)) {
+    const base = parts.slice(0, -1);
+    return { path: asPath(parts), class: classOf(base, where), contents: true, spread: last === DEEP };
+  }
+  if (last === MANY) {
+    const some = [...parts.slice(0, -1), SOMETHING];
+    return { path: asPath(parts), class: classOf(some, where), contents: false, spread: true };
+  }
+  if (last === UNKNOWN) {
+    // Empty, it is the directory itself: `rm -rf "/tmp/$X"`.
+    const base = parts.slice(0, -1);
+    const path = asPath(parts);
+    if (base.length === 0) return { path, class: "unknown", contents: false, spread: false };
+    return { path, class: classOf(base, where), contents: true, spread: false };
+  }
+  return { path: asPath(parts), class: classOf(parts, where), contents: false, spread: false };
+}
+
+/** Whether it holds keys or credentials, of a person or of the machine. */
+export function holdsCredentials({ class: kind, path }: Place): boolean {
+  return kind === "secret" || isMachineCredential(path);
+}
+
+/** The absolute directory a `cd` leads to, UNKNOWN where it is not known. */
+export function changeDirectory(text: string, cwd: string): string {
+  const parts = resolve(text, cwd);
+  return parts === null ? UNKNOWN : asPath(parts);
+}
+
+/** A last part that leaves nothing out: `*`, `.*`, `?*`, `[a-z]*`. */
+const BROAD = new RegExp(`^\\.?[${STAR}${QUESTION}${BRACKET}]+$`);
+
+/** The parts of the absolute path, or null where it cannot be known. */
+function resolve(text: string, cwd: string): readonly string[] | null {
+  if (text.startsWith(UNKNOWN)) return null;
+  if (text.startsWith("/")) {
+    const own = OWN_DIRECTORY.exec(text);
+    return own ? resolve(`.${text.slice(own[0].length)}`, cwd) : normalise(text.split("/"));
+  }
+  if (cwd.startsWith(UNKNOWN)) return null;
+  return normalise([...cwd.split("/"), ...text.split("/")]);
+}
+
+/** The kernel's name for the directory of a process. */
+const OWN_DIRECTORY = new RegExp(`^/+proc/+(self|thread-self|${SOMETHING})/+cwd(?=/|$)`);
+
+function normalise(raw: readonly string[]): readonly string[] | null {
+  const parts: string[] = [];
+  for (const part of raw) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") {
+      // What lies above something unknown is unknown, too.
+      if (parts.pop() === UNKNOWN) return null;
+    } else parts.push(part);
+  }
+  if (parts[0] === UNKNOWN && parts.length > 1) return null;
+  return unwrapped(parts);
+}
+
+/** How a process names itself below /proc; `$$` is some number. */
+const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
+
+/** Other names of the same tree: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
+function unwrapped(parts: readonly string[]): readonly string[] {
+  if (parts[0] === "proc" && parts[2] === "root" && parts[1] !== "sys") return unwrapped(parts.slice(3));
+  if (parts[0] === "proc" && parts[2] === "fd" && OWN_PROCESS.has(parts[1] ?? ""))
+    return ["dev", ...parts.slice(2)];
+  if (parts[0] === "private" && /^(tmp|etc|var)$/.test(parts[1] ?? "")) return parts.slice(1);
+  return parts;
+}
+
+export function asPath(parts: readonly string[]): string {
+  return `/${parts.join("/")}`;
+}
+
+/** The parts of a path, `..` among them. */
+export function partsOf(path: string): readonly string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
+}

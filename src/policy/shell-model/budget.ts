@@ -1,0 +1,46 @@
+// How much work one judgement may cost, counted in steps and in depth: the same command gets the same answer on
+// every machine, which a clock could not promise. A spent budget ends the walk, and judge.ts turns that into `ask`.
+
+import {
+  POLICY_DEPTH_MAX_COUNT,
+  POLICY_STEPS_MAX_COUNT,
+  POLICY_STEPS_MIN_COUNT,
+  POLICY_STEPS_PER_CHAR_COUNT,
+} from "../../support/limits.ts";
+
+export class BudgetSpent extends Error {
+  override readonly name = "BudgetSpent";
+}
+
+/** The least that a command costs. */
+const COMMAND_STEPS = 3;
+
+export class Budget {
+  #steps: number;
+  #depth = 0;
+
+  /** A short text gets fewer steps: only a hostile one needs many, and it must not block the host process. */
+  constructor(textChars: number) {
+    const earned = POLICY_STEPS_MIN_COUNT + textChars * POLICY_STEPS_PER_CHAR_COUNT;
+    this.#steps = Math.min(POLICY_STEPS_MAX_COUNT, earned);
+  }
+
+  spend(steps = 1): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new BudgetSpent("too many steps");
+  }
+
+  /** Gives up at once where so many commands could not be paid for anyway. */
+  expect(commands: number): void {
+    if (this.#steps < commands * COMMAND_STEPS) throw new BudgetSpent("too many commands");
+  }
+
+  /** Runs one level deeper. */
+  deeper<T>(work: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > POLICY_DEPTH_MAX_COUNT) throw new BudgetSpent("too deep");
+    const result = work();
+    this.#depth -= 1;
+    return result;
+  }
+}

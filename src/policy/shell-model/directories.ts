@@ -1,0 +1,56 @@
+// Where a shell may be, and where it is if its last `cd` failed. A list that goes on after an unchecked `cd` runs in
+// either place; after `&&` it runs in the new one only.
+
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
+import { UNKNOWN } from "./marks.ts";
+
+export class Directories {
+  /** Every directory it may be in, if the last command succeeded. */
+  readonly now: readonly string[];
+  /** The same if the last command failed; null where that makes no difference. */
+  readonly ifFailed: readonly string[] | null;
+
+  constructor(now: readonly string[], ifFailed: readonly string[] | null = null) {
+    this.now = now;
+    this.ifFailed = ifFailed;
+  }
+
+  /** After a command that tries to go there. */
+  tried(targets: readonly string[]): Directories {
+    return new Directories(targets, this.now);
+  }
+
+  succeeded(): Directories {
+    return this.ifFailed === null ? this : new Directories(this.now);
+  }
+
+  failed(): Directories {
+    return this.ifFailed === null ? this : new Directories(this.ifFailed);
+  }
+
+  /** After `!`. */
+  negated(): Directories {
+    return this.ifFailed === null ? this : new Directories(this.ifFailed, this.now);
+  }
+
+  /** Whatever came of the last command. */
+  either(): Directories {
+    return this.ifFailed === null ? this : new Directories(union(this.now, this.ifFailed));
+  }
+
+  with(other: Directories): Directories {
+    if (other === this) return this;
+    const ifFailed = union(this.ifFailed ?? this.now, other.ifFailed ?? other.now);
+    const now = union(this.now, other.now);
+    return this.ifFailed === null && other.ifFailed === null
+      ? new Directories(now)
+      : new Directories(now, ifFailed);
+  }
+}
+
+export function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (a === b) return a;
+  const all = [...new Set([...a, ...b])];
+  if (all.length <= POLICY_ALTERNATIVES_MAX_COUNT) return all;
+  return [...all.slice(0, POLICY_ALTERNATIVES_MAX_COUNT), UNKNOWN];
+}

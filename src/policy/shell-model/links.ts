@@ -1,0 +1,189 @@
+// Where a path leads if its symbolic links are followed: those that the command itself made so far, and those on disk,
+// which the caller looks up. A path is judged by its name and by every place its links lead to.
+//
+//   places(text, cwd, follows)   the place a word names, then the places behind its links
+//     #walk                      part by part, as the kernel does: a link is followed before `..` goes up from its target
+//       #targetsAt               made by this command, else on disk (LinksOnDisk)
+
+import { POLICY_LINKS_MAX_COUNT, POLICY_PLACES_MAX_COUNT } from "../../support/limits.ts";
+import { couldBe } from "../paths/path-parts.ts";
+import { asPath, locate, type Place, partsOf, type Where } from "../paths/paths.ts";
+import type { Budget } from "./budget.ts";
+import { couldMatch } from "./glob.ts";
+import type { LinkReader } from "./link-reader.ts";
+import { LinksOnDisk } from "./links-on-disk.ts";
+import { hasGlob, isCertain, UNKNOWN } from "./marks.ts";
+
+export class Links {
+  /** By absolute path; a link that is made in one branch or another has several targets. */
+  readonly #made = new Map<string, MadeLink>();
+  /** Answers that hold until the next link is made: effects and flows ask about the same words. */
+  readonly #followed = new Map<string, readonly string[]>();
+  readonly #where: Where;
+  readonly #budget: Budget;
+  readonly #disk: LinksOnDisk | null;
+
+  /** @param cwd the directory the command starts in */
+  constructor(where: Where, cwd: string, budget: Budget, reader?: LinkReader) {
+    this.#where = where;
+    this.#budget = budget;
+    this.#disk = reader ? new LinksOnDisk(reader, where, cwd, budget) : null;
+  }
+
+  /** Notes that the command makes a link. */
+  add(path: string, target: string): void {
+    // No path leads through a link into what lies below itself.
+    if (`${target}/`.startsWith(`${path}/`)) return;
+    this.#followed.clear();
+    const known = this.#made.get(path);
+    if (known) known.targets.add(target);
+    else this.#made.set(path, { parts: partsOf(path), targets: new Set([target]) });
+  }
+
+  /** The targets of the link at an absolute path; none where no link is known. */
+  at(path: string): readonly string[] {
+    if (this.#isEmpty) return NONE;
+    const parts = partsOf(path);
+    return this.#targetsAt(parts).map((target) =>
+      target.startsWith("/") ? target : `${asPath(parts.slice(0, -1))}/${target}`,
+    );
+  }
+
+  /**
+   * The place that a word names, then those that its links lead to. The last part is followed where the program would do
+   * so, or where a slash behind it says so.
+   */
+  places(text: string, cwd: string, follows: boolean): readonly Place[] {
+    const named = locate(text, cwd, this.#where);
+    if (this.#isEmpty || named.class === "unknown") return [named];
+    const paths = this.followed(text, cwd, follows);
+    if (paths.length === 0) return [named];
+    return [named, ...paths.map((path) => locate(path, "/", this.#where))];
+  }
+
+  /** The paths that a word leads to through links; none where no link is on the way. */
+  followed(text: string, cwd: string, follows: boolean): readonly string[] {
+    if (this.#isEmpty) return NONE;
+    const isLast = follows || /(^|\/)\.?$/.test(text);
+    const path = text.startsWith("/") ? text : `${cwd}/${text}`;
+    const key = isLast ? `${path}/` : path;
+    const known = this.#followed.get(key);
+    if (known) return known;
+    const found = new Set<string>();
+    const { start, rest } = this.#entered(partsOf(path));
+    this.#walk({ start, rest, count: 0, follows: isLast, found });
+    const paths = found.size === 0 ? NONE : [...found];
+    this.#followed.set(key, paths);
+    return paths;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#made.size === 0 && this.#disk === null;
+  }
+
+  #walk({ start, rest, count, follows, found }: Walking): void {
+    this.#budget.spend((1 + rest.length) / PARTS_PER_STEP);
+    // Nothing lies below what is not there. The command may make it, and go up again.
+    let isThere = true;
+    let at: readonly string[] = start;
+    let hasMoved = count > 0;
+    for (const [i, part] of rest.entries()) {
+      if (part === "..") {
+        at = this.#disk?.above(at) ?? at.slice(0, -1);
+        isThere = true;
+        hasMoved = true;
+        continue;
+      }
+      at = [...at, part];
+      if (i === rest.length - 1 && !follows) break;
+      const targets = this.#targetsAt(at, isThere, hasMoved);
+      if (targets === MISSING) isThere = false;
+      if (targets.length === 0) continue;
+      for (const target of targets)
+        this.#start(target, at, { rest: rest.slice(i + 1), count, follows, found });
+      // A pattern may stand for a link, and for a directory that is none.
+      if (!hasGlob(part)) return;
+    }
+    if (count > 0) found.add(this.#disk?.namedAs(at) ?? asPath(at));
+  }
+
+  /** Goes on from the target of a link. */
+  #start(
+    target: string,
+    link: readonly string[],
+    { rest, count, follows, found }: Omit<Walking, "start">,
+  ): void {
+    if (found.size >= POLICY_PLACES_MAX_COUNT) return;
+    if (target === UNKNOWN || count >= POLICY_LINKS_MAX_COUNT) {
+      found.add(UNKNOWN);
+      return;
+    }
+    const next = target.startsWith("/")
+      ? this.#entered(partsOf(target))
+      : { start: link.slice(0, -1), rest: partsOf(target) };
+    this.#walk({ start: next.start, rest: [...next.rest, ...rest], count: count + 1, follows, found });
+  }
+
+  #entered(parts: readonly string[]): {
+    readonly start: readonly string[];
+    readonly rest: readonly string[];
+  } {
+    return this.#disk?.entered(parts) ?? { start: [], rest: parts };
+  }
+
+  #targetsAt(at: readonly string[], isThere = true, hasMoved = true): readonly string[] {
+    const made = this.#madeAt(at);
+    if (this.#disk === null || !isThere) return made;
+    // A link that the command made has taken the place of the one on disk; a pattern may stand for both.
+    if (made.length > 0 && !hasGlob(at.at(-1) ?? "")) return made;
+    const onDisk = this.#disk.targetsAt(at, hasMoved);
+    return made.length > 0 ? [...made, ...(onDisk ?? NONE)] : (onDisk ?? MISSING);
+  }
+
+  #madeAt(at: readonly string[]): readonly string[] {
+    if (this.#made.size === 0) return NONE;
+    this.#budget.spend(this.#made.size / LINKS_PER_STEP);
+    const found: string[] = [];
+    for (const { parts, targets } of this.#made.values()) {
+      if (isSamePath(at, parts)) for (const target of targets) found.push(nameFilledIn(target, parts, at));
+    }
+    return found;
+  }
+}
+
+/** Whether two paths, each with or without patterns, may be the same. */
+function isSamePath(at: readonly string[], link: readonly string[]): boolean {
+  if (at.length !== link.length) return false;
+  return link.every((name, i) => {
+    const part = at[i] ?? "";
+    return part === name || couldBe(part, name) || (!isCertain(name) && couldMatch(name, part));
+  });
+}
+
+/** `ln -s ~/* .` makes a link `x` that leads to `~/x`. */
+function nameFilledIn(target: string, link: readonly string[], at: readonly string[]): string {
+  const name = link.at(-1) ?? "";
+  const isPattern = !isCertain(name) && target.endsWith(`/${name}`);
+  return isPattern ? `${target.slice(0, -name.length)}${at.at(-1) ?? ""}` : target;
+}
+
+interface MadeLink {
+  readonly parts: readonly string[];
+  readonly targets: Set<string>;
+}
+
+interface Walking {
+  /** Where the walk is: without `..`, and without links. */
+  readonly start: readonly string[];
+  readonly rest: readonly string[];
+  /** So many links were followed. */
+  readonly count: number;
+  readonly follows: boolean;
+  readonly found: Set<string>;
+}
+
+const NONE: readonly never[] = [];
+/** No targets, because nothing is there. */
+const MISSING: readonly never[] = [];
+const PARTS_PER_STEP = 8;
+const LINKS_PER_STEP = 4;

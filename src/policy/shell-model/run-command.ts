@@ -1,0 +1,175 @@
+// One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
+
+import { shellQuote } from "../../support/shell-quote.ts";
+import { changeDirectory, type Where } from "../paths/paths.ts";
+import { runAgent } from "../programs/agents.ts";
+import { runDeferred } from "../programs/deferred.ts";
+import { runEditor } from "../programs/editors.ts";
+import { runExecOptions } from "../programs/exec-options.ts";
+import { runFinder } from "../programs/finders.ts";
+import { runInterpreter } from "../programs/interpreters.ts";
+import { runItems } from "../programs/items.ts";
+import { isKnownProgram } from "../programs/known-programs.ts";
+import { type NacreRunner, runNacre } from "../programs/nacre-call.ts";
+import { foldOutput } from "../programs/printed-output.ts";
+import { runRemote } from "../programs/remote.ts";
+import { runFile, runShell } from "../programs/shell-programs.ts";
+import { runStarted } from "../programs/started-program.ts";
+import { runTerminal } from "../programs/terminals.ts";
+import { peel } from "../programs/wrappers.ts";
+import { remembered } from "../remembered.ts";
+import { runBuiltin } from "./builtins.ts";
+import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
+import type { Flow } from "./flow.ts";
+import { flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
+import { couldMatch } from "./glob.ts";
+import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
+import { disguised, isBuiltinName, isInReach, isRedefined, originOf } from "./program-identity.ts";
+import { rememberMade } from "./remember-made.ts";
+import { runVariables, visibleAssignments } from "./variables.ts";
+
+/** What a run needs besides the runner: where things are, and a place for the result. */
+export interface CommandRunner extends NacreRunner {
+  emit(command: EffectiveCommand): void;
+  callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
+}
+
+export function runCommand(argv: readonly Field[], around: CommandContext, runner: CommandRunner): Flow {
+  const command = describe(argv, around, runner.where);
+  runner.emit(command);
+  const [first] = argv;
+  runVariables(command, around, runner);
+  if (!first) return flowOf("");
+  if (isUnresolved(command.called) || hasGlob(command.called))
+    return runUnknown(command, first, around, runner);
+  runOtherMeanings(command, around, runner);
+  const called = runner.callFunction(command.called, command.args, around);
+  if (called) return called;
+  const ran = isSwitchedOff(command, around) ? flowOf(null) : runInside(command, around, runner);
+  if (around.scope.hasOption("autocd")) enterDirectory(command, around);
+  rememberMade(command, around.scope.made);
+  const printed = foldOutput(command, around.scope, runner.where);
+  return ran ? { ...ran, origins: joinOrigins(ran.origins, printed.origins) } : printed;
+}
+
+/** Whether something else stands where a builtin was: it does not change this shell the way the builtin would. */
+function isSwitchedOff(command: EffectiveCommand, around: CommandContext): boolean {
+  return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
+}
+
+/** With `autocd` a directory alone is a `cd`. */
+function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandContext): void {
+  if (args.length > 0 || isKnownProgram(called) || isBuiltinName(called)) return;
+  scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
+}
+
+/** So deep are names followed that stand for other names. */
+const NAMES_MAX_DEPTH = 8;
+
+/** What a name may run besides the program it is known for. */
+function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
+  const { scope, via } = around;
+  const hidden = disguised(command, around, runner.where);
+  if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
+  // A function runs in this very shell: where it is afterwards is not known.
+  if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
+  if (via.length >= NAMES_MAX_DEPTH) return;
+  const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
+  if (alias !== undefined) {
+    const text = [alias, ...command.args.map((arg) => shellQuote(arg.text))].join(" ");
+    // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
+    scope.removeAlias(command.called);
+    runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
+    scope.setAlias(command.called, alias);
+  }
+  const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
+  if (origin === null) return;
+  // An earlier lookup found the program where it belongs.
+  if (origin.endsWith(`/${command.called}`) && !isInReach(origin, runner.where)) return;
+  runner.runArgv([{ text: origin, span: command.span }, ...command.args], inner(around, "copy"));
+}
+
+/** What a command runs in turn, the first kind that fits; null where it runs nothing. */
+function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
+  return (
+    runBuiltin(command, around, runner) ??
+    runNacre(command, around, runner) ??
+    runAgent(command, around, runner) ??
+    runStarted(command, around, runner) ??
+    runPeeled(command, around, runner) ??
+    runShell(command, around, runner) ??
+    runFinder(command, around, runner) ??
+    runItems(command, around, runner) ??
+    runRemote(command, around, runner) ??
+    runDeferred(command, around, runner) ??
+    runTerminal(command, around, runner) ??
+    runInterpreter(command, around, runner) ??
+    runEditor(command, around, runner) ??
+    runExecOptions(command, around, runner) ??
+    runFile(command, around, runner)
+  );
+}
+
+function runPeeled(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
+  const peeled = peel(command);
+  if (!peeled) return null;
+  // `command cd` and `builtin cd` move this very shell.
+  const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
+  for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
+  const { directory } = peeled;
+  if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
+  const assignments = [...around.assignments, ...peeled.assignments];
+  // What the wrapper's output is connected to, the inner program's is as well.
+  const { redirects, stdin } = around;
+  const inside = { ...inner(around, command.program), scope, assignments, stdin, redirects };
+  if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
+  return runner.runArgv(peeled.argv, inside);
+}
+
+/** A glob may well name the one program it must not. */
+function runUnknown(
+  command: EffectiveCommand,
+  first: Field,
+  around: CommandContext,
+  runner: CommandRunner,
+): Flow {
+  runner.sign("unknown-program", first.span, command.called);
+  if (around.stdin.origins.includes("socket"))
+    runner.sign("reverse-shell", first.span, "the other end of a socket decides what runs");
+  for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
+    if (couldMatch(command.program, name)) {
+      runner.runArgv([{ ...first, text: name }, ...command.args], inner(around, "glob"));
+    }
+  }
+  return flowOf(null);
+}
+
+const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
+
+/** GNU's programs where the system has others of the same name: `gln` is `ln`. */
+const GNU =
+  /^g(cat|chgrp|chmod|chown|cp|dd|head|install|link|ln|mkdir|mkfifo|mv|rmdir|shred|tail|tar|tee|touch|truncate|unlink|xargs|env|nice|nohup|stdbuf)$/;
+
+const plainName = remembered((name) => GNU.exec(name)?.[1] ?? name);
+
+function describe(argv: readonly Field[], around: CommandContext, where: Where): EffectiveCommand {
+  const called = argv[0]?.text ?? "";
+  return {
+    program: plainName(called.slice(called.lastIndexOf("/") + 1)),
+    called,
+    args: argv.slice(1),
+    assignments: visibleAssignments(called, around, where),
+    redirects: around.redirects,
+    cwds: around.scope.cwds,
+    via: around.via,
+    stdin: around.stdin,
+    links: around.scope.made.links,
+    substituted: around.substituted,
+    span: around.span,
+  };
+}
+
+/** The surroundings of what a command runs: redirections were its own, its input is not inherited unless said. */
+function inner(around: CommandContext, via: string): CommandContext {
+  return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
+}

@@ -1,0 +1,86 @@
+// Variables through which another program is made to run code. Their values are walked like any other text.
+
+import { changeDirectory, type Where } from "../paths/paths.ts";
+import { isShell } from "../programs/shell-programs.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
+import { NO_FLOW } from "./flow.ts";
+import { isInReach } from "./program-identity.ts";
+
+const LOADS =
+  /^(LD_\w+|DYLD_\w+|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|BASH_LOADABLES_PATH|GCONV_PATH|GIT_EXEC_PATH|GIT_CONFIG\w*|GIT_TEMPLATE_DIR|GIT_PROXY_COMMAND|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|LUA_INIT|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS|MAKEFLAGS|NPM_CONFIG_SCRIPT_SHELL|npm_config_script_shell|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER)$/;
+
+/** Their value is a command line. */
+const COMMANDS =
+  /^(PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|FCEDIT)$/;
+
+/** What people ordinarily set these to. */
+const ORDINARY =
+  /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i( -e)? '?s[^;&|`$()]*|firefox|google-chrome|delta|bat)$/;
+
+export interface InjectedVariable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The variable that would make another program run something, if one is set. */
+export function injectedVariable(command: EffectiveCommand): InjectedVariable | null {
+  return assignedBy(command).find((variable) => injects(variable, command)) ?? null;
+}
+
+/** Walks the values that are command lines. */
+export function runVariables(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
+  for (const { name, value } of assignedBy(command)) {
+    const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
+    if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
+    const inside = {
+      ...around,
+      scope: around.scope.fork(),
+      via: [...around.via, name],
+      redirects: [],
+      assignments: [],
+      stdin: NO_FLOW,
+    };
+    runner.runText(isPrompt ? `: "${value.replaceAll('"', '\\"')}"` : value, inside);
+  }
+}
+
+/**
+ * The assignments a program sees. bash reads the file in BASH_ENV before any script, also where an earlier command of
+ * the session has set it. Only a file that commands can write counts: one of the system belongs to the machine.
+ */
+export function visibleAssignments(
+  called: string,
+  { assignments, scope, span }: CommandContext,
+  where: Where,
+): CommandContext["assignments"] {
+  const kept = scope.variable("BASH_ENV");
+  if (!kept || assignments.some(({ name }) => name === "BASH_ENV")) return assignments;
+  const isWritable = (path: string) => scope.cwds.some((cwd) => isInReach(changeDirectory(path, cwd), where));
+  const runsBash =
+    isShell(called.slice(called.lastIndexOf("/") + 1)) || (called.includes("/") && isWritable(called));
+  const value = runsBash ? kept.values.find((file) => file !== "" && isWritable(file)) : undefined;
+  return value === undefined ? assignments : [...assignments, { name: "BASH_ENV", value, span }];
+}
+
+function injects({ name, value }: InjectedVariable, command: EffectiveCommand): boolean {
+  // Any command that writes to a temporary directory decides what its programs are.
+  if (name === "PATH") return /^(\/tmp|\/var\/tmp|\/dev\/shm)(\/|:|$)/.test(value);
+  if (name === "ENV") return isShell(command.program);
+  if (name === "PS4" || name === "PS1") return /\$\(|`/.test(value);
+  if (name === "MAKEFLAGS") return !/^(-?-?j(obs=)?\d*|-\w+)?$/.test(value);
+  if (name === "NODE_OPTIONS")
+    return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
+  if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS")
+    return /-(javaagent|agentlib|agentpath)/.test(value);
+  if (COMMANDS.test(name)) return !ORDINARY.test(value);
+  return LOADS.test(name);
+}
+
+function assignedBy({ assignments, program, args }: EffectiveCommand): readonly InjectedVariable[] {
+  if (!/^(export|declare|typeset|readonly)$/.test(program)) return assignments;
+  const exported = args.flatMap(({ text }): readonly InjectedVariable[] => {
+    const equal = text.indexOf("=");
+    return equal > 0 ? [{ name: text.slice(0, equal), value: text.slice(equal + 1) }] : [];
+  });
+  return [...assignments, ...exported];
+}

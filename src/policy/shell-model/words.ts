@@ -1,0 +1,288 @@
+// From a word of the syntax tree to the fields bash would make of it: quotes removed, braces and tildes expanded,
+// constants put in, split at IFS. What cannot be known becomes a mark (marks.ts), never a guess.
+
+import { parse, type Word, type WordPart } from "unbash";
+import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
+import { numberOf } from "./arithmetic.ts";
+import { expandBraces } from "./braces.ts";
+import { decodeAnsiC } from "./decode-text.ts";
+import { expandParameter, expandSimple } from "./expand-parameters.ts";
+import type { Flow } from "./flow.ts";
+import { withGlobs } from "./glob.ts";
+import { withGlobOptions } from "./glob-options.ts";
+import { BRACKET, QUESTION, SOMETHING, STAR, UNKNOWN, unmarked } from "./marks.ts";
+import type { Scope } from "./script-scope.ts";
+import { lookAheadSteps } from "./slow-text.ts";
+import type { WordContext } from "./word-context.ts";
+
+export interface Evaluated {
+  /** One list of fields for every way the variables may stand. */
+  readonly alternatives: readonly (readonly string[])[];
+  readonly flow: Flow | null;
+}
+
+/** Evaluates a word as an argument: the result may be any number of fields. */
+export function evaluateWord(word: Word, context: WordContext): Evaluated {
+  if (isPlain(word.text)) {
+    context.budget.spend(PLAIN_STEPS);
+    return { alternatives: [[word.text]], flow: null };
+  }
+  context.budget.spend(partSteps(word.text));
+  const evaluation = new Evaluation(context);
+  const combined = evaluation.combinations(word);
+  const fields = combined.map((ways) => ways.map((pieces) => toFields(pieces, context)));
+  return { alternatives: joinCombinations(fields), flow: evaluation.flow };
+}
+
+/** Evaluates without splitting, as in an assignment or a here-string: every value it may have. */
+export function evaluateText(word: Word, context: WordContext): readonly string[] {
+  if (isPlain(word.text)) {
+    context.budget.spend();
+    return [word.text];
+  }
+  context.budget.spend(partSteps(word.text));
+  const ways = new Evaluation(context).ways(word.parts ?? [literal(word)]);
+  return ways.map((pieces) =>
+    expandTildes(pieces, context, true)
+      .map(({ text }) => text)
+      .join(""),
+  );
+}
+
+/** Evaluates parts that are all inside quotes, as the body of a here-document is. */
+export function evaluateQuoted(parts: readonly WordPart[], context: WordContext): string {
+  const ways = new Evaluation(context).ways(parts, true);
+  return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
+}
+
+/** A word that needs no evaluation costs next to nothing. */
+export const PLAIN_STEPS = 0.25;
+
+export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
+
+/** unbash makes the parts of a word when they are looked at: paid for beforehand. */
+function partSteps(text: string): number {
+  const steps = 1 + text.length / 16;
+  return text.length < SHORT_CHARS ? steps : steps + lookAheadSteps(text);
+}
+
+const SHORT_CHARS = 128;
+
+interface Piece {
+  readonly text: string;
+  /** "literal" text is as written; "quoted" text keeps even nothing as a field; "split" text is cut at IFS. */
+  readonly kind: "literal" | "quoted" | "split";
+}
+
+const literal = (word: Word): WordPart => ({
+  type: "Literal",
+  pos: word.pos,
+  end: word.end,
+  text: word.text,
+  value: word.value,
+});
+
+type Ways = readonly (readonly Piece[])[];
+
+class Evaluation {
+  flow: Flow | null = null;
+  readonly #context: WordContext;
+
+  constructor(context: WordContext) {
+    this.#context = context;
+  }
+
+  /** Every brace alternative, each with every way its variables may stand. */
+  combinations(word: Word): readonly Ways[] {
+    let lists: WordPart[][] = [[]];
+    for (const part of word.parts ?? [literal(word)]) {
+      const choices = part.type === "BraceExpansion" ? this.#braces(part.text) : this.#elements(part);
+      this.#context.budget.spend(lists.length * choices.length);
+      lists = multiplied(lists, choices);
+      if (lists.length > POLICY_ALTERNATIVES_MAX_COUNT * 4) lists = [[UNKNOWN_PART]];
+    }
+    return lists.map((list) => this.ways(list));
+  }
+
+  ways(parts: readonly WordPart[], quoted = false): Ways {
+    let ways: Piece[][] = [[]];
+    for (const part of parts) {
+      this.#context.budget.spend(ways.length);
+      ways = multiplied(ways, this.#part(part, quoted));
+      if (ways.length > POLICY_ALTERNATIVES_MAX_COUNT) ways = [[{ text: UNKNOWN, kind: "quoted" }]];
+    }
+    return ways;
+  }
+
+  /** A list expands to a field for each element: `"$@"`, `"${a[@]}"`. */
+  #elements(part: WordPart): WordPart[][] {
+    const inner = part.type === "DoubleQuoted" && part.parts.length === 1 ? part.parts[0] : part;
+    const elements = inner ? listElements(inner, this.#context.scope) : null;
+    if (elements === null) return [[part]];
+    return elements.map((value) => [
+      { type: "SingleQuoted", pos: part.pos, end: part.end, text: value, value },
+    ]);
+  }
+
+  #braces(text: string): WordPart[][] {
+    const alternatives = expandBraces(text, this.#context.budget);
+    if (alternatives === null) return [[UNKNOWN_PART]];
+    return alternatives.map((raw) => {
+      if (raw === "" || isPlain(raw)) return [{ type: "Literal", pos: 0, end: 0, text: raw, value: raw }];
+      const command = parse(`_ ${raw}`).commands[0]?.command;
+      const word = command?.type === "Command" && command.suffix.length === 1 ? command.suffix[0] : undefined;
+      if (word?.type !== "Word") return [UNKNOWN_PART];
+      return [...(word.parts ?? [literal(word)])];
+    });
+  }
+
+  #part(part: WordPart, quoted: boolean): Ways {
+    const fixed = quoted ? "quoted" : "literal";
+    switch (part.type) {
+      case "Literal":
+        return [[{ text: part.value, kind: fixed }]];
+      case "SingleQuoted":
+        return [[{ text: part.value, kind: "quoted" }]];
+      case "AnsiCQuoted":
+        return [[{ text: ansiCText(part), kind: "quoted" }]];
+      case "DoubleQuoted":
+      case "LocaleString":
+        return this.ways(part.parts, true).map((way) => [{ text: "", kind: "quoted" }, ...way]);
+      case "SimpleExpansion":
+        return this.#expansion(expandSimple(part.text.slice(1), this.#context), quoted);
+      case "ParameterExpansion":
+        return this.#expansion(expandParameter(part, this.#context, evaluateText), quoted);
+      case "CommandExpansion":
+        return this.#expansion(printed(this.#context.substitute(part)), quoted);
+      case "ArithmeticExpansion":
+        this.#context.arithmetic(part);
+        return [[{ text: numberOf(part, this.#context.scope), kind: fixed }]];
+      case "ProcessSubstitution":
+        this.flow = this.#context.connect(part);
+        return [[{ text: `/dev/fd/${SOMETHING}`, kind: "quoted" }]];
+      case "Glob":
+        return [[{ text: GLOBS[part.kind], kind: "literal" }]];
+      case "ExtendedGlob":
+        return [[{ text: STAR, kind: "literal" }]];
+      case "BraceExpansion":
+        return [[{ text: UNKNOWN, kind: fixed }]];
+    }
+  }
+
+  #expansion(values: readonly string[], quoted: boolean): Ways {
+    return values.map((text) => {
+      this.#context.budget.spend(text.length / VALUE_CHARS_PER_STEP);
+      return [quoted ? { text, kind: "quoted" } : { text: withGlobs(text), kind: "split" }];
+    });
+  }
+}
+
+/** How much of a value is copied in the time of one step. */
+const VALUE_CHARS_PER_STEP = 32;
+/** How many characters are split into fields in the time of one step. Each way of a word is split anew. */
+const SPLIT_CHARS_PER_STEP = 8;
+
+function charsIn(pieces: readonly Piece[]): number {
+  let chars = 0;
+  for (const { text } of pieces) chars += text.length;
+  return chars;
+}
+
+function listElements(part: WordPart, scope: Scope): readonly string[] | null {
+  if (part.type === "SimpleExpansion")
+    return part.text === "$@" || part.text === "$*" ? scope.positional : null;
+  if (part.type !== "ParameterExpansion" || part.operation || part.prefix) return null;
+  if (part.parameter === "@" || part.parameter === "*") return scope.positional;
+  const isList = part.index?.text === "@" || part.index?.text === "*";
+  return isList ? (scope.variable(part.parameter)?.elements ?? null) : null;
+}
+
+/** Every list with every continuation. The one list of an ordinary word grows in place: copying it would be quadratic. */
+function multiplied<T>(lists: T[][], choices: readonly (readonly T[])[]): T[][] {
+  const [list] = lists;
+  const [choice] = choices;
+  if (lists.length !== 1 || choices.length !== 1 || !list || !choice) {
+    return lists.flatMap((head) => choices.map((tail) => [...head, ...tail]));
+  }
+  for (const item of choice) list.push(item);
+  return lists;
+}
+
+const UNKNOWN_PART: WordPart = { type: "SimpleExpansion", pos: 0, end: 0, text: "$_" };
+const GLOBS = { star: STAR, question: QUESTION, bracket: BRACKET } as const;
+
+function printed({ text, alternatives }: Flow): readonly string[] {
+  return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
+}
+
+/** The parser puts U+FFFD where bytes are no UTF-8. That may be the name of something else. */
+function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
+  const isExact = value.isWellFormed() && !value.includes("\uFFFD");
+  return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
+}
+
+function toFields(pieces: readonly Piece[], context: WordContext): readonly string[] {
+  context.budget.spend(charsIn(pieces) / SPLIT_CHARS_PER_STEP);
+  const separators = fieldSeparators(context.scope);
+  const fields: string[] = [];
+  let current: string | null = null;
+  for (const { text, kind } of expandTildes(pieces, context, false)) {
+    if (kind !== "split") {
+      if (text !== "" || kind === "quoted") current = (current ?? "") + text;
+      continue;
+    }
+    for (const char of text) {
+      if (!separators.includes(char)) current = (current ?? "") + char;
+      else if (current !== null) {
+        fields.push(current);
+        current = null;
+      }
+    }
+  }
+  if (current !== null) fields.push(current);
+  return withGlobOptions(fields, context.scope);
+}
+
+function fieldSeparators(scope: Scope): string {
+  const assigned = scope.variable("IFS")?.values;
+  return assigned === undefined ? " \t\n" : assigned.join("");
+}
+
+/** A tilde is expanded at the start, after `name=`, and in assignments after every colon. */
+function expandTildes(pieces: readonly Piece[], context: WordContext, assignment: boolean): readonly Piece[] {
+  if (!pieces.some(({ kind, text }) => kind === "literal" && text.includes("~"))) return pieces;
+  const leading = pieces.findIndex(({ kind }) => kind !== "literal");
+  const count = leading < 0 ? pieces.length : leading;
+  const head = pieces
+    .slice(0, count)
+    .map(({ text }) => text)
+    .join("");
+  const pattern = assignment ? /(^|:)~([\w.+-]*)(?=\/|:|$)/g : /^(\w+=)?~([\w.+-]*)(?=\/|$)/g;
+  const expanded = head.replace(pattern, (whole: string, before = "", name = "", offset = 0) => {
+    const reachesEnd = offset + whole.length === head.length;
+    return reachesEnd && leading >= 0 ? whole : before + homeOf(name, context);
+  });
+  return [{ text: expanded, kind: "literal" }, ...pieces.slice(count)];
+}
+
+function homeOf(name: string, { where, scope }: WordContext): string {
+  // Where HOME is unset, bash asks the user database.
+  if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]) || where.home;
+  if (name === "+") return onlyOf(scope.variable("PWD")?.values ?? scope.cwds);
+  if (name === "-") return onlyOf(scope.variable("OLDPWD")?.values ?? [UNKNOWN]);
+  if (name === "root") return "/root";
+  return where.home.endsWith(`/${name}`) ? where.home : `/home/${name}`;
+}
+
+const onlyOf = (values: readonly string[]): string =>
+  values.length === 1 ? (values[0] ?? UNKNOWN) : UNKNOWN;
+
+/** Brace alternatives follow each other; the ways of one variable are alternatives of the whole. */
+function joinCombinations(
+  combined: readonly (readonly (readonly string[])[])[],
+): readonly (readonly string[])[] {
+  const [only] = combined;
+  if (combined.length === 1 && only) return only;
+  if (combined.every((ways) => ways.length === 1)) return [combined.flatMap((ways) => ways[0] ?? [])];
+  return [combined.flatMap((ways) => ways.flat())];
+}
