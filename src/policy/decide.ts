@@ -3,7 +3,7 @@
 import type { JudgedCommand } from "./facts.ts";
 import { fits } from "./rule-fits.ts";
 import type { UserRule } from "./user-rule.ts";
-import type { Finding, PolicyFacts, Severity, Verdict } from "./verdict.ts";
+import { byStrictness, type Finding, type PolicyFacts, type Severity, type Verdict } from "./verdict.ts";
 
 /** A finding that still knows its command; null for one about the text as a whole. */
 export interface RawFinding extends Omit<Finding, "liftedBy"> {
@@ -21,7 +21,7 @@ export function decide(
     const { command, ...rest } = finding;
     return { ...rest, liftedBy: liftedBy(finding, commands, rules, facts) };
   });
-  findings.sort((a, b) => weight(b) - weight(a));
+  findings.sort(byStrictness);
   const [first] = findings;
   const decisive = first && first.liftedBy === null ? first : null;
   return {
@@ -85,10 +85,4 @@ function liftedBy(
   if (profile === "trusting" && finding.verdict === "ask" && light.includes(finding.severity))
     return "profile trusting";
   return null;
-}
-
-const SEVERITIES: readonly Severity[] = ["none", "low", "medium", "high", "critical"];
-
-function weight({ verdict, severity, liftedBy: lifted }: Finding): number {
-  return (lifted === null ? 100 : 0) + (verdict === "deny" ? 10 : 0) + SEVERITIES.indexOf(severity);
 }

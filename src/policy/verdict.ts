@@ -1,12 +1,16 @@
 // What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
 
-import type { LinkReader } from "./link-reader.ts";
-import type { SessionFacts } from "./session-facts.ts";
-import type { Span } from "./span.ts";
+import type { LinkReader } from "./shell-model/link-reader.ts";
+import type { SessionFacts } from "./shell-model/session-facts.ts";
+import type { Span } from "./shell-model/span.ts";
 import type { UserRuleSet } from "./user-rule.ts";
 
-export type Decision = "allow" | "ask" | "deny";
-export type Severity = "none" | "low" | "medium" | "high" | "critical";
+/** From the loosest to the strictest. */
+const DECISIONS = ["allow", "ask", "deny"] as const;
+const SEVERITIES = ["none", "low", "medium", "high", "critical"] as const;
+
+export type Decision = (typeof DECISIONS)[number];
+export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
 /** Where a command would run. The policy looks nothing up by itself: what is not said here is not known. */
@@ -39,6 +43,15 @@ export interface Finding {
   readonly alternative: string | null;
   /** What let it pass, if anything did: a profile or the id of a user's rule. */
   readonly liftedBy: string | null;
+}
+
+/** Sorts the strictest finding to the front: one that holds before one that was lifted, then by verdict and severity. */
+export function byStrictness(a: Finding, b: Finding): number {
+  return (
+    Number(a.liftedBy !== null) - Number(b.liftedBy !== null) ||
+    DECISIONS.indexOf(b.verdict) - DECISIONS.indexOf(a.verdict) ||
+    SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity)
+  );
 }
 
 export interface Verdict {
