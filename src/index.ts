@@ -2,7 +2,7 @@
 
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./engine/confinement.ts";
-export type { Containment } from "./engine/host.ts";
+export type { Containment } from "./engine/engine.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
 export { BashTool, type DangerousPattern } from "./execution/bash.ts";
 export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";

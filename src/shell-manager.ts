@@ -1,30 +1,30 @@
-// Starts shells, knows them by id and scope, ends and forgets them. What one shell does is in
-// shell-process.ts; where it runs is the host's business.
-import { uptime } from "node:os";
-import type { Containment, Host } from "./engine/host.ts";
-import { defaultStateRoot, SpoolRoot } from "./engine/layout.ts";
+// Starts shells and sessions, finds them by id and scope, ends and forgets them.
+//
+//   createShell -> planStart (shell/start-plan.ts)  checks the command, directory and environment
+//               -> ShellQuota.take                  limit on background shells
+//               -> Engine.start                     a slot, its files, its job
+//               -> KnownShells.addOwn               from now on watched, with a deadline
+import { type Containment, Engine } from "./engine/engine.ts";
 import { giveUp } from "./engine/lease.ts";
-import { LocalHost } from "./engine/local.ts";
+import { thisProcess } from "./engine/process-table.ts";
+import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
 import { bashRecord, goesOn, remainsOf } from "./session/published.ts";
 import type { Session } from "./session/session.ts";
 import type { CommandRemains, PublishedBash, SessionOptions } from "./session/session-options.ts";
 import { SessionRegistry } from "./session/session-registry.ts";
+import { removeAbandonedKeepers } from "./shell/abandoned-keepers.ts";
 import { adoptShells } from "./shell/adopt.ts";
 import { Confiner } from "./shell/confiner.ts";
-import { Deadlines } from "./shell/deadlines.ts";
-import { endShells } from "./shell/kill.ts";
-import type { KillReport } from "./shell/kill-report.ts";
 import { KnownShells } from "./shell/known-shells.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
-import { Places } from "./shell/places.ts";
-import { endOf, killOf, startOf } from "./shell/shell-events.ts";
+import { startOf } from "./shell/shell-events.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
+import { ShellQuota } from "./shell/shell-quota.ts";
 import { StartKeys } from "./shell/start-keys.ts";
 import { deadlineOf, planStart } from "./shell/start-plan.ts";
 import { Sweeper } from "./shell/sweeper.ts";
-import { Watchlist } from "./shell/watchlist.ts";
 import { wallMs } from "./support/clock.ts";
 import { NacreError } from "./support/errors.ts";
 import { Events } from "./support/events.ts";
@@ -38,124 +38,112 @@ import {
 
 const DEFAULT_SCOPE = "default";
 
+interface ScopeFilter {
+  /** @default all scopes */
+  readonly scope?: string;
+}
+
 export class ShellManager {
   static #shared: ShellManager | undefined;
 
-  readonly root: SpoolRoot;
+  readonly root: StateRoot;
   readonly environment: BuiltEnvironment;
   readonly #options: ShellManagerOptions;
+  readonly #capBytes: number;
   readonly #events: Events;
-  readonly #host: Host;
+  readonly #engine: Engine;
   readonly #shells: KnownShells;
-  readonly #running = new Watchlist();
-  readonly #places: Places;
+  readonly #quota: ShellQuota;
   readonly #keys = new StartKeys();
-  readonly #deadlines: Deadlines;
   readonly #sessions: SessionRegistry;
   readonly #confiner: Confiner;
   readonly #sweeper: Sweeper;
 
   constructor(options: ShellManagerOptions = {}) {
     this.#options = options;
+    this.#capBytes = options.capBytes ?? STREAM_CAP_BYTES;
     this.#events = options.events ?? new Events();
-    this.root = new SpoolRoot(options.stateRoot ?? defaultStateRoot());
+    this.root = new StateRoot(options.stateRoot ?? defaultStateRoot());
     this.environment = buildEnvironment({ inherited: process.env, ...options.environment });
-    this.#places = new Places(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
+    this.#quota = new ShellQuota(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
       this.listRunning({ scope }),
     );
-    this.#deadlines = new Deadlines();
     this.#confiner = new Confiner(options, this.root);
-    this.#host = new LocalHost({
-      root: this.root,
-      environment: this.environment.env,
-      shellPath: options.shellPath,
-      poolSize: options.poolSize,
-      capBytes: options.capBytes,
-      containment: options.containment,
-    });
-    this.#shells = new KnownShells({
-      host: this.#host,
-      root: this.root,
-      graceMs: this.#graceMs,
-      events: this.#events,
-      onKnown: (shell) => this.#running.add(shell),
-      onEnd: (shell) => this.#onEnd(shell),
-    });
+    this.#engine = new Engine({ ...options, root: this.root, environment: this.environment.env });
+    const graceMs = options.killGraceMs ?? KILL_GRACE_MS;
+    this.#shells = new KnownShells({ engine: this.#engine, root: this.root, graceMs, events: this.#events });
     this.#sweeper = new Sweeper({
       root: this.root,
-      host: this.#host,
       maxAgeSeconds: options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS,
       quotaBytes: options.quotaBytes ?? SPOOL_QUOTA_BYTES,
       onSwept: (ids) => this.#onSwept(ids),
     });
-    this.#sessions = new SessionRegistry(
+    this.#sessions = this.#newSessions(graceMs);
+  }
+
+  #newSessions(killGraceMs: number): SessionRegistry {
+    const { environment, allowedRoots, maxSessions } = this.#options;
+    return new SessionRegistry(
       {
-        host: this.#host,
+        host: this.#engine,
         events: this.#events,
         environment: this.environment,
         confiner: this.#confiner,
-        capBytes: options.capBytes ?? STREAM_CAP_BYTES,
-        killGraceMs: this.#graceMs,
-        allowedRoots: options.allowedRoots,
-        sanitise: (inherited) => buildEnvironment({ ...options.environment, inherited }),
+        capBytes: this.#capBytes,
+        killGraceMs,
+        allowedRoots,
+        sanitise: (inherited) => buildEnvironment({ ...environment, inherited }),
         createShell: (shell) => this.createShell(shell),
         forget: (shell) => this.forget(shell),
-        watch: (bash) => this.#running.add(bash),
-        unwatch: (bash) => this.#running.delete(bash),
+        watch: (bash) => this.#shells.running.add(bash),
+        unwatch: (bash) => this.#shells.running.delete(bash),
         publish: (part) => this.#publish(part),
         publishRemains: (remains) => this.#publishRemains(remains),
       },
-      options.maxSessions,
+      maxSessions,
     );
   }
 
-  /** The process-wide one. */
+  /** The manager shared by the whole process. */
   static shared(): ShellManager {
     ShellManager.#shared ??= new ShellManager();
     return ShellManager.#shared;
   }
 
-  /** Ends the shells of the process-wide one and forgets it. */
+  /** Disposes of the shared manager; the next call of shared() makes a new one. */
   static async reset(): Promise<void> {
     const shared = ShellManager.#shared;
     ShellManager.#shared = undefined;
     await shared?.dispose();
   }
 
-  /** How surely everything a shell starts can be found; known after the first start. */
+  /** How all processes of a shell are found; known after the first start. */
   get containment(): Containment {
-    return this.#host.containment;
+    return this.#engine.containment;
   }
 
   /**
-   * Starts the keeper while this process is small, so that the first command need not wait for it, and looks
-   * after the shells of hosts that are dead.
+   * Starts the keeper while this process is small, so that the first command need not wait for it, and handles the
+   * shells of dead host processes.
    */
   async warmUp(): Promise<void> {
-    await this.#host.ready();
+    await this.#engine.ready();
     await this.#confiner.warmUp();
     await this.adopt();
   }
 
   /** Takes over durable shells whose host is dead, and ends what dead hosts left behind. Returns those taken over. */
   async adopt(): Promise<ShellProcess[]> {
-    const { adopted } = await adoptShells(this.#host, this.root);
-    return adopted.map((started) => {
-      const shell = this.#shells.takeOver(started);
-      const { deadlineMs, startedUptimeMs } = started.meta;
-      if (deadlineMs !== null && shell.isRunning) {
-        this.#deadlines.set(shell, deadlineMs, startedUptimeMs + deadlineMs - uptime() * 1000);
-      }
-      return shell;
-    });
+    const { adopted } = await adoptShells(this.#engine, this.root);
+    return adopted.map((started) => this.#shells.takeOver(started));
   }
 
-  /** Ends the waiting shells of dead hosts, and removes what belongs to no shell. Takes nothing over. */
+  /** Ends the waiting slots of dead hosts, and removes what belongs to no shell. Takes nothing over. */
   tidyUp(): void {
-    this.#host.tidyUp();
+    removeAbandonedKeepers(this.root);
   }
 
-  /** Any shell on disk by its id or an unambiguous beginning of it, whichever host and scope it is of. */
+  /** Any shell on disk by its id or an unambiguous prefix of it, regardless of host and scope. */
   find(idOrPrefix: string): ShellProcess | undefined {
     return this.#shells.find(idOrPrefix);
   }
@@ -171,27 +159,23 @@ export class ShellManager {
     return await (key === undefined ? create() : this.#keys.run(scope, key, create));
   }
 
-  /** Also one that another host has started. undefined also for a shell of another scope. */
-  getShell(id: string, { scope }: { readonly scope?: string } = {}): ShellProcess | undefined {
+  /** Finds shells of other hosts, too; undefined for a shell of another scope. */
+  getShell(id: string, { scope }: ScopeFilter = {}): ShellProcess | undefined {
     const shell = this.#shells.get(id);
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
   /** Those this manager has started or taken over. */
-  listShells({ scope }: { readonly scope?: string } = {}): ShellProcess[] {
+  listShells({ scope }: ScopeFilter = {}): ShellProcess[] {
     return this.#shells.ownOf(scope);
   }
 
-  listRunning(filter: { readonly scope?: string } = {}): ShellProcess[] {
+  listRunning(filter: ScopeFilter = {}): ShellProcess[] {
     return this.listShells(filter).filter((shell) => shell.isRunning);
   }
 
-  /** Forgets shells that ended longer ago than this by the clock, with their output. Returns how many. */
-  cleanupCompleted({
-    maxAgeSeconds = FINISHED_MAX_AGE_SECONDS,
-  }: {
-    readonly maxAgeSeconds?: number;
-  } = {}): number {
+  /** Forgets shells that ended longer ago than this by the wall clock, with their output. Returns how many. */
+  cleanupCompleted({ maxAgeSeconds = FINISHED_MAX_AGE_SECONDS } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
     return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
   }
@@ -202,57 +186,49 @@ export class ShellManager {
     return old.length;
   }
 
-  /** Drops an ended shell and its spool. What it left running still ends with this manager. */
+  /** Drops an ended shell and its files. Its leftovers still end with this manager. */
   forget(shell: ShellProcess): void {
     if (shell.isRunning) throw new NacreError("invalid_input", `${shell.id} is still running; end it first.`);
     this.#drop(shell.id);
     removeShell(this.root, shell.id);
   }
 
-  /** Ends every running shell of a scope (or of all) and returns how many there were. */
-  async killAll({
-    scope,
-    by = "killAll()",
-  }: {
-    readonly scope?: string;
-    readonly by?: string;
-  } = {}): Promise<number> {
-    const reports = await this.#endAll(
-      scope === undefined ? this.listRunning() : this.listRunning({ scope }),
-      by,
-    );
+  /** Ends every running shell of a scope, or of all scopes. Returns how many there were. */
+  async killAll({ by = "killAll()", ...filter }: ScopeFilter & { by?: string } = {}): Promise<number> {
+    const reports = await this.#shells.endAll(this.listRunning(filter), by);
     return reports.size;
   }
 
-  /** The session of this id in its scope: a bash whose state persists. Made at its first use. */
+  /** The session of this id in its scope: a bash whose state persists. Created at its first use. */
   session(id: string, options: SessionOptions): Session {
     return this.#sessions.get(id, options);
   }
 
-  /** The session, if there is one. */
-  findSession(id: string, filter: { readonly scope?: string } = {}): Session | undefined {
+  /** The session, if it exists. */
+  findSession(id: string, filter: ScopeFilter = {}): Session | undefined {
     return this.#sessions.find(id, filter);
   }
 
-  listSessions(filter: { readonly scope?: string } = {}): Session[] {
+  listSessions(filter: ScopeFilter = {}): Session[] {
     return this.#sessions.list(filter);
   }
 
-  /** Ends everything this manager has started but durable shells, leftovers included. Records and output stay. */
+  /** Ends everything this manager has started, leftovers included, except durable shells. Records and output stay. */
   async dispose(): Promise<void> {
-    const ending = this.#running.list().filter((shell) => this.#shells.isOwn(shell) && !shell.durable);
-    const waiting = ending.map((shell) => shell.look({ exit: true }, KILL_GRACE_MS));
-    this.#deadlines.clearAll();
-    this.#running.stop();
-    // Ended ones, too: they may have left something running.
+    const { running, deadlines } = this.#shells;
+    const ending = running.list().filter((shell) => this.#shells.isOwn(shell) && !shell.durable);
+    const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
+    deadlines.clearAll();
+    running.stop();
+    // Ended shells, too: they may have leftovers.
     const shells = this.listShells().filter((shell) => !(shell.durable && shell.isRunning));
     const by = "the end of its host";
-    await Promise.all([this.#endAll(shells, by), this.#sessions.closeAll(by)]);
-    await this.#host.dispose();
+    await Promise.all([this.#shells.endAll(shells, by), this.#sessions.closeAll(by)]);
+    await this.#engine.dispose();
     this.#confiner.tidy();
-    // This process may live on without us; whoever comes next may have them.
+    // This process may live on without the manager: another host may take these shells over.
     for (const { started, durable } of this.listRunning()) {
-      if (durable) giveUp(started.files, started.meta, this.#host.identity);
+      if (durable) giveUp(started.files, started.meta, thisProcess());
     }
     await Promise.all(waiting);
   }
@@ -265,73 +241,47 @@ export class ShellManager {
     const plan = await planStart(
       { ...options, scope },
       {
-        host: this.#host,
         confiner: this.#confiner,
         allowedRoots: this.#options.allowedRoots,
         environment: this.environment.env,
-        capBytes: this.#options.capBytes ?? STREAM_CAP_BYTES,
+        capBytes: this.#capBytes,
       },
     );
     this.#sweeper.nowAndThen();
-    const leave = options.background === false ? () => {} : this.#places.take(scope);
+    const leave = options.background === false ? () => {} : this.#quota.take(scope);
     let shell: ShellProcess | undefined;
     try {
-      const started = await this.#host.start({ ...plan, onExit: (record) => shell?.conclude(record) });
-      shell = this.#shells.addOwn({ host: this.#host, started, command: options.command }, leave);
+      const started = await this.#engine.start({ ...plan, onExit: (record) => shell?.conclude(record) });
+      shell = this.#shells.addOwn({ processes: this.#engine, started, command: options.command }, leave);
     } catch (error) {
       leave();
       throw error;
     }
     this.#events.emit("start", startOf(shell));
     const deadlineMs = deadlineOf(options);
-    if (deadlineMs !== undefined) this.#deadlines.set(shell, deadlineMs, deadlineMs);
+    if (deadlineMs !== undefined) this.#shells.deadlines.set(shell, deadlineMs, deadlineMs);
     return shell;
   }
 
   #publish(part: PublishedBash): ShellProcess {
-    const shell = this.#shells.addOwn(goesOn(this.#host, part));
-    this.#events.emit("start", startOf(shell));
     const { deadline } = part;
-    if (deadline) this.#deadlines.set(shell, deadline.timeoutMs, deadline.leftMs);
+    const shell = this.#shells.addOwn(goesOn(this.#engine, part));
+    this.#events.emit("start", startOf(shell));
+    if (deadline) this.#shells.deadlines.set(shell, deadline.timeoutMs, deadline.leftMs);
     return shell;
   }
 
   #publishRemains(remains: CommandRemains): ShellProcess {
-    const shell = this.#shells.add(remainsOf(this.#host, remains));
-    // Before it is one of ours: that its command has ended was told as the session's.
+    const shell = this.#shells.add(remainsOf(this.#engine, remains));
+    // Before it is our own, so that no second "end" event is sent: the session has reported the command's end.
     shell.conclude(bashRecord(remains));
     this.#shells.own(shell);
     return shell;
   }
 
-  #onEnd(shell: ShellProcess): void {
-    this.#running.delete(shell);
-    this.#deadlines.clear(shell);
-    if (this.#shells.isOwn(shell)) this.#events.emit("end", endOf(shell));
-    // Its shim is gone, so nobody watches the command any more.
-    if (shell.outcome?.kind === "lost" && this.#shells.isOwn(shell))
-      void this.#endAll([shell], "the loss of its shim").catch(() => {});
-  }
-
-  async #endAll(shells: readonly ShellProcess[], by: string): Promise<ReadonlyMap<unknown, KillReport>> {
-    if (shells.length === 0) return new Map();
-    const release = this.#host.hold();
-    try {
-      const targets = shells.map((shell) => shell.toKill({ kind: "killed", detail: by }));
-      const reports = await endShells(this.#host, targets, this.#graceMs);
-      for (const shell of shells) {
-        const report = reports.get(shell.started);
-        if (report) this.#events.emit("kill", killOf(shell, by, report));
-      }
-      return reports;
-    } finally {
-      release();
-    }
-  }
-
   #onSwept(ids: readonly string[]): void {
     for (const id of ids) this.#drop(id);
-    // What commands of sessions left running is not on disk under its own id. Not by the clock, which may have been set.
+    // Leftovers of session commands are not on disk under their own id. Not by the wall clock, which can be set.
     const maxAgeMs = (this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS) * 1000;
     this.#forgetAll(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs > maxAgeMs);
   }
@@ -339,9 +289,5 @@ export class ShellManager {
   #drop(id: string): void {
     this.#shells.drop(id);
     this.#keys.forget(id);
-  }
-
-  get #graceMs(): number {
-    return this.#options.killGraceMs ?? KILL_GRACE_MS;
   }
 }

@@ -101,7 +101,7 @@ describe("only start-command.ts starts commands", () => {
   const STARTS = new Map([
     ["createShell", ["src/shell-manager.ts", "src/session/session-options.ts"]],
     ["run", ["src/session/session.ts"]],
-    ["start", ["src/session/session.ts", "src/engine/host.ts", "src/engine/local.ts"]],
+    ["start", ["src/session/session.ts", "src/engine/engine.ts"]],
   ]);
 
   /** Files that are not there: one goes around admission, one makes an admission up. */

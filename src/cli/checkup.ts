@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultStateRoot, SpoolRoot } from "../engine/layout.ts";
 import { readStat } from "../engine/process-table.ts";
 import { missingReaper, REAPER_REMEDY } from "../engine/reaper.ts";
+import { defaultStateRoot, StateRoot } from "../engine/state-dir.ts";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { realPath } from "../sandbox/real-path.ts";
@@ -74,7 +74,7 @@ function stateRoot(): Result {
   let path: string;
   try {
     path = defaultStateRoot();
-    new SpoolRoot(path).ensure();
+    new StateRoot(path).ensure();
   } catch (error) {
     return failed(messageOf(error));
   }

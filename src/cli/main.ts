@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defaultStateRoot } from "../engine/layout.ts";
+import { defaultStateRoot } from "../engine/state-dir.ts";
 import { CODE_CACHE_SAVE_AFTER_MS } from "../support/limits.ts";
 import { CodeCache } from "./code-cache.ts";
 import { EXIT } from "./exit-code.ts";

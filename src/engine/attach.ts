@@ -2,14 +2,14 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
-import type { Origin, Progress, StartedShell } from "./host.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
 import { hookOf } from "./keeper-scripts.ts";
-import type { SpoolRoot } from "./layout.ts";
 import { readMeta } from "./meta.ts";
 import { NO_PIDS } from "./pids-since.ts";
 import { JOB_FD, pipePath } from "./process-pipe.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.ts";
+import type { Origin, StartedShell } from "./started-shell.ts";
+import type { StateRoot } from "./state-dir.ts";
 import type { Presence } from "./sweep.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
@@ -18,7 +18,7 @@ const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
   unknown: "nothing tells which process ran it",
 };
 
-export function readStartedShell(root: SpoolRoot, id: string): StartedShell | undefined {
+export function readStartedShell(root: StateRoot, id: string): StartedShell | undefined {
   const files = root.files(id);
   const meta = readMeta(files.meta);
   if (!meta || meta.id !== id) return undefined;
@@ -60,6 +60,9 @@ function originOf(identity: ShellIdentity | undefined): Origin {
   if (identity.bootId !== bootId()) return "another boot";
   return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
 }
+
+/** How far a shell is: it waits for a job, it is about to wait or to begin, or it has begun. */
+export type Progress = "waiting" | "unclear" | "begun";
 
 /** Whether a shell has taken its job. */
 export function progressOf({

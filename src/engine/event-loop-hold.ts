@@ -1,20 +1,22 @@
-// Keeps the event loop alive for as long as somebody waits for something.
+// Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not: they are
+// unreferenced, so that an idle program can exit.
 import { TIMER_MAX_MS } from "../support/limits.ts";
 
-/** A timer is all it takes: what is heard from the keeper arrives as long as the loop turns. */
-export class EventLoopHold {
-  #holders = 0;
-  #timer: NodeJS.Timeout | undefined;
+let holders = 0;
+let timer: NodeJS.Timeout | undefined;
 
-  /** Until the returned function is called. */
-  hold(): () => void {
-    // One for all: it is held for every command of a session.
-    this.#timer ??= setInterval(() => {}, TIMER_MAX_MS);
-    if (this.#holders++ === 0) this.#timer.ref();
-    let held = true;
-    return () => {
-      if (held && --this.#holders === 0) this.#timer?.unref();
-      held = false;
-    };
-  }
+export interface EventLoopHold extends Disposable {
+  readonly release: () => void;
+}
+
+/** Until released. One timer serves all holders: every command of a session takes a hold. */
+export function holdEventLoop(): EventLoopHold {
+  timer ??= setInterval(() => {}, TIMER_MAX_MS);
+  if (holders++ === 0) timer.ref();
+  let held = true;
+  const release = () => {
+    if (held && --holders === 0) timer?.unref();
+    held = false;
+  };
+  return { release, [Symbol.dispose]: release };
 }

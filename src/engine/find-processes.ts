@@ -1,6 +1,5 @@
 // Finds what shells have running: by their tags, or, where tags do not work, by everything else there is.
 
-import type { ProcessRef, StartedShell } from "./host.ts";
 import { sampleNewest } from "./newest-processes.ts";
 import {
   allPids,
@@ -9,8 +8,10 @@ import {
   forEachPid,
   isSameProcess,
   lockLimit,
+  type ProcessRef,
   readStat,
 } from "./process-table.ts";
+import type { StartedShell } from "./started-shell.ts";
 import { keeperPrefixOf, reachOf } from "./tag.ts";
 
 /** Set for every command where tags do not work: one more way to find what it left. */

@@ -4,20 +4,15 @@
 // holds nothing.
 import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { ShellFiles } from "./layout.ts";
 import type { ShellMeta } from "./meta.ts";
-
-/** A process, by pid and start time. */
-export interface Holder {
-  readonly pid: number;
-  readonly startTime: string;
-}
+import type { ProcessIdentity } from "./process-table.ts";
+import type { ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
   /** How often it was taken over or given up. */
   readonly number: number;
   /** undefined where it was given up. */
-  readonly holder: Holder | undefined;
+  readonly holder: ProcessIdentity | undefined;
   /** Taken over when it had ended: no host needs to do so again. */
   readonly over: boolean;
 }
@@ -36,12 +31,12 @@ export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
 }
 
 /** Takes over from a holder that was seen dead; false if another was faster, or it cannot be written down. */
-export function takeOver(files: ShellFiles, seen: Lease, me: Holder, over: boolean): boolean {
+export function takeOver(files: ShellFiles, seen: Lease, me: ProcessIdentity, over: boolean): boolean {
   return link(files, seen.number + 1, `${me.pid} ${me.startTime}${over ? " over" : ""}`);
 }
 
 /** Gives up what one holds, so that another host can take it over although this process lives on. */
-export function giveUp(files: ShellFiles, meta: ShellMeta, me: Holder): void {
+export function giveUp(files: ShellFiles, meta: ShellMeta, me: ProcessIdentity): void {
   try {
     const { number, holder } = readLease(files, meta);
     if (holder?.pid === me.pid && holder.startTime === me.startTime) link(files, number + 1, NOBODY);

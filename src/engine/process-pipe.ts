@@ -4,24 +4,18 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
-import { isEnding, isSameProcess } from "./process-table.ts";
+import { isEnding, isSameProcess, type ProcessIdentity } from "./process-table.ts";
 
 /** What engine/shim.sh gives a slot and keeps for itself. */
 export const JOB_FD = 6;
 export const REPORT_FD = 6;
-
-/** One process: a recycled pid is another one. */
-interface Owner {
-  readonly pid: number;
-  readonly startTime: string;
-}
 
 export function pipePath(pid: number, fd: number): string {
   return `/proc/${pid}/fd/${fd}`;
 }
 
 /** Never blocks. undefined where the process is gone, or has no pipe as that descriptor any more. */
-export function openPipe(owner: Owner, fd: number, mode: "write" | "both"): number | undefined {
+export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "both"): number | undefined {
   const flags = constants.O_NONBLOCK | (mode === "write" ? constants.O_WRONLY : constants.O_RDWR);
   let opened: number;
   try {

@@ -5,6 +5,23 @@ import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
 import { yieldTurn } from "../support/timing.ts";
 
+/** Identifies one process: the kernel reuses a PID, but not together with its start time. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** For maps and sets. */
+export function processKey({ pid, startTime }: ProcessIdentity): string {
+  return `${pid}/${startTime}`;
+}
+
+/** A process as reports and signals name it. */
+export interface ProcessRef extends ProcessIdentity {
+  readonly group: number;
+  readonly command: string;
+}
+
 export interface ProcessStat {
   /** Of the program, at most 15 characters. */
   readonly name: string;
@@ -68,6 +85,19 @@ export function endingSignal(pid: number): number {
 export function isSameProcess(pid: number, startTime: string): boolean {
   const stat = readStat(pid);
   return stat !== undefined && stat.startTime === startTime && !stat.hasEnded;
+}
+
+/** Stopped by a signal, or by a debugger. */
+export function isStopped(pid: number): boolean {
+  return "Tt".includes(readStat(pid)?.state ?? "-");
+}
+
+let ownIdentity: ProcessIdentity | undefined;
+
+/** The identity of this process, as others see it. */
+export function thisProcess(): ProcessIdentity {
+  ownIdentity ??= { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "0" };
+  return ownIdentity;
 }
 
 /** The hard limit on file locks: "unlimited" or a number; undefined for a process that is gone. */

@@ -4,18 +4,14 @@ import { join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
-import type { SpoolRoot } from "./layout.ts";
-
-export interface SessionHolder {
-  readonly pid: number;
-  readonly startTime: string;
-}
+import type { ProcessIdentity } from "./process-table.ts";
+import type { StateRoot } from "./state-dir.ts";
 
 export class SessionFile {
   readonly #path: string;
   readonly #lock: string;
 
-  constructor(root: SpoolRoot, name: string) {
+  constructor(root: StateRoot, name: string) {
     // It becomes a path.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
@@ -51,7 +47,7 @@ export class SessionFile {
   }
 
   /** Returns who has it, or undefined where it is ours now. A holder that is dead has it no more. */
-  take(holder: SessionHolder, isAlive: (holder: SessionHolder) => boolean): SessionHolder | undefined {
+  take(holder: ProcessIdentity, isAlive: (holder: ProcessIdentity) => boolean): ProcessIdentity | undefined {
     for (;;) {
       // Linked in place, so that no reader finds one without a name in it.
       const fresh = `${this.#lock}.${holder.pid}`;
@@ -88,7 +84,7 @@ export class SessionFile {
     }
   }
 
-  #holder(): SessionHolder | undefined {
+  #holder(): ProcessIdentity | undefined {
     try {
       const [pid = "", startTime = ""] = readFileSync(this.#lock, "utf8").split(" ");
       return { pid: Number(pid), startTime };

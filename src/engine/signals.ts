@@ -1,31 +1,35 @@
-// Signals from this process, to those only that are meant: a pid may be somebody else's by now.
+// Sends signals from this process. Every function but sendSignal checks the identity first: a PID can be reused.
 import { systemCode } from "../support/system-error.ts";
-import type { ProcessRef, SignalResult, StartedShell } from "./host.ts";
-import { isSameProcess, readStat } from "./process-table.ts";
+import { isSameProcess, type ProcessIdentity, readStat } from "./process-table.ts";
+import type { StartedShell } from "./started-shell.ts";
 
-export function signalProcess(
-  { pid, startTime }: Pick<ProcessRef, "pid" | "startTime">,
-  signal: NodeJS.Signals,
-): SignalResult {
+export type SignalResult = "sent" | "gone" | "denied";
+
+export function signalProcess({ pid, startTime }: ProcessIdentity, signal: NodeJS.Signals): SignalResult {
   return isSameProcess(pid, startTime) ? sendSignal(pid, signal) : "gone";
+}
+
+/** A shim that the command has stopped never records the end. */
+export function continueShim({ shimPid, shimStart }: Pick<StartedShell, "shimPid" | "shimStart">): void {
+  signalProcess({ pid: shimPid, startTime: shimStart }, "SIGCONT");
 }
 
 export function signalGroup(
   { commandPid, commandStart }: Pick<StartedShell, "commandPid" | "commandStart">,
   signal: NodeJS.Signals,
 ): SignalResult {
-  // Only while its leader is the one we started: after that its number may be somebody else's.
+  // Only while the leader is the process we started: later another group can have this number.
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart || stat.group !== commandPid) return "gone";
   return sendSignal(-commandPid, signal);
 }
 
-/** Whether this user is not allowed to signal it. */
-export function mayNotSignal({ pid }: Pick<ProcessRef, "pid">): boolean {
+/** Whether the kernel forbids this user to signal the process. */
+export function mayNotSignal(pid: number): boolean {
   return sendSignal(pid, 0) === "denied";
 }
 
-/** Without a check of its own: for a pid whose identity the caller has read just now. */
+/** No identity check: the caller has just read the identity of this PID. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): SignalResult {
   try {
     process.kill(pid, signal);

@@ -13,9 +13,9 @@ import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
 import { preallocateEndRecord } from "./end-record.ts";
 import type { Keeper } from "./keeper.ts";
 import { KeeperLost } from "./keeper-process.ts";
-import type { ShellFiles, SpoolRoot } from "./layout.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
+import type { ShellFiles, StateRoot } from "./state-dir.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
 export interface SlotKind {
@@ -35,7 +35,7 @@ export interface Slot extends ReadySlot {
 
 export interface SlotPoolOptions {
   readonly keeper: Keeper;
-  readonly root: SpoolRoot;
+  readonly root: StateRoot;
   readonly size: number;
   readonly usualKind: SlotKind;
 }
@@ -187,7 +187,7 @@ class DirectoryLost extends NacreError {
   }
 }
 
-function createShellDir(root: SpoolRoot): { id: string; files: ShellFiles } {
+function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
   for (let tries = 0; ; tries++) {
     const id = `shell_${randomBytes(4).toString("hex")}`;
     const files = root.files(id);

@@ -7,8 +7,8 @@ import { SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { type EndRecord, readEndRecord } from "./end-record.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
-import type { SpoolRoot } from "./layout.ts";
 import { readMeta, type ShellMeta } from "./meta.ts";
+import type { StateRoot } from "./state-dir.ts";
 
 export interface SweepEntry {
   readonly id: string;
@@ -52,7 +52,7 @@ export function chooseToSweep(entries: readonly SweepEntry[], limits: SweepLimit
  * Between shells others get to run: there may be thousands.
  */
 export async function sweep(
-  root: SpoolRoot,
+  root: StateRoot,
   limits: SweepLimits,
   presence: (identity: ShellIdentity) => Presence,
   boot?: BootClock,
@@ -71,7 +71,7 @@ export async function sweep(
   return chosen;
 }
 
-export function removeShell(root: SpoolRoot, id: string): void {
+export function removeShell(root: StateRoot, id: string): void {
   rmSync(root.files(id).dir, { recursive: true, force: true });
 }
 
@@ -81,7 +81,7 @@ interface Clocks {
 }
 
 function entryOf(
-  root: SpoolRoot,
+  root: StateRoot,
   id: string,
   clocks: Clocks,
   presence: (identity: ShellIdentity) => Presence,

@@ -1,5 +1,5 @@
 // Who has a tag now: an ended shell whose tag went to another one finds nothing any more.
-import type { StartedShell } from "./host.ts";
+import type { StartedShell } from "./started-shell.ts";
 
 export class TagHolders {
   readonly #ids = new Map<bigint, string>();

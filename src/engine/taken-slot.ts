@@ -1,24 +1,70 @@
-// A slot on its way from waiting to running a command: what is written to disk before the start, and what this
-// process holds open for it until its end.
+// A slot on its way from waiting to running a command: the files written before the start, and the descriptors that
+// this process keeps open until its end.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { attempt } from "../support/attempt.ts";
 import { writeDurableMark } from "./durable-mark.ts";
-import type { Beginning, StartedShell, StartPlace, StartPlan } from "./host.ts";
+import type { ExitRecord } from "./end-record.ts";
 import type { Job } from "./job.ts";
 import { JobPipe } from "./job-pipe.ts";
-import type { ShellFiles } from "./layout.ts";
 import { type ShellMeta, writeMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
+import type { ProcessIdentity } from "./process-table.ts";
 import { ScriptChannel, sessionProgram } from "./script-channel.ts";
 import type { Slot } from "./slot-pool.ts";
+import type { StartedShell } from "./started-shell.ts";
+import type { ShellFiles } from "./state-dir.ts";
 import { StdinFeed } from "./stdin-feed.ts";
+
+/** What Engine.start() runs. */
+export interface StartPlan {
+  readonly command: string;
+  /** True for a session: bash reads its script from a channel, its stdin, and `command` is unused. */
+  readonly session?: boolean;
+  /** Absolute, and checked to be a directory that can be entered. */
+  readonly workingDir: string;
+  /** Added to the engine's base environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The command's stdin. @default empty */
+  readonly stdin?: Readable | undefined;
+  readonly capBytes: number;
+  readonly streams: "split" | "merged";
+  /** Whether the shim appends a line about the end to stdout's file. */
+  readonly trailer?: boolean;
+  /** Confines the command. Called before `meta`. */
+  readonly startScript?: ((context: StartContext) => StartScript) | undefined;
+  readonly meta: (id: string) => ShellMeta;
+  /** Called once, when the exit record is on disk. */
+  readonly onExit: (record: ExitRecord) => void;
+}
+
+/** The slot that a start script is made for. */
+export interface StartContext {
+  readonly id: string;
+  readonly files: ShellFiles;
+  /** The shim, which outlives the command. */
+  readonly holder: ProcessIdentity;
+  readonly bashPath: string;
+  /** The first program of a sandboxed session, then the files it reads. */
+  readonly supervisorFiles: readonly [string, ...string[]];
+}
+
+/** The waiting bash sources it before the command; it may replace that bash with a sandbox. */
+export interface StartScript {
+  readonly script: string;
+  /** Written to the shell's directory. */
+  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  /** Called once, after the end; returns remarks about it. */
+  end(): string[];
+}
 
 export interface TakenSlotOptions {
   readonly slot: Slot;
   readonly shimStart: string;
   readonly plan: StartPlan;
   readonly bashPath: string;
-  readonly supervisorFiles: StartPlace["supervisorFiles"];
+  readonly supervisorFiles: StartContext["supervisorFiles"];
 }
 
 export class TakenSlot {
@@ -26,25 +72,20 @@ export class TakenSlot {
   readonly #options: TakenSlotOptions;
   #channel: ScriptChannel | undefined;
   #stdin: StdinFeed | undefined;
-  #beginning: Beginning | undefined;
+  #startScript: StartScript | undefined;
 
   constructor(options: TakenSlotOptions) {
     this.#options = options;
     this.slot = options.slot;
   }
 
-  /** Puts on disk what must be there before the command begins. If that fails it can still be closed and freed. */
+  /** Writes all files that the command needs. If it throws, the slot can still be closed and freed. */
   prepare(): ShellMeta {
     const { slot, shimStart, plan, bashPath, supervisorFiles } = this.#options;
     const { id, files } = slot;
-    this.#beginning = plan.begin?.({
-      id,
-      files,
-      holder: { pid: slot.shimPid, startTime: shimStart },
-      bashPath,
-      supervisorFiles,
-    });
-    if (this.#beginning) writeBeginning(files, this.#beginning);
+    const holder = { pid: slot.shimPid, startTime: shimStart };
+    this.#startScript = plan.startScript?.({ id, files, holder, bashPath, supervisorFiles });
+    if (this.#startScript) writeStartScript(files, this.#startScript);
     const meta = plan.meta(id);
     const text = plan.session ? sessionProgram(bashPath, meta.session) : plan.command;
     writeFileSync(files.command, text, { mode: 0o600 });
@@ -54,7 +95,7 @@ export class TakenSlot {
     return meta;
   }
 
-  /** Sends it its job; false where it has died. What it reads after that comes through the same pipe. */
+  /** Sends the job; false if the slot has died. The command's stdin follows through the same pipe. */
   send(job: Job): boolean {
     const { slot, plan } = this.#options;
     const pipe = new JobPipe(slot, plan.session ? "both" : "write");
@@ -70,7 +111,7 @@ export class TakenSlot {
     }
   }
 
-  /** It has been sent its job. */
+  /** Call after send(). */
   begun(meta: ShellMeta, pidsBefore: PidMark): StartedShell {
     const { slot, shimStart } = this.#options;
     const { commandPid, commandStart } = slot;
@@ -89,33 +130,27 @@ export class TakenSlot {
       pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
       ...(this.#channel ? { channel: this.#channel } : {}),
-      ...(this.#beginning ? { free: () => this.free() } : {}),
+      ...(this.#startScript ? { free: () => this.free() } : {}),
     };
   }
 
-  /** It has ended, or will never run. */
+  /** The command has ended, or will never run. */
   close(): void {
     this.#channel?.close();
     this.#stdin?.close();
   }
 
-  /** Nothing of it runs any more: what confined it goes, and may have something to say. */
+  /** Nothing of the command runs any more: removes its sandbox and writes the remarks about it. */
   free(): void {
-    const lines = this.#beginning?.end() ?? [];
-    this.#beginning = undefined;
-    if (lines.length > 0) writeRemarks(this.slot.files, lines);
+    const remarks = this.#startScript?.end() ?? [];
+    this.#startScript = undefined;
+    if (remarks.length === 0) return;
+    // Fails on a full disk, or if the command never ran and its directory is gone; the exit record needs neither.
+    attempt(() => writeFileSync(this.slot.files.remarks, `${remarks.join("\n")}\n`, { mode: 0o600 }));
   }
 }
 
-function writeBeginning({ dir, start }: ShellFiles, { script, files }: Beginning): void {
+function writeStartScript({ dir, start }: ShellFiles, { script, files }: StartScript): void {
   for (const { name, content } of files) writeFileSync(join(dir, name), content, { mode: 0o600 });
   writeFileSync(start, script, { mode: 0o600 });
-}
-
-function writeRemarks({ remarks }: ShellFiles, lines: readonly string[]): void {
-  try {
-    writeFileSync(remarks, `${lines.join("\n")}\n`, { mode: 0o600 });
-  } catch {
-    // The disk is full, say, and its end is on it all the same; or it never ran, and there is nothing left of it.
-  }
 }

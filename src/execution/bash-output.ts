@@ -140,7 +140,10 @@ async function waitFor(
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
   const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
-  return await shell.look({ ...condition, ...(context.signal ? { signal: context.signal } : {}) }, timeoutMs);
+  return await shell.waitUntil(
+    { ...condition, ...(context.signal ? { signal: context.signal } : {}) },
+    timeoutMs,
+  );
 }
 
 function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>): string[] {

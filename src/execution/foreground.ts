@@ -37,7 +37,7 @@ async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): P
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    await shell.look({ exit: true });
+    await shell.waitUntil({ exit: true });
     // Its bash is quicker than the last of what it had running.
     await ending;
   } finally {

@@ -2,7 +2,7 @@
 // because it brings the whole policy along; execution-options.ts loads it when it is first needed.
 
 import type { SandboxProfile } from "../engine/confinement.ts";
-import { usualStateRoots } from "../engine/layout.ts";
+import { usualStateRoots } from "../engine/state-dir.ts";
 import { judge } from "../policy/judge.ts";
 import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";

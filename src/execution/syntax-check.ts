@@ -45,7 +45,7 @@ export async function checkSyntax(
     background: false,
     timeoutMs: SYNTAX_CHECK_MAX_MS,
   });
-  await shell.look({ exit: true });
+  await shell.waitUntil({ exit: true });
   const { outcome } = shell;
   const complaint = shell.getNewOutput().replace(/^\[stderr\]\n/, "");
   // A question of ours, not a run of the caller's.

@@ -1,17 +1,12 @@
 // A lock between nacre processes, as a symbolic link whose text names the process that has it: the link and its text
 // come to be in one system call. The lock of a process that died is taken over.
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
+import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { PLACEHOLDER_LOCK_MAX_MS } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
-
-/** A process, told from a later one with the same PID. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  readonly startTime: string;
-}
 
 export interface LockOwner {
   readonly self: ProcessIdentity;

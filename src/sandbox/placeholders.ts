@@ -8,12 +8,13 @@
 // a mount point in another namespace takes that mount away, too.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
-import { type LockOwner, type ProcessIdentity, withLock } from "./placeholder-lock.ts";
+import { type LockOwner, withLock } from "./placeholder-lock.ts";
 import { kindOf } from "./real-path.ts";
 
 export interface Placeholder {

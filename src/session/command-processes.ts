@@ -1,11 +1,12 @@
 // What one command of a session has running. Every command has a number, which its processes bear as their
 // soft limit on file locks; the session's tag is the hard one.
 
-import type { Host, KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import { type PidMark, pidsSince } from "../engine/pids-since.ts";
-import { lockLimits, readStat } from "../engine/process-table.ts";
+import type { ProcessScope, ShellScope } from "../engine/process-scope.ts";
+import { lockLimits, type ProcessRef, readStat } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { reachOf } from "../engine/tag.ts";
-import type { ShellHost } from "../shell/shell-process.ts";
 import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import type { SessionOutput } from "./session-output.ts";
@@ -22,10 +23,10 @@ export interface CommandPart {
  * it once it has taken the command; or always, where the bash is to end before it takes it; or never.
  */
 export function onlyCommand(
-  host: Host,
+  host: Engine,
   part: CommandPart,
   bash: "when it runs it" | "always" | "never" = "when it runs it",
-): KillHost {
+): ProcessScope {
   const isPart = (pid: number, shell: StartedShell) =>
     pid === shell.commandPid
       ? bash === "always" || (bash === "when it runs it" && numberOf(pid) === part.number)
@@ -37,32 +38,28 @@ export function onlyCommand(
         [...found].map(([shell, processes]) => [shell, processes.filter(({ pid }) => isPart(pid, shell))]),
       );
     },
-    hunt: (shells, plan, onStruck) => host.hunt(shells, plan, onStruck, isPart),
-    signal: (target, signal) => host.signal(target, signal),
-    mayNotSignal: (target) => host.mayNotSignal(target),
+    signalNewProcesses: (shells, plan, onStruck) => host.signalNewProcesses(shells, plan, onStruck, isPart),
     // Jobs of earlier commands are in the group, too.
     signalGroup: () => "gone",
-    isAlive: (pid, startTime) => host.isAlive(pid, startTime),
   };
 }
 
 /** The same, as the host of a shell that stands for what the command left running. */
-export function remainsHost(host: Host, bash: StartedShell, number: number): ShellHost {
+export function remainsHost(host: Engine, bash: StartedShell, number: number): ShellScope {
   const own = onlyCommand(host, { number }, "never");
   // Processes are looked for under the id of their bash: the tag is given to that.
-  const processesOf: KillHost["processesOf"] = async (shells) => {
+  const processesOf: ProcessScope["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
     return new Map(shells.map((shell) => [shell, found]));
   };
   return {
     ...own,
     processesOf,
-    hunt: (shells, plan, onStruck) =>
-      own.hunt([bash], plan, (_, process, result) => {
+    signalNewProcesses: (shells, plan, onStruck) =>
+      own.signalNewProcesses([bash], plan, (_, process, result) => {
         for (const shell of shells) onStruck(shell, process, result);
       }),
     leftoversOf: async (shell) => (await processesOf([shell])).get(shell) ?? [],
-    hold: () => host.hold(),
   };
 }
 
@@ -74,7 +71,7 @@ export interface CommandLeftovers {
 
 /** Looked for among the pids given out since; those that only finish writing get a moment to do so. */
 export async function leftoversOfCommand(
-  host: Pick<Host, "leftoversOf">,
+  host: Pick<Engine, "leftoversOf">,
   bash: StartedShell,
   which: { pidsBefore: PidMark; number: number; output: Pick<SessionOutput, "isHeldBy"> },
 ): Promise<CommandLeftovers> {

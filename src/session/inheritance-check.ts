@@ -1,7 +1,7 @@
 // What a background shell did not take over of its session's state. Like a session's new bash, the shell writes what it
 // has (inheritanceScript) into its own directory, and that is compared with what it was given.
 
-import type { StartedShell } from "../engine/host.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { scratchOf } from "../shell/scratch.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { monotonicMs } from "../support/clock.ts";

@@ -5,16 +5,16 @@ import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename } from "node:path";
 import type { ExitRecord } from "../engine/end-record.ts";
-import type { Host } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import { type ShellMeta, writeMeta } from "../engine/meta.ts";
 import type { ShellProcessOptions } from "../shell/shell-process.ts";
 import { remainsHost } from "./command-processes.ts";
 import type { CommandRemains, PublishedBash } from "./session-options.ts";
 
-type Published = Pick<ShellProcessOptions, "host" | "started" | "command" | "ageMs">;
+type Published = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs">;
 
 /** Its bash, which is its own from now on; other processes find it so on disk. */
-export function goesOn(host: Host, part: PublishedBash): Published {
+export function goesOn(host: Engine, part: PublishedBash): Published {
   const { started } = part.bash;
   const { files } = started;
   const meta = commandMeta(part);
@@ -25,7 +25,7 @@ export function goesOn(host: Host, part: PublishedBash): Published {
     // Only other processes read it from there.
   }
   return {
-    host,
+    processes: host,
     started: { ...started, meta, files: { ...files, ...part.files } },
     command: part.command,
     ageMs: part.durationMs,
@@ -33,10 +33,10 @@ export function goesOn(host: Host, part: PublishedBash): Published {
 }
 
 /** Known to this process alone: on disk it is a part of its bash. */
-export function remainsOf(host: Host, remains: CommandRemains): Published {
+export function remainsOf(host: Engine, remains: CommandRemains): Published {
   const { started } = remains.bash;
   return {
-    host: remainsHost(host, started, remains.number),
+    processes: remainsHost(host, started, remains.number),
     started: {
       ...started,
       id: `shell_${randomBytes(4).toString("hex")}`,

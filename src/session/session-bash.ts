@@ -3,9 +3,10 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { ExitRecord } from "../engine/end-record.ts";
-import type { Host, StartedShell } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import { Logger } from "../engine/logger.ts";
 import type { ReportFifo } from "../engine/report-fifo.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import { confinementRemarks } from "../shell/remarks.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
@@ -49,7 +50,7 @@ export type Ending =
   | { readonly kind: "ended"; readonly outcome: Outcome; readonly taken: boolean; readonly wedged: boolean };
 
 export interface SessionBashOptions {
-  readonly host: Host;
+  readonly host: Engine;
   readonly started: StartedShell;
   readonly place: HarnessPlace;
   /** Its own; in a sandbox they are its world's. */
@@ -128,7 +129,7 @@ export class SessionBash {
     this.world = options.world;
     this.look = options.look;
     this.shell = new ShellProcess({
-      host,
+      processes: host,
       started,
       command: "bash",
       onEnd: () => {

@@ -3,8 +3,10 @@
 import { uptime } from "node:os";
 import { join } from "node:path";
 import type { ExitRecord } from "../engine/end-record.ts";
-import type { StartedShell } from "../engine/host.ts";
 import type { ShellMeta } from "../engine/meta.ts";
+import { thisProcess } from "../engine/process-table.ts";
+import { openReports } from "../engine/report-fifo.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { REPORTS_INSIDE } from "../shell/confiner.ts";
 import { endShells } from "../shell/kill.ts";
 import { wallMs } from "../support/clock.ts";
@@ -16,7 +18,7 @@ import { writeScript } from "./session-inheritance.ts";
 import type { SessionHouse } from "./session-options.ts";
 import { putAsideOf, restoreScript } from "./session-restore.ts";
 import { readEnvironmentList, stateFile } from "./session-state.ts";
-import { openReports, type SessionWorld } from "./session-world.ts";
+import type { SessionWorld } from "./session-world.ts";
 
 export interface BirthOptions {
   readonly sessionId: string;
@@ -50,7 +52,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   const { started, look } = world
     ? { started: await world.bear(token, options.workingDir, onExit), look: world.look }
     : await startUnboxed(house, options, onExit);
-  const reports = world ? undefined : openReports(host, started, options.onReportBytes);
+  const reports = world ? undefined : openReports(started, options.onReportBytes);
   const place = harnessPlace(nonce, token, reports?.path ?? REPORTS_INSIDE);
   const born = new SessionBash({
     host,
@@ -146,16 +148,16 @@ async function startUnboxed(
     variables: {},
     capBytes: house.capBytes,
     streams: "split",
-    begin: confined.begin,
+    startScript: confined.startScript,
     meta: (id) => ({ ...sessionMeta(id, house, options), ...confined.meta() }),
     onExit,
   });
-  return { started, look: confined.look };
+  return { started, look: confined.takeRemarks };
 }
 
 export function sessionMeta(
   id: string,
-  { host, capBytes }: SessionHouse,
+  { capBytes }: SessionHouse,
   options: Pick<BirthOptions, "workingDir" | "scope" | "sessionId">,
 ): ShellMeta {
   return {
@@ -169,7 +171,7 @@ export function sessionMeta(
     startedUptimeMs: Math.round(uptime() * 1000),
     deadlineMs: null,
     durable: false,
-    host: host.identity,
+    host: thisProcess(),
     streams: "split" as const,
     capBytes,
   };

@@ -2,7 +2,7 @@
 // whichever comes first. What it printed and what comes next is the session's business.
 
 import type { Cause } from "../engine/end-record.ts";
-import type { Host } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { PidMark } from "../engine/pids-since.ts";
 import { interruptCommand } from "../shell/interrupt.ts";
 import { endShells } from "../shell/kill.ts";
@@ -22,7 +22,7 @@ export type CommandEnding =
 export class SessionCommand {
   readonly number: number;
   readonly bash: SessionBash;
-  readonly #host: Host;
+  readonly #host: Engine;
   readonly #graceMs: number;
   readonly #ended: Promise<Ending>;
   readonly #part: CommandPart;
@@ -36,7 +36,7 @@ export class SessionCommand {
   constructor(options: {
     readonly number: number;
     readonly bash: SessionBash;
-    readonly host: Host;
+    readonly host: Engine;
     readonly graceMs: number;
     readonly plan: CommandPlan;
     /** Before its start. */
@@ -91,7 +91,7 @@ export class SessionCommand {
     const rest = onlyCommand(this.#host, this.#part, "never");
     const ending = await interruptCommand({
       // A bash that has reported takes the next command; it is no longer part of this one.
-      host: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
+      scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: this.bash.started,
       graceMs: INTERRUPT_GRACE_MS,
       hasEnded: () => this.#isOver,

@@ -1,7 +1,7 @@
 // What a session and a run in it can be told, and what comes back.
 
 import type { Confinement } from "../engine/confinement.ts";
-import type { Host } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import type { StreamName } from "../shell/follow-output.ts";
@@ -102,7 +102,7 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
 
 /** What a session needs of the manager it belongs to. */
 export interface SessionHouse {
-  readonly host: Host;
+  readonly host: Engine;
   readonly events: Events;
   readonly environment: BuiltEnvironment;
   readonly capBytes: number;

@@ -5,7 +5,7 @@ import { existsSync, unlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
-import type { Host } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../engine/logger.ts";
 import { readStat } from "../engine/process-table.ts";
 import type { StreamName } from "../shell/follow-output.ts";
@@ -35,7 +35,7 @@ export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 const STREAMS = ["stderr", "stdout"] as const;
 
 export interface SessionOutputOptions {
-  readonly host: Pick<Host, "openLogger">;
+  readonly host: Pick<Engine, "openLogger">;
   /** Where the files of exchanged loggers are put. */
   readonly dir: string;
   readonly capBytes: number;

@@ -2,8 +2,8 @@
 // it left, and what became of the bash.
 import { dirname, join } from "node:path";
 import { isDiskFull } from "../engine/disk-space.ts";
-import { SpoolRoot } from "../engine/layout.ts";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
+import { StateRoot } from "../engine/state-dir.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import { spoolFullRemark } from "../shell/lost-output.ts";
 import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
@@ -151,7 +151,7 @@ export class Run {
     try {
       this.#restored(this.#bash.output.restoreFiles());
     } catch (cause) {
-      new SpoolRoot(dirname(dirname(files.dir))).ensure();
+      new StateRoot(dirname(dirname(files.dir))).ensure();
       // The command itself may be what makes space; other loggers write for it.
       if (!isFull(cause)) throw cause;
       this.#notes.push(say.lostFilesNote(files.dir, messageOf(cause)));
@@ -311,7 +311,7 @@ export class Run {
     const { succession } = this.#place;
     const bash = this.#bash;
     bash.finish();
-    await bash.shell.look({ exit: true }, this.#place.house.killGraceMs);
+    await bash.shell.waitUntil({ exit: true }, this.#place.house.killGraceMs);
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
     succession.end(bash, number);
     await bash.close();

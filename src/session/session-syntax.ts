@@ -19,7 +19,7 @@ export async function isUnterminated(
     background: false,
     timeoutMs: SYNTAX_CHECK_MAX_MS,
   });
-  await reader.look({ exit: true });
+  await reader.waitUntil({ exit: true });
   const { exitCode } = reader;
   // A question of ours, not a run of the caller's.
   house.forget(reader);

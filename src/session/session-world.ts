@@ -5,23 +5,23 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOf } from "../engine/cursor.ts";
 import { type ExitRecord, preallocateEndRecord } from "../engine/end-record.ts";
-import type { Host, StartedShell } from "../engine/host.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { FifoDir } from "../engine/fifo-dir.ts";
 import type { ShellMeta } from "../engine/meta.ts";
 import { openPipe } from "../engine/process-pipe.ts";
 import { childWithInnerPid, readStat } from "../engine/process-table.ts";
 import { directoryField, encodeFields } from "../engine/protocol.ts";
-import type { ReportFifo } from "../engine/report-fifo.ts";
-import type { Room } from "../engine/room.ts";
+import { openReports, type ReportFifo } from "../engine/report-fifo.ts";
 import { ScriptChannel } from "../engine/script-channel.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import { scratchOf } from "../shell/scratch.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
-import { NacreError } from "../support/errors.ts";
 import { WORLD_FILES_COUNT } from "../support/limits.ts";
 import type { Report } from "./session-reports.ts";
 
 export interface WorldOptions {
-  readonly host: Host;
+  readonly host: Engine;
   readonly confiner: Confiner;
   readonly workspace: string;
   readonly workingDir: string;
@@ -32,7 +32,7 @@ export interface WorldOptions {
 }
 
 export class SessionWorld {
-  readonly room: Room;
+  readonly room: FifoDir;
   readonly reports: ReportFifo;
   readonly shell: ShellProcess;
   /** Remarks on what has happened in it since the last look. */
@@ -46,7 +46,7 @@ export class SessionWorld {
   #isEnding = false;
 
   private constructor(
-    room: Room,
+    room: FifoDir,
     reports: ReportFifo,
     slot: StartedShell,
     shell: ShellProcess,
@@ -61,7 +61,7 @@ export class SessionWorld {
 
   static async open(options: WorldOptions): Promise<SessionWorld> {
     const { host, confiner, workspace, workingDir } = options;
-    const room = await host.openRoom();
+    const room = await host.openFifoDir();
     let world: SessionWorld | undefined;
     try {
       const confined = await confiner.forSession({ workspace, workingDir }, room);
@@ -72,13 +72,18 @@ export class SessionWorld {
         variables: {},
         capBytes: options.capBytes,
         streams: "split",
-        begin: confined.begin,
+        startScript: confined.startScript,
         meta: (id) => ({ ...options.meta(id), ...confined.meta() }),
         onExit: (record) => world?.conclude(record),
       });
-      const reports = openReports(host, slot, options.onReportBytes);
-      const shell = new ShellProcess({ host, started: slot, command: "bash", onEnd: options.onEnd });
-      world = new SessionWorld(room, reports, slot, shell, confined.look);
+      const reports = openReports(slot, options.onReportBytes);
+      const shell = new ShellProcess({
+        processes: host,
+        started: slot,
+        command: "bash",
+        onEnd: options.onEnd,
+      });
+      world = new SessionWorld(room, reports, slot, shell, confined.takeRemarks);
       return world;
     } catch (error) {
       room.close();
@@ -165,14 +170,4 @@ export class SessionWorld {
     const status = readFileSync(this.#slot.files.sandboxStatus, "latin1");
     return Number(/"child-pid": (\d+)/.exec(status)?.[1] ?? 0);
   }
-}
-
-/** Throws where its shim has died: then nobody would hear of its end, either. */
-export function openReports(host: Host, started: StartedShell, onBytes: (bytes: Buffer) => void): ReportFifo {
-  const reports = host.openReports(started, onBytes);
-  if (reports) return reports;
-  throw new NacreError(
-    "spawn_failed",
-    "The bash of a session was killed before it could begin. Is something killing bash?",
-  );
 }

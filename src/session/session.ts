@@ -1,6 +1,7 @@
 // A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
 import { accessSync, constants } from "node:fs";
+import { holdEventLoop } from "../engine/event-loop-hold.ts";
 import { buildEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
@@ -102,7 +103,7 @@ export class Session {
     checkTimeout(options.timeoutMs);
     const env = this.#checkedEnv(options.env);
     if (options.workingDir !== undefined) checkWorkingDir(options.workingDir, this.#house.allowedRoots);
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       const leave = await this.#queue.take(options.onWait, options.signal);
       try {
@@ -149,7 +150,7 @@ export class Session {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     };
     // Nothing else may keep this process up while the bash tells its state.
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       if (this.#succession.awaitsProfile) await this.#beBorn();
       const { state, missing } = await this.#succession.savedState();
@@ -173,7 +174,7 @@ export class Session {
 
   /** What it leaves to a session of its name in another process; undefined while there is nothing yet. */
   async save(): Promise<SavedSession | undefined> {
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       return await this.#succession.save();
     } finally {
@@ -184,7 +185,7 @@ export class Session {
   /** As Ctrl-C to the command that runs. Tells whether there was one. */
   async interrupt(): Promise<boolean> {
     const running = this.#running;
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       await running?.interrupt();
     } finally {
@@ -196,7 +197,7 @@ export class Session {
   /** Ends everything it has running and starts anew, where it was born and with nothing of its state. */
   async restart(): Promise<KillReport> {
     this.#checkOpen();
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       const turn = this.#queue.takeFirst();
       this.#succession.willStartAnew = true;
@@ -225,7 +226,7 @@ export class Session {
     const leave = await this.#queue.take();
     try {
       bash.finish();
-      const { kind } = await bash.shell.look({ exit: true }, this.#house.killGraceMs);
+      const { kind } = await bash.shell.waitUntil({ exit: true }, this.#house.killGraceMs);
       if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
       this.#succession.end(bash, this.#succession.number);
       await bash.close();
@@ -245,7 +246,7 @@ export class Session {
     if (this.#closed) return { signalled: [], survivors: [] };
     this.#closed = true;
     this.#onClose(this);
-    const release = this.#house.host.hold();
+    const { release } = holdEventLoop();
     try {
       this.#succession.seal();
       const cause = { kind: "killed", detail: by } as const;

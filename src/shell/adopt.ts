@@ -1,58 +1,64 @@
-// What a new host does about the shells of hosts that are dead: takes over those that were meant to live on,
-// and ends what was not.
+// Handles the shells of dead host processes: takes over the durable ones and ends the others. What those hosts left that
+// belongs to no shell is in abandoned-keepers.ts.
 
+import { progressOf, readStartedShell } from "../engine/attach.ts";
 import { readEndRecord, writeCause } from "../engine/end-record.ts";
-import type { Host, StartedShell } from "../engine/host.ts";
-import type { SpoolRoot } from "../engine/layout.ts";
-import { type Holder, type Lease, readLease, takeOver } from "../engine/lease.ts";
+import { type Lease, readLease, takeOver } from "../engine/lease.ts";
+import type { ProcessScope } from "../engine/process-scope.ts";
+import { isSameProcess, type ProcessIdentity, processKey, thisProcess } from "../engine/process-table.ts";
+import { continueShim } from "../engine/signals.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import type { StateRoot } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
 import { sleep, yieldTurn } from "../support/timing.ts";
+import { removeAbandonedKeepers } from "./abandoned-keepers.ts";
 import { endShells } from "./kill.ts";
 
 export interface Adoption {
-  /** Durable shells that are ours to answer for from now on, running or ended. */
+  /** Durable shells that this host process owns from now on, running or ended. */
   readonly adopted: readonly StartedShell[];
-  /** Whether there was time to look at all of them; the others are found when they are asked for. */
+  /** False if the time was over before all shells were checked; the others are found when a caller asks for them. */
   readonly complete: boolean;
 }
 
-interface Orphan {
+interface AbandonedShell {
   readonly shell: StartedShell;
   /** Its host died before it could send the job. */
   readonly neverStarted: boolean;
 }
 
-export async function adoptShells(host: Host, root: SpoolRoot): Promise<Adoption> {
+export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise<Adoption> {
   const deadline = monotonicMs() + ADOPT_MAX_MS;
   const adopted: StartedShell[] = [];
   const ended: { readonly shell: StartedShell; readonly lease: Lease }[] = [];
-  const orphans: Orphan[] = [];
-  const isAlive = rememberingHolders(host);
-  const lookAt = async (id: string): Promise<void> => {
-    // A record that cannot be read costs only itself.
-    const shell = host.attach(id);
-    const lease = shell && leaseOf(shell);
-    if (!shell || !lease || !isOrphaned(shell, lease, isAlive)) return;
-    const ran = isOver(shell, host);
-    const neverStarted = !ran && (await isWaiting(shell, host));
+  const toEnd: AbandonedShell[] = [];
+  const isAlive = rememberHolders();
+  const check = async (id: string): Promise<void> => {
+    // An unreadable record affects only its own shell, and so does a directory that is being removed.
+    const shell = readStartedShell(root, id);
+    const lease = shell && attempt(() => readLease(shell.files, shell.meta));
+    if (!shell || !lease || !isAbandoned(shell, lease, isAlive)) return;
+    const ran = isOver(shell);
+    const neverStarted = !ran && (await isWaiting(shell));
     const over = ran || neverStarted;
-    if (shell.unseen === undefined && (over || !shell.meta.durable)) orphans.push({ shell, neverStarted });
+    if (shell.unseen === undefined && (over || !shell.meta.durable)) toEnd.push({ shell, neverStarted });
     if (!shell.meta.durable || lease.over) return;
     if (over) ended.push({ shell, lease });
-    else if (takeOver(shell.files, lease, host.identity, false)) adopted.push(shell);
+    else if (takeOver(shell.files, lease, thisProcess(), false)) adopted.push(shell);
   };
-  let complete = await forEachUntil(deadline, root.list(), lookAt);
-  await endOrphans(host, orphans);
-  // Last: on a slow disk there may be no time for all, and these need nobody.
+  let complete = await forEachUntil(deadline, root.list(), check);
+  await endAbandoned(scope, toEnd);
+  // Last: on a slow disk the time may not suffice for all, and ended shells need no owner.
   complete &&= await forEachUntil(deadline, ended, async ({ shell, lease }) => {
-    if (takeOver(shell.files, lease, host.identity, true)) adopted.push(shell);
+    if (takeOver(shell.files, lease, thisProcess(), true)) adopted.push(shell);
   });
-  host.tidyUp();
+  removeAbandonedKeepers(root);
   return { adopted, complete };
 }
 
-/** Others get to run in between. Returns whether there was time for all. */
+/** Yields now and then. Returns whether the time sufficed for all items. */
 async function forEachUntil<T>(
   deadline: number,
   items: readonly T[],
@@ -66,72 +72,59 @@ async function forEachUntil<T>(
   return true;
 }
 
-/** undefined where it is being removed. */
-function leaseOf({ files, meta }: StartedShell): Lease | undefined {
-  try {
-    return readLease(files, meta);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whoever cannot be seen from here may well be alive; nobody is, of another boot. */
-function isOrphaned(
+/** A holder in another PID namespace is invisible from here and may be alive. After a reboot every holder is dead. */
+function isAbandoned(
   { origin }: StartedShell,
   { holder }: Lease,
-  isAlive: (holder: Holder) => boolean,
+  isAlive: (holder: ProcessIdentity) => boolean,
 ): boolean {
   if (origin === "another namespace") return false;
   return origin === "another boot" || !holder || !isAlive(holder);
 }
 
-/** Thousands of shells may have the same one. */
-function rememberingHolders(host: Host): (holder: Holder) => boolean {
+/** Thousands of shells can have the same holder. */
+function rememberHolders(): (holder: ProcessIdentity) => boolean {
   const known = new Map<string, boolean>();
-  return ({ pid, startTime }) => {
-    const key = `${pid} ${startTime}`;
-    const alive = known.get(key) ?? host.isAlive(pid, startTime);
+  return (holder) => {
+    const key = processKey(holder);
+    const alive = known.get(key) ?? isSameProcess(holder.pid, holder.startTime);
     known.set(key, alive);
     return alive;
   };
 }
 
-/** A shell that got no job from its host will get none any more. */
-async function isWaiting(shell: StartedShell, host: Host): Promise<boolean> {
+/** Whether the shell still waits for a job, which its dead host can no longer send. */
+async function isWaiting(shell: StartedShell): Promise<boolean> {
   if (shell.unseen !== undefined) return false;
   const deadline = monotonicMs() + ADOPT_UNCLEAR_MAX_MS;
   for (;;) {
-    const progress = host.progressOf(shell);
+    const progress = progressOf(shell);
     if (progress !== "unclear" || monotonicMs() > deadline) return progress === "waiting";
     await sleep(2);
   }
 }
 
-/** Ended, or gone without a word: whatever still runs of it is too much. */
-function isOver({ files, unseen, shimPid, shimStart }: StartedShell, host: Host): boolean {
+/** It has an exit record, or will never get one: processes that it still has are leftovers. */
+function isOver({ files, unseen, shimPid, shimStart }: StartedShell): boolean {
   const { exit } = readEndRecord(files.record);
-  return typeof exit === "object" || unseen !== undefined || !host.isAlive(shimPid, shimStart);
+  return typeof exit === "object" || unseen !== undefined || !isSameProcess(shimPid, shimStart);
 }
 
-async function endOrphans(host: Host, orphans: readonly Orphan[]): Promise<void> {
-  // A stopped shim has nothing left to watch over, and would stay for ever.
-  for (const { shell } of orphans) host.signal({ pid: shell.shimPid, startTime: shell.shimStart }, "SIGCONT");
-  const found = await host.processesOf(orphans.map(({ shell }) => shell));
-  const alive = orphans.filter(({ shell }) => (found.get(shell)?.length ?? 0) > 0);
+async function endAbandoned(scope: ProcessScope, abandoned: readonly AbandonedShell[]): Promise<void> {
+  // A stopped shim would stay forever, even if its command is gone.
+  for (const { shell } of abandoned) continueShim(shell);
+  const found = await scope.processesOf(abandoned.map(({ shell }) => shell));
+  const alive = abandoned.filter(({ shell }) => (found.get(shell)?.length ?? 0) > 0);
   if (alive.length === 0) return;
   for (const { shell, neverStarted } of alive) {
-    try {
-      if (readEndRecord(shell.files.record).exit === "pending") {
-        writeCause(shell.files.record, { kind: neverStarted ? "never-started" : "host-ended", detail: "" });
-      }
-    } catch {
-      // Its record is broken; that must not keep it alive.
-    }
+    const { record } = shell.files;
+    // A broken record must not keep the processes alive.
+    attempt(() => {
+      if (readEndRecord(record).exit === "pending")
+        writeCause(record, { kind: neverStarted ? "never-started" : "host-ended", detail: "" });
+    });
   }
-  // Nobody is left to be asked nicely for: their host is dead.
-  await endShells(
-    host,
-    alive.map(({ shell }) => ({ started: shell, ended: Promise.resolve() })),
-    0,
-  );
+  // No grace period: their host process is dead.
+  const targets = alive.map(({ shell }) => ({ started: shell, ended: Promise.resolve() }));
+  await endShells(scope, targets, 0);
 }

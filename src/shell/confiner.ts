@@ -3,14 +3,14 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Confinement } from "../engine/confinement.ts";
+import type { FifoDir } from "../engine/fifo-dir.ts";
 import { findBash } from "../engine/find-bash.ts";
-import type { Beginning, StartPlace } from "../engine/host.ts";
 import { KeeperRoots } from "../engine/keeper-roots.ts";
-import { type SpoolRoot, usualStateRoots } from "../engine/layout.ts";
 import { isNoneSince, markPids } from "../engine/pids-since.ts";
 import { pipePath, REPORT_FD } from "../engine/process-pipe.ts";
-import { isSameProcess, readStat } from "../engine/process-table.ts";
-import type { Room } from "../engine/room.ts";
+import { isSameProcess, thisProcess } from "../engine/process-table.ts";
+import { type StateRoot, usualStateRoots } from "../engine/state-dir.ts";
+import type { StartContext, StartScript } from "../engine/taken-slot.ts";
 import { realPath } from "../sandbox/real-path.ts";
 import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
 import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";
@@ -20,18 +20,18 @@ import { makeScratch } from "./scratch.ts";
 
 /** Parts of a plan for the host, for one shell. */
 export interface ConfinedPlan {
-  readonly begin: ((place: StartPlace) => Beginning) | undefined;
-  /** Part of its meta; known when `begin` has been called. */
+  readonly startScript: ((context: StartContext) => StartScript) | undefined;
+  /** Part of its meta; known when `startScript` has been called. */
   readonly meta: () => { readonly confinement?: Confinement };
-  /** Remarks on what has happened since the last look: a process that was killed for want of memory, say. */
-  readonly look: () => string[];
+  /** Remarks on what has happened since the last call: a process that the kernel killed for lack of memory, for example. */
+  readonly takeRemarks: () => string[];
 }
 
 /** What the first process of a sandboxed session reports through, and its bashes through it (supervisor.sh). */
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
-const UNCONFINED: ConfinedPlan = { begin: undefined, meta: () => ({}), look: () => [] };
+const UNCONFINED: ConfinedPlan = { startScript: undefined, meta: () => ({}), takeRemarks: () => [] };
 
 export interface ConfinerOptions extends ConfineOptions {
   readonly shellPath?: string;
@@ -40,10 +40,10 @@ export interface ConfinerOptions extends ConfineOptions {
 
 export class Confiner {
   readonly #options: ConfinerOptions;
-  readonly #root: SpoolRoot;
+  readonly #root: StateRoot;
   readonly #sandbox: Sandbox;
 
-  constructor(options: ConfinerOptions, root: SpoolRoot) {
+  constructor(options: ConfinerOptions, root: StateRoot) {
     this.#options = options;
     this.#root = root;
     const keepers = new KeeperRoots();
@@ -51,7 +51,7 @@ export class Confiner {
       stateRoots: [root.path, ...usualStateRoots()],
       livingRoots: () => keepers.current(),
       trusted: () => this.#trusted(),
-      self: { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "" },
+      self: thisProcess(),
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
     });
   }
@@ -88,11 +88,11 @@ export class Confiner {
   /** For the first process of a sandboxed session. */
   async forSession(
     at: { readonly workspace: string | undefined; readonly workingDir: string },
-    room: Room,
+    fifoDir: FifoDir,
   ): Promise<ConfinedPlan> {
     return await this.#plan(at, ({ files, bashPath, supervisorFiles, holder }) => ({
       argv: [bashPath, supervisorFiles[0], bashPath],
-      readable: [...supervisorFiles, room.path],
+      readable: [...supervisorFiles, fifoDir.path],
       writable: [makeScratch(files.dir)],
       pipes: [{ fd: SUPERVISOR_REPORT_FD, path: pipePath(holder.pid, REPORT_FD) }],
       isInit: true,
@@ -128,27 +128,27 @@ export class Confiner {
 
   async #plan(
     { workspace, workingDir }: { readonly workspace: string | undefined; readonly workingDir: string },
-    inside: (place: StartPlace) => Omit<StartRequest, "workspace" | "workingDir">,
+    inside: (context: StartContext) => Omit<StartRequest, "workspace" | "workingDir">,
   ): Promise<ConfinedPlan> {
     if (!this.#sandbox.isNeeded) return UNCONFINED;
     const root = this.#options.workspace ?? workspace ?? workingDir;
     await this.#prepare(root);
     let confinement: Confinement | undefined;
-    let look: () => string[] = () => [];
+    let takeRemarks: () => string[] = () => [];
     return {
-      begin: (place) => {
-        const request = { ...inside(place), workspace: root, workingDir, hasForked: forkWatch() };
+      startScript: (context) => {
+        const request = { ...inside(context), workspace: root, workingDir, hasForked: forkWatch() };
         const made = this.#sandbox.start(request, {
-          id: place.id,
-          dir: place.files.dir,
-          holder: place.holder,
+          id: context.id,
+          dir: context.files.dir,
+          holder: context.holder,
         });
         confinement = made.confinement;
-        look = () => made.start.look();
+        takeRemarks = () => made.start.look();
         return made.start;
       },
       meta: () => (confinement ? { confinement } : {}),
-      look: () => look(),
+      takeRemarks: () => takeRemarks(),
     };
   }
 }

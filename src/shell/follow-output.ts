@@ -1,7 +1,7 @@
 // Live output of one shell: what is there, then what comes, until it ends.
 
 import { Cursor } from "../engine/cursor.ts";
-import type { ShellFiles } from "../engine/layout.ts";
+import type { ShellFiles } from "../engine/state-dir.ts";
 import { READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { createUtf8Decoder } from "../text/decode.ts";

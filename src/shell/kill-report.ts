@@ -1,6 +1,6 @@
 // The proof of a kill: what was signalled, and what is still there, with the reason.
-import type { KillHost, ProcessRef, StartedShell } from "../engine/host.ts";
-import { readStat } from "../engine/process-table.ts";
+import { isSameProcess, isStopped, type ProcessRef } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 
 export interface Survivor {
   readonly pid: number;
@@ -19,7 +19,6 @@ export interface KillReport {
 
 /** What is known of one shell when its kill is over. */
 export interface KilledShell {
-  readonly host: KillHost;
   readonly shell: StartedShell;
   /** What the last scan found. */
   readonly remaining: readonly ProcessRef[];
@@ -31,9 +30,9 @@ export interface KilledShell {
 
 /** "denied only": a process that was only asked to end is no survivor, unless the signal could not be sent. */
 export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): Survivor[] {
-  const { host, remaining, isDenied, outrunning } = killed;
+  const { remaining, isDenied, outrunning } = killed;
   const alive = remaining.filter(
-    (process) => (which === "all" || isDenied(process)) && host.isAlive(process.pid, process.startTime),
+    (process) => (which === "all" || isDenied(process)) && isSameProcess(process.pid, process.startTime),
   );
   const survivors = alive.map((process) => ({
     pid: process.pid,
@@ -46,11 +45,11 @@ export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): 
 }
 
 /** Where everything has ended and the shell has not: its shim is the reason. */
-function shimOf({ host, shell, hasEnded }: KilledShell): Survivor[] {
+function shimOf({ shell, hasEnded }: KilledShell): Survivor[] {
   if (hasEnded || shell.unseen !== undefined) return [];
-  if (!host.isAlive(shell.shimPid, shell.shimStart)) return [];
-  const isStopped = "Tt".includes(readStat(shell.shimPid)?.state ?? "");
-  return [{ pid: shell.shimPid, command: "nacre-shim", reason: isStopped ? SHIM_STOPPED : SHIM_NOT_DONE }];
+  if (!isSameProcess(shell.shimPid, shell.shimStart)) return [];
+  const reason = isStopped(shell.shimPid) ? SHIM_STOPPED : SHIM_NOT_DONE;
+  return [{ pid: shell.shimPid, command: "nacre-shim", reason }];
 }
 
 const DENIED = "it belongs to another user and this process may not signal it (EPERM)";

@@ -1,4 +1,4 @@
-// Ends shells with everything they started, and proves it. The shims and loggers are spared: they record the end.
+// Ends shells with everything they started, and proves it. Spares the shims and loggers: they record the end.
 //
 //   endShells
 //     ask            TERM to every process, then a grace period
@@ -7,10 +7,13 @@
 //                    Only what forks faster than a scan can follow is killed as it appears
 //                    (engine/newest-processes.ts). Has a deadline: past it, the same goes on in the background
 //                    until nothing is left.
-//     waitForRecords until the shims have recorded the ends; a stopped shim is continued
+//     waitForRecords until the shims have recorded the ends; continues a stopped shim
 
-import type { HuntPlan, KillHost, ProcessRef, SignalResult, StartedShell } from "../engine/host.ts";
-import { lastPid } from "../engine/process-table.ts";
+import type { SignalNewPlan } from "../engine/newest-processes.ts";
+import type { ProcessScope } from "../engine/process-scope.ts";
+import { isSameProcess, lastPid, type ProcessRef, processKey } from "../engine/process-table.ts";
+import { continueShim, mayNotSignal, type SignalResult, signalProcess } from "../engine/signals.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
@@ -33,13 +36,13 @@ export interface KillTarget {
   readonly ended: Promise<unknown>;
 }
 
-/** One look at the processes serves all shells: killing a thousand costs little more than killing one. */
+/** One scan serves all shells: killing a thousand costs little more than killing one. */
 export async function endShells(
-  host: KillHost,
+  scope: ProcessScope,
   targets: readonly KillTarget[],
   graceMs: number,
 ): Promise<Map<StartedShell, KillReport>> {
-  const round = new KillRound(host, targets);
+  const round = new KillRound(scope, targets);
   if (graceMs > 0) {
     await round.ask("SIGTERM");
     await round.waitForEnd(graceMs);
@@ -49,19 +52,19 @@ export async function endShells(
   return round.reports();
 }
 
-/** Sends one signal to everything the shells have running, and does not wait. */
+/** Sends one signal to every process of the shells, and does not wait. */
 export async function signalShells(
-  host: KillHost,
+  scope: ProcessScope,
   targets: readonly KillTarget[],
   signal: NodeJS.Signals,
 ): Promise<Map<StartedShell, KillReport>> {
-  const round = new KillRound(host, targets);
+  const round = new KillRound(scope, targets);
   await round.ask(signal);
   return round.reports("denied only");
 }
 
 class KillRound {
-  readonly #host: KillHost;
+  readonly #scope: ProcessScope;
   readonly #targets: readonly KillTarget[];
   readonly #shells: readonly StartedShell[];
   readonly #signalled = new Map<StartedShell, Map<string, ProcessRef>>();
@@ -69,12 +72,13 @@ class KillRound {
   readonly #running: Set<StartedShell>;
   /** Nothing is left that could be killed. */
   #isDone = false;
+  /** The result of the last scan. */
   #remaining = new Map<StartedShell, ProcessRef[]>();
-  /** Of each shell that was faster than the scans: the last process that was hit. */
+  /** The last process signaled of each shell that forks faster than the scans. */
   readonly #outrunning = new Map<StartedShell, ProcessRef>();
 
-  constructor(host: KillHost, targets: readonly KillTarget[]) {
-    this.#host = host;
+  constructor(scope: ProcessScope, targets: readonly KillTarget[]) {
+    this.#scope = scope;
     this.#targets = targets;
     this.#shells = targets.map(({ started }) => started);
     this.#running = new Set(this.#shells);
@@ -83,9 +87,9 @@ class KillRound {
   }
 
   async ask(signal: NodeJS.Signals): Promise<void> {
-    // Who is there is found out first: afterwards the quick ones are gone and the answer could not name them.
-    const found = await this.#host.processesOf(this.#shells);
-    // A stopped process would keep the request for later. Other signals may have been sent to stop it.
+    // Scan before the first signal: afterwards quick processes are gone and the report could not name them.
+    const found = await this.#scope.processesOf(this.#shells);
+    // A stopped process takes TERM only when it continues. After other signals it may be meant to stay stopped.
     const wake = ["SIGTERM", "SIGINT", "SIGHUP"].includes(signal) ? "SIGCONT" : undefined;
     for (const [shell, processes] of found) this.#askShell(shell, processes, signal, wake);
     this.#remaining = found;
@@ -97,21 +101,21 @@ class KillRound {
     signal: NodeJS.Signals,
     wake: NodeJS.Signals | undefined,
   ): void {
-    // bwrap takes everything down with it at once: what is inside is asked, one by one, and bwrap follows.
+    // When bwrap ends, the kernel kills everything inside at once: ask the processes inside, and bwrap follows.
     const spared = signal === "SIGKILL" ? undefined : shell.sandbox?.pid;
-    const group = spared === undefined ? this.#host.signalGroup(shell, signal) : "gone";
+    const group = spared === undefined ? this.#scope.signalGroup(shell, signal) : "gone";
     for (const process of processes) {
       if (process.pid === spared) continue;
       const reached = group === "sent" && process.group === shell.commandPid;
       if (!reached) this.#send(shell, process, signal);
-      // A group is "sent" to when one of it could be: this one may be another user's.
-      else if (this.#host.mayNotSignal(process)) this.#denied.add(keyOf(process));
+      // A group counts as "sent" when one member got the signal: this one may belong to another user.
+      else if (mayNotSignal(process.pid)) this.#denied.add(processKey(process));
       else this.#note(shell, process);
-      if (wake) this.#host.signal(process, wake);
+      if (wake) signalProcess(process, wake);
     }
   }
 
-  /** Until everything asked has gone, or the grace is over. */
+  /** Until everything that was asked has ended, or the grace period is over. */
   async waitForEnd(graceMs: number): Promise<void> {
     const deadline = monotonicMs() + graceMs;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
@@ -125,14 +129,14 @@ class KillRound {
     }
   }
 
-  /** Until nothing is left, or the deadline comes. Then it goes on, without keeping the program alive. */
+  /** Until nothing is left, or the deadline. After that it goes on, without keeping the program alive. */
   async freezeAndKill(): Promise<void> {
     const killed = this.#killAll().then(() => {
       this.#isDone = true;
       this.#continueShims(this.#shells);
     });
     await within(KILL_MAX_MS, killed);
-    // At the end of this program the keeper does the same.
+    // If this program ends first, the keeper does the same.
     void killed.catch(() => {});
   }
 
@@ -148,16 +152,16 @@ class KillRound {
       const pidBefore = lastPid();
       const found = await this.#freeze();
       if (found.length === 0 && !isForking) {
-        if (await isNothingLeft(this.#host, this.#shells, pidBefore)) return;
+        if (await isNothingLeft(this.#scope, this.#shells, pidBefore)) return;
         continue;
       }
       for (const [shell, process] of found) this.#send(shell, process, "SIGKILL");
-      if (found.length > 0 && found.every(([, process]) => this.#denied.has(keyOf(process)))) return;
+      if (found.length > 0 && found.every(([, process]) => this.#denied.has(processKey(process)))) return;
       await pause(wait);
     }
   }
 
-  /** Until the shims have recorded the ends. One that the command has stopped would never do so. */
+  /** Until the shims have recorded the ends. A shim that the command has stopped would never do so. */
   async waitForRecords(): Promise<void> {
     const deadline = monotonicMs() + KILL_VERIFY_MAX_MS;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
@@ -166,7 +170,7 @@ class KillRound {
       this.#continueShims(this.#running);
   }
 
-  /** A process that was only asked to end is no survivor, unless the signal could not be sent. */
+  /** "denied only": a process that was only asked to end is no survivor, unless the signal could not be sent. */
   reports(which: "all" | "denied only" = "all"): Map<StartedShell, KillReport> {
     return new Map(
       this.#shells.map((shell) => {
@@ -185,28 +189,28 @@ class KillRound {
 
   #survivorsOf(shell: StartedShell, which: "all" | "denied only"): Survivor[] {
     const remaining = this.#remaining.get(shell) ?? [];
-    const isDenied = (process: ProcessRef) => this.#denied.has(keyOf(process));
+    const isDenied = (process: ProcessRef) => this.#denied.has(processKey(process));
     const hasEnded = !this.#running.has(shell);
     const outrunning = this.#outrunning.get(shell);
-    return survivorsOf({ host: this.#host, shell, remaining, isDenied, hasEnded, outrunning }, which);
+    return survivorsOf({ shell, remaining, isDenied, hasEnded, outrunning }, which);
   }
 
   /**
-   * A stopped process cannot fork: when a scan finds nothing new, everything is found. Where scan after scan finds
-   * something new, or what it found is gone at once, something forks faster than it can be stopped: that is killed as
-   * it appears.
+   * A stopped process cannot fork: when a scan finds nothing new, everything is found. If scan after scan finds
+   * something new, or what it found is gone at once, a process forks faster than it can be stopped: its children are
+   * killed as they appear.
    */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
     this.#outrunning.clear();
     for (let rounds = 1; rounds <= 2 * FREEZE_ROUNDS_MAX_COUNT; rounds++) {
-      this.#remaining = await this.#host.processesOf(this.#shells);
+      this.#remaining = await this.#scope.processesOf(this.#shells);
       const newcomers = this.#newIn(frozen);
       if (newcomers.length === 0) break;
       const results = newcomers.map(([shell, process]) => this.#send(shell, process, "SIGSTOP"));
       if (rounds < FREEZE_ROUNDS_MAX_COUNT && !results.includes("gone")) continue;
       const left = this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0);
-      await this.#hunt(left, { firstMs: HUNT_QUIET_MS, maxMs: HUNT_MAX_MS, signal: "SIGKILL" });
+      await this.#signalNew(left, { firstMs: HUNT_QUIET_MS, maxMs: HUNT_MAX_MS, signal: "SIGKILL" });
     }
     // The death of a group's leader wakes its stopped members: leaders last.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
@@ -216,66 +220,56 @@ class KillRound {
     const newcomers: [StartedShell, ProcessRef][] = [];
     for (const [shell, processes] of this.#remaining) {
       for (const process of processes) {
-        if (frozen.has(keyOf(process))) continue;
-        frozen.set(keyOf(process), [shell, process]);
+        if (frozen.has(processKey(process))) continue;
+        frozen.set(processKey(process), [shell, process]);
         newcomers.push([shell, process]);
       }
     }
     return newcomers;
   }
 
-  /** A scan can miss a chain of short-lived processes altogether. Whether something has appeared. */
+  /** A scan can miss a chain of short-lived processes altogether. Whether a process has appeared. */
   async #stopAsItAppears(): Promise<boolean> {
     const plan = { firstMs: FORKING_LOOK_MS, maxMs: FORKING_LOOK_MAX_MS, signal: "SIGSTOP" } as const;
-    return await this.#hunt(this.#shells, plan);
+    return await this.#signalNew(this.#shells, plan);
   }
 
-  async #hunt(shells: readonly StartedShell[], plan: HuntPlan): Promise<boolean> {
-    let isStruck = false;
-    await this.#host.hunt(shells, plan, (shell, process, result) => {
-      isStruck = true;
+  async #signalNew(shells: readonly StartedShell[], plan: SignalNewPlan): Promise<boolean> {
+    let hasSignalled = false;
+    await this.#scope.signalNewProcesses(shells, plan, (shell, process, result) => {
+      hasSignalled = true;
       this.#outrunning.set(shell, process);
       this.#took(shell, process, result);
     });
-    return isStruck;
+    return hasSignalled;
   }
 
-  /** A command can stop its shim (`kill -STOP $PPID`). The shim would then never record the end. */
   #continueShims(shells: Iterable<StartedShell>): void {
-    for (const { shimPid, shimStart, unseen } of shells) {
-      if (unseen !== undefined) continue;
-      this.#host.signal({ pid: shimPid, startTime: shimStart }, "SIGCONT");
-    }
+    for (const shell of shells) if (shell.unseen === undefined) continueShim(shell);
   }
 
   #send(shell: StartedShell, process: ProcessRef, signal: NodeJS.Signals): SignalResult {
-    const result = this.#host.signal(process, signal);
+    const result = signalProcess(process, signal);
     this.#took(shell, process, result);
     return result;
   }
 
   #took(shell: StartedShell, process: ProcessRef, result: SignalResult): void {
-    if (result === "denied") this.#denied.add(keyOf(process));
+    if (result === "denied") this.#denied.add(processKey(process));
     if (result === "sent") this.#note(shell, process);
   }
 
   #note(shell: StartedShell, process: ProcessRef): void {
-    this.#signalled.get(shell)?.set(keyOf(process), process);
+    this.#signalled.get(shell)?.set(processKey(process), process);
   }
 
   #anyAlive(): boolean {
-    for (const processes of this.#remaining.values()) {
-      if (processes.some(({ pid, startTime }) => this.#host.isAlive(pid, startTime))) return true;
-    }
-    return false;
+    const processes = [...this.#remaining.values()].flat();
+    return processes.some(({ pid, startTime }) => isSameProcess(pid, startTime));
   }
 }
 
-function keyOf({ pid, startTime }: ProcessRef): string {
-  return `${pid}/${startTime}`;
-}
-
-/** A long one is for the background, and keeps no program alive. */
+/** A long pause is for the background, and keeps no program alive. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,41 +1,48 @@
-// The shells a manager knows: those it has started or taken over, which are its own, and those of other hosts
-// that somebody has asked for.
+// The shells a manager knows: its own (started or taken over), and those of other host processes that a caller has asked
+// for. Watches the running ones, keeps their deadlines, and ends them.
 import { readFileSync } from "node:fs";
-import type { Host, StartedShell } from "../engine/host.ts";
-import type { SpoolRoot } from "../engine/layout.ts";
+import { uptime } from "node:os";
+import { readStartedShell } from "../engine/attach.ts";
+import type { Engine } from "../engine/engine.ts";
+import { holdEventLoop } from "../engine/event-loop-hold.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import type { StateRoot } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import type { Events } from "../support/events.ts";
-import { killOf } from "./shell-events.ts";
+import { Deadlines } from "./deadlines.ts";
+import { endShells } from "./kill.ts";
+import type { KillReport } from "./kill-report.ts";
+import { endOf, killOf } from "./shell-events.ts";
 import { ShellProcess, type ShellProcessOptions } from "./shell-process.ts";
+import { Watchlist } from "./watchlist.ts";
 
 export interface KnownShellsOptions {
-  readonly host: Host;
-  readonly root: SpoolRoot;
+  readonly engine: Engine;
+  readonly root: StateRoot;
   readonly graceMs: number;
   readonly events: Events;
-  /** Called when one gets known that may be running, and when it has ended. */
-  readonly onKnown: (shell: ShellProcess) => void;
-  readonly onEnd: (shell: ShellProcess) => void;
 }
 
 type NewShell = Omit<ShellProcessOptions, "graceMs" | "onEnd" | "onKill">;
 
 export class KnownShells {
+  readonly running = new Watchlist();
+  readonly deadlines = new Deadlines();
   readonly #options: KnownShellsOptions;
   readonly #shells = new Map<string, ShellProcess>();
-  /** The others belong to hosts that live, or have ended. */
   readonly #own = new Set<ShellProcess>();
 
   constructor(options: KnownShellsOptions) {
     this.#options = options;
   }
 
-  /** Known by now, or on disk. */
+  /** In memory, or read from disk. */
   get(id: string): ShellProcess | undefined {
     return this.#shells.get(id) ?? this.#attach(id);
   }
 
-  /** By an id or an unambiguous beginning of it. */
+  /** By an id or an unambiguous prefix of it. */
   find(idOrPrefix: string): ShellProcess | undefined {
     const known = this.get(idOrPrefix);
     if (known || idOrPrefix === "") return known;
@@ -45,18 +52,15 @@ export class KnownShells {
     const shells = ids.flatMap((id) => this.get(id) ?? []);
     if (shells.length <= 1) return shells[0];
     const more = shells.length - NAMED_COUNT;
-    const names =
-      shells
-        .slice(0, NAMED_COUNT)
-        .map(({ id }) => id)
-        .join(", ") + (more > 0 ? ` and ${more} more` : "");
+    const named = shells.slice(0, NAMED_COUNT).map(({ id }) => id);
+    const names = named.join(", ") + (more > 0 ? ` and ${more} more` : "");
     throw new NacreError(
       "invalid_input",
       `${idOrPrefix} is the beginning of several shells: ${names}. Write more of it.`,
     );
   }
 
-  /** Every one on disk, oldest first. */
+  /** Every shell on disk, oldest first. */
   all(): ShellProcess[] {
     const shells = this.#options.root.list().flatMap((id) => this.get(id) ?? []);
     return shells.sort((a, b) => a.createdAt - b.createdAt);
@@ -72,22 +76,25 @@ export class KnownShells {
     return this.#own.has(shell);
   }
 
-  /** From now on this manager looks after it. */
+  /** From now on this manager is responsible for it. */
   own(shell: ShellProcess): void {
     this.#own.add(shell);
   }
 
-  /** One that this manager has started. */
+  /** Adds a shell that this manager has started. */
   addOwn(options: NewShell, onEnd?: () => void): ShellProcess {
     const shell = this.add(options, onEnd);
     this.own(shell);
     return shell;
   }
 
-  /** One of another host that is dead. */
+  /** Takes over a shell of a dead host process, with its deadline. */
   takeOver(started: StartedShell): ShellProcess {
     const shell = this.#shells.get(started.id) ?? this.#addStarted(started);
     this.own(shell);
+    const { deadlineMs, startedUptimeMs } = started.meta;
+    if (deadlineMs !== null && shell.isRunning)
+      this.deadlines.set(shell, deadlineMs, startedUptimeMs + deadlineMs - uptime() * 1000);
     return shell;
   }
 
@@ -98,12 +105,12 @@ export class KnownShells {
       graceMs,
       onEnd: (ended) => {
         onEnd();
-        this.#options.onEnd(ended);
+        this.#onEnd(ended);
       },
       onKill: (killed, by, report) => events.emit("kill", killOf(killed, by, report)),
     });
     this.#shells.set(shell.id, shell);
-    this.#options.onKnown(shell);
+    this.running.add(shell);
     return shell;
   }
 
@@ -112,13 +119,36 @@ export class KnownShells {
     if (!shell) return;
     this.#shells.delete(id);
     this.#own.delete(shell);
-    this.#options.host.release(shell.started);
+    this.#options.engine.release(shell.started);
+  }
+
+  /** One kill for all of them. */
+  async endAll(shells: readonly ShellProcess[], by: string): Promise<ReadonlyMap<unknown, KillReport>> {
+    if (shells.length === 0) return new Map();
+    using _hold = holdEventLoop();
+    const { engine, graceMs, events } = this.#options;
+    const targets = shells.map((shell) => shell.toKill({ kind: "killed", detail: by }));
+    const reports = await endShells(engine, targets, graceMs);
+    for (const shell of shells) {
+      const report = reports.get(shell.started);
+      if (report) events.emit("kill", killOf(shell, by, report));
+    }
+    return reports;
+  }
+
+  #onEnd(shell: ShellProcess): void {
+    this.running.delete(shell);
+    this.deadlines.clear(shell);
+    if (!this.isOwn(shell)) return;
+    this.#options.events.emit("end", endOf(shell));
+    // Its shim is gone: no process watches the command any more.
+    if (shell.outcome?.kind === "lost") void this.endAll([shell], "the loss of its shim").catch(() => {});
   }
 
   #attach(id: string): ShellProcess | undefined {
-    // An id comes from outside and becomes a path.
+    // A caller's id becomes a path.
     if (!/^shell_[0-9a-f]{8}$/.test(id)) return undefined;
-    const started = this.#options.host.attach(id);
+    const started = readStartedShell(this.#options.root, id);
     if (!started) return undefined;
     const shell = this.#addStarted(started);
     shell.refresh();
@@ -126,17 +156,10 @@ export class KnownShells {
   }
 
   #addStarted(started: StartedShell): ShellProcess {
-    return this.add({ host: this.#options.host, started, command: readCommand(started) });
+    const command = attempt(() => readFileSync(started.files.command, "utf8")) ?? "";
+    return this.add({ processes: this.#options.engine, started, command });
   }
 }
 
-function readCommand({ files }: StartedShell): string {
-  try {
-    return readFileSync(files.command, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-/** No more of those that an ambiguous beginning may mean. */
+/** How many shells the error about an ambiguous prefix names. */
 const NAMED_COUNT = 5;

@@ -2,8 +2,9 @@
 // forks one child and exits: when the scan gets to a process, that has exited, and its child came after the scan began.
 // Such a child has one of the pids that were given out since then. If there are none, the proof is complete; if there
 // are, each is inspected, and then the newest process for a while.
-import type { KillHost, StartedShell } from "../engine/host.ts";
+import type { ProcessScope } from "../engine/process-scope.ts";
 import { lastPid } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { FORKING_LOOK_MAX_MS, HUNT_QUIET_MS } from "../support/limits.ts";
 
 /**
@@ -11,7 +12,7 @@ import { FORKING_LOOK_MAX_MS, HUNT_QUIET_MS } from "../support/limits.ts";
  * the process cannot be found again.
  */
 export async function isNothingLeft(
-  host: KillHost,
+  scope: ProcessScope,
   shells: readonly StartedShell[],
   pidBefore: number,
 ): Promise<boolean> {
@@ -23,7 +24,7 @@ export async function isNothingLeft(
     signal: "SIGKILL",
     sincePid: pidBefore,
   } as const;
-  await host.hunt(shells, plan, () => {
+  await scope.signalNewProcesses(shells, plan, () => {
     isStruck = true;
   });
   return !isStruck;

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { sizeOf } from "../engine/cursor.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
-import type { StartedShell } from "../engine/host.ts";
-import { STDOUT_NAME } from "../engine/layout.ts";
 import type { ShellMeta } from "../engine/meta.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { STDOUT_NAME } from "../engine/state-dir.ts";
 import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 

@@ -9,7 +9,8 @@ import {
   readEndRecord,
   writeCause,
 } from "../engine/end-record.ts";
-import type { Host, StartedShell } from "../engine/host.ts";
+import { isSameProcess } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXIT_MESSAGE_MAX_MS } from "../support/limits.ts";
@@ -17,7 +18,6 @@ import { decideOutcome, type Outcome } from "./outcome.ts";
 
 export class ShellLife {
   readonly ended: Promise<Outcome>;
-  readonly #host: Pick<Host, "isAlive">;
   readonly #started: StartedShell;
   readonly #onEnd: () => void;
   readonly #startedMs: number;
@@ -31,8 +31,7 @@ export class ShellLife {
   #recordGoneMs: number | undefined;
 
   /** `ageMs`: how long ago one began that we have started ourselves. */
-  constructor(host: Pick<Host, "isAlive">, started: StartedShell, onEnd: () => void, ageMs = 0) {
-    this.#host = host;
+  constructor(started: StartedShell, onEnd: () => void, ageMs = 0) {
     this.#started = started;
     this.#onEnd = onEnd;
     this.#startedMs =
@@ -90,7 +89,7 @@ export class ShellLife {
     if (this.#outcome) return;
     const { shimPid, shimStart, files, unseen, attached } = this.#started;
     try {
-      const shimAlive = unseen === undefined && this.#host.isAlive(shimPid, shimStart);
+      const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
       // Its last act is to tell its host; whoever is not that host finds the record first.
       if (shimAlive && !attached) return;
       // Read after it was seen dead: nobody can have written since.

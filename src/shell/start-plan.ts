@@ -1,6 +1,7 @@
 // What a host is told to start, of what the caller asked for. Everything that can be wrong with it is said here.
 import { uptime } from "node:os";
-import type { Host, StartPlan } from "../engine/host.ts";
+import { thisProcess } from "../engine/process-table.ts";
+import type { StartPlan } from "../engine/taken-slot.ts";
 import { buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
 import { wallMs } from "../support/clock.ts";
@@ -11,7 +12,6 @@ import type { CreateShellOptions } from "./manager-options.ts";
 import { checkWorkingDir } from "./working-dir.ts";
 
 export interface StartSurroundings {
-  readonly host: Pick<Host, "identity">;
   readonly confiner: Confiner;
   readonly allowedRoots: readonly string[] | undefined;
   /** What it has on top of this must fit beside it. */
@@ -21,7 +21,7 @@ export interface StartSurroundings {
 
 export async function planStart(
   options: CreateShellOptions & { readonly scope: string },
-  { host, confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartSurroundings,
+  { confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartSurroundings,
 ): Promise<Omit<StartPlan, "onExit">> {
   const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
   checkCommand(command);
@@ -37,7 +37,7 @@ export async function planStart(
     capBytes,
     streams,
     trailer: options.trailer ?? false,
-    begin: confined.begin,
+    startScript: confined.startScript,
     meta: (id) => ({
       version: 1,
       id,
@@ -48,7 +48,7 @@ export async function planStart(
       startedUptimeMs: Math.round(uptime() * 1000),
       deadlineMs: deadlineOf(options) ?? null,
       durable: options.durable ?? false,
-      host: host.identity,
+      host: thisProcess(),
       streams,
       capBytes,
       ...confined.meta(),

@@ -1,15 +1,14 @@
 // Clears the spool of what has ended long ago, or is too much, now and then.
 import { uptime } from "node:os";
-import type { Host } from "../engine/host.ts";
-import type { SpoolRoot } from "../engine/layout.ts";
+import { presenceOf } from "../engine/attach.ts";
 import { bootId } from "../engine/process-table.ts";
+import type { StateRoot } from "../engine/state-dir.ts";
 import { sweep } from "../engine/sweep.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { SWEEP_DELAY_MS, SWEEP_INTERVAL_MS } from "../support/limits.ts";
 
 export interface SweeperOptions {
-  readonly root: SpoolRoot;
-  readonly host: Host;
+  readonly root: StateRoot;
   readonly maxAgeSeconds: number;
   readonly quotaBytes: number;
   /** Called with the ids of what is gone. */
@@ -37,9 +36,9 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { root, host, maxAgeSeconds, quotaBytes, onSwept } = this.#options;
+    const { root, maxAgeSeconds, quotaBytes, onSwept } = this.#options;
     const limits = { nowMs: wallMs(), maxAgeMs: maxAgeSeconds * 1000, quotaBytes };
     const boot = { bootId: bootId(), uptimeMs: uptime() * 1000 };
-    onSwept(await sweep(root, limits, (identity) => host.presence(identity), boot));
+    onSwept(await sweep(root, limits, presenceOf, boot));
   }
 }

@@ -1,24 +1,23 @@
-// Waits for a line or for the end of a shell. Every ending is a value; who throws is the caller's business.
+// Waits for a line of a shell's output, or for its end. Returns every ending as a value.
 
-import type { ShellFiles } from "../engine/layout.ts";
+import type { ShellFiles } from "../engine/state-dir.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { TIMER_MAX_MS } from "../support/limits.ts";
 import { isRegExp } from "../support/realms.ts";
-import { yieldTurn } from "../support/timing.ts";
+import { within, yieldTurn } from "../support/timing.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { OutputWatch } from "./output-watch.ts";
 
 export interface WaitCondition {
-  /** A line to wait for, in what was printed from the start (or `from`). */
+  /** A line to wait for, in the output from the start (or `from`) on. */
   readonly pattern?: RegExp | LineMatcher;
   /** Wait for the end. */
   readonly exit?: true;
   readonly timeoutMs?: number;
-  /** Gives up when aborted, as if the time were over. */
+  /** Expires the wait when aborted. */
   readonly signal?: AbortSignal;
-  /** Where to begin to look, in bytes. @default 0 */
+  /** Where the search begins, in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
 }
 
@@ -27,27 +26,27 @@ export type WaitResult =
   | { readonly kind: "ended"; readonly outcome: Outcome }
   | { readonly kind: "expired" };
 
-export interface WaitPlace {
+export interface WaitTarget {
   readonly files: ShellFiles;
   readonly life: { readonly outcome: Outcome | undefined; readonly ended: Promise<Outcome> };
   /** On the monotonic clock. */
   readonly deadline: number;
 }
 
-export async function lookFor(condition: WaitCondition, place: WaitPlace): Promise<WaitResult> {
+export async function awaitCondition(condition: WaitCondition, target: WaitTarget): Promise<WaitResult> {
   const { pattern, signal } = condition;
   if (!pattern) {
-    if (place.life.outcome) return { kind: "ended", outcome: place.life.outcome };
-    const outcome = await withDeadline(place.life.ended, place.deadline, signal);
+    const { life, deadline } = target;
+    const outcome = life.outcome ?? (await within(deadline - monotonicMs(), life.ended, signal));
     return outcome ? { kind: "ended", outcome } : { kind: "expired" };
   }
-  return await lookForLine(isRegExp(pattern) ? matcherOf(pattern) : pattern, condition, place);
+  return await awaitLine(isRegExp(pattern) ? matcherOf(pattern) : pattern, condition, target);
 }
 
-async function lookForLine(
+async function awaitLine(
   matcher: LineMatcher,
   { from, signal }: WaitCondition,
-  { files, life, deadline }: WaitPlace,
+  { files, life, deadline }: WaitTarget,
 ): Promise<WaitResult> {
   const searches = (["stdout", "stderr"] as const).map((stream) => ({
     stream,
@@ -59,7 +58,7 @@ async function lookForLine(
   signal?.addEventListener("abort", nudge, { once: true });
   try {
     for (;;) {
-      // Asked before looking: a line printed just before the end must win.
+      // Read before the search: a line printed just before the end must win.
       const { outcome } = life;
       let more = false;
       for (const { stream, search } of searches) {
@@ -70,7 +69,7 @@ async function lookForLine(
       if (outcome && !more) return { kind: "ended", outcome };
       const left = deadline - monotonicMs();
       if (left <= 0 || signal?.aborted) return { kind: "expired" };
-      // A command that never stops printing must not keep others from running, or the deadline from coming.
+      // A command that never stops printing must not block this thread or delay the deadline.
       if (more) await yieldTurn();
       else await watch.next(left);
     }
@@ -81,29 +80,7 @@ async function lookForLine(
 }
 
 function matcherOf(pattern: RegExp): LineMatcher {
-  // A global or sticky pattern would remember where it stopped.
+  // A global or sticky pattern keeps the position of its last match.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
   return { matches: (line) => stateless.test(line) };
-}
-
-async function withDeadline<T>(
-  promise: Promise<T>,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  let giveUp: (() => void) | undefined;
-  const expired = new Promise<undefined>((resolve) => {
-    giveUp = () => resolve(undefined);
-    if (signal?.aborted) giveUp();
-    signal?.addEventListener("abort", giveUp, { once: true });
-    const left = Math.max(0, deadline - monotonicMs());
-    if (left <= TIMER_MAX_MS) timer = setTimeout(giveUp, left);
-  });
-  try {
-    return await Promise.race([promise, expired]);
-  } finally {
-    clearTimeout(timer);
-    if (giveUp) signal?.removeEventListener("abort", giveUp);
-  }
 }

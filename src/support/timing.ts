@@ -1,4 +1,5 @@
 // Waiting.
+import { TIMER_MAX_MS } from "./limits.ts";
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
@@ -9,15 +10,41 @@ export function yieldTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What the promise resolves with, or undefined after so long. Its timer does not keep the program alive afterwards. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A promise that its owner settles from outside. */
+export function deferred<T = void>(): Deferred<T> {
+  let resolve: Deferred<T>["resolve"] = () => {};
+  let reject: Deferred<T>["reject"] = () => {};
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
   });
+  return { promise, resolve, reject };
+}
+
+/**
+ * What the promise resolves with; undefined after `ms`, or when the signal aborts. A time beyond the longest timer never
+ * expires. Leaves no timer and no listener behind.
+ */
+export async function within<T>(
+  ms: number,
+  promise: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  const late = deferred<undefined>();
+  const expire = () => late.resolve(undefined);
+  const timer = ms <= TIMER_MAX_MS ? setTimeout(expire, Math.max(0, ms)) : undefined;
+  if (signal?.aborted) expire();
+  signal?.addEventListener("abort", expire, { once: true });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, late.promise]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", expire);
   }
 }

@@ -3,19 +3,20 @@ import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { type ShellFiles, SpoolRoot } from "../../src/engine/layout.ts";
-import { giveUp, type Holder, readLease, takeOver } from "../../src/engine/lease.ts";
+import { giveUp, readLease, takeOver } from "../../src/engine/lease.ts";
+import type { ProcessIdentity } from "../../src/engine/process-table.ts";
+import { type ShellFiles, StateRoot } from "../../src/engine/state-dir.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { helper } from "../fixtures/marked.ts";
 import { metaOf } from "../fixtures/metas.ts";
 
 const directory = useDirectories();
-const STARTER: Holder = { pid: 100, startTime: "1" };
-const HEIR: Holder = { pid: 200, startTime: "2" };
+const STARTER: ProcessIdentity = { pid: 100, startTime: "1" };
+const SUCCESSOR: ProcessIdentity = { pid: 200, startTime: "2" };
 const META = metaOf({ durable: true, host: STARTER });
 
 function shellDir(): ShellFiles {
-  const files = new SpoolRoot(directory()).files(META.id);
+  const files = new StateRoot(directory()).files(META.id);
   mkdirSync(files.dir, { recursive: true });
   return files;
 }
@@ -36,22 +37,22 @@ test("a takeover makes another one the holder, and each later one the next", () 
 test("a takeover from a holder that has been followed by another fails and changes nothing", () => {
   const files = shellDir();
   const seen = readLease(files, META);
-  expect(takeOver(files, seen, HEIR, false)).toBe(true);
+  expect(takeOver(files, seen, SUCCESSOR, false)).toBe(true);
   expect(takeOver(files, seen, STARTER, false)).toBe(false);
-  expect(readLease(files, META).holder).toEqual(HEIR);
+  expect(readLease(files, META).holder).toEqual(SUCCESSOR);
 });
 
 test("a takeover after the end says so", () => {
   const files = shellDir();
-  takeOver(files, readLease(files, META), HEIR, true);
-  expect(readLease(files, META)).toEqual({ number: 1, holder: HEIR, over: true });
+  takeOver(files, readLease(files, META), SUCCESSOR, true);
+  expect(readLease(files, META)).toEqual({ number: 1, holder: SUCCESSOR, over: true });
 });
 
 test("a takeover that cannot be written down fails", () => {
   const files = shellDir();
   const seen = readLease(files, META);
   rmSync(files.dir, { recursive: true });
-  expect(takeOver(files, seen, HEIR, false)).toBe(false);
+  expect(takeOver(files, seen, SUCCESSOR, false)).toBe(false);
   expect(() => readLease(files, META)).toThrow();
 });
 
@@ -59,12 +60,12 @@ test("what the holder gives up is nobody's, and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
-  expect(takeOver(files, readLease(files, META), HEIR, false)).toBe(true);
+  expect(takeOver(files, readLease(files, META), SUCCESSOR, false)).toBe(true);
 });
 
 test("nobody gives up what another one holds", () => {
   const files = shellDir();
-  giveUp(files, META, HEIR);
+  giveUp(files, META, SUCCESSOR);
   giveUp(files, META, { ...STARTER, startTime: "another process with that pid" });
   expect(readLease(files, META).holder).toEqual(STARTER);
   rmSync(files.dir, { recursive: true });

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/engine/identity.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
 import { lockLimit } from "../../src/engine/process-table.ts";
 import { diskProblem, type Slot, type SlotKind, SlotPool } from "../../src/engine/slot-pool.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { useKeepers } from "../fixtures/keepers.ts";
 import { loggerPids } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
@@ -29,7 +29,7 @@ function poolOf(size: number) {
       pool.forgetIdle(generation);
     },
   });
-  const root = new SpoolRoot(join(dir, "state"));
+  const root = new StateRoot(join(dir, "state"));
   root.ensure();
   const pool = new SlotPool({ keeper, root, size, usualKind });
   pools.push(pool);

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { presenceOf } from "../../src/engine/attach.ts";
 import { preallocateEndRecord } from "../../src/engine/end-record.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
 import { writeMeta } from "../../src/engine/meta.ts";
 import { bootId, pidNamespace } from "../../src/engine/process-table.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { chooseToSweep, type Presence, removeShell, type SweepEntry, sweep } from "../../src/engine/sweep.ts";
 import { metaOf } from "../fixtures/metas.ts";
 import { useShells } from "../fixtures/shells.ts";
@@ -76,14 +76,14 @@ describe("sweeping directories", () => {
   const nobody = (): Presence => "gone";
   const limits = { nowMs: Date.now(), maxAgeMs: HOUR, quotaBytes: Number.MAX_SAFE_INTEGER };
 
-  function spool(): SpoolRoot {
-    const root = new SpoolRoot(directory());
+  function spool(): StateRoot {
+    const root = new StateRoot(directory());
     root.ensure();
     return root;
   }
 
   function planted(
-    root: SpoolRoot,
+    root: StateRoot,
     id: string,
     {
       ageMs,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
 import { readIdentity } from "../../src/engine/identity.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { inPidNamespace, whyNoPidReuse } from "../fixtures/pid-reuse.ts";
@@ -72,13 +72,13 @@ test.each([
     const { id, shimPid } = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
     await host.ask("waitForLine", { id, line: "^up$" });
     await eventually(() => expect(marks.processes()).toHaveLength(1));
-    const spool = new SpoolRoot(root);
+    const spool = new StateRoot(root);
     const identified = () => spool.list().filter((one) => readIdentity(spool.files(one).identity));
     await eventually(() => expect(identified()).toHaveLength(3));
     // Its keeper has seen that it is durable, and has ended the two that wait, before its files are changed.
     await host.kill();
     await eventually(() => expect(spool.list()).toEqual([id]));
-    const { identity } = new SpoolRoot(root).files(id);
+    const { identity } = new StateRoot(root).files(id);
     const before = readFileSync(identity, "latin1");
     const words = before.trim().split(" ");
     words[field] = value;
@@ -112,8 +112,8 @@ test("a tag that another host gives out by now leads to nobody", async () => {
   await eventually(() => expect(marks.processes()).toHaveLength(1));
   // As if both hosts had drawn the same number, one after the death of the other.
   const tagOf = (path: string) => readFileSync(path, "latin1").split(" ")[4] ?? "";
-  const file = new SpoolRoot(root).files(id).identity;
-  const theirs = tagOf(new SpoolRoot(elsewhere).files(other.id).identity);
+  const file = new StateRoot(root).files(id).identity;
+  const theirs = tagOf(new StateRoot(elsewhere).files(other.id).identity);
   writeFileSync(file, readFileSync(file, "latin1").replace(tagOf(file), theirs));
 
   const [shell] = await durables.manager(root).adopt();
@@ -127,7 +127,7 @@ test("what cannot be read of a running shell costs only that shell", async () =>
   const root = durables.root();
   const marks = new Mark();
   const host = await durables.host(root);
-  const spool = new SpoolRoot(root);
+  const spool = new StateRoot(root);
   const start = async () => {
     const started = await host.start({ command: `echo up; sleep ${marks.next()}`, durable: true });
     await host.ask("waitForLine", { id: started.id, line: "^up$" });

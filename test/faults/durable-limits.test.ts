@@ -5,8 +5,8 @@ import { mkdirSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { SpoolRoot } from "../../src/engine/layout.ts";
 import { readMeta } from "../../src/engine/meta.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -23,7 +23,7 @@ test("a durable shell may live for 24 hours, if nothing else is said", async () 
   const manager = durables.manager(root);
   const shell = await manager.createShell({ command: "sleep 300", workingDir: "/", durable: true });
   const plain = await manager.createShell({ command: "sleep 300", workingDir: "/" });
-  const files = new SpoolRoot(root);
+  const files = new StateRoot(root);
   expect(readMeta(files.files(shell.id).meta)?.deadlineMs).toBe(24 * 3_600_000);
   expect(readMeta(files.files(plain.id).meta)?.deadlineMs).toBeNull();
 });
@@ -62,7 +62,7 @@ test("a deadline is kept by whoever adopts the shell, when the keeper is dead, t
       const command = `trap '' TERM; sleep ${marks.next()}`;
       const { id } = await host.start({ command, durable: true, timeoutMs });
       await killWithKeeper(host, root);
-      const passesMs = (readMeta(new SpoolRoot(root).files(id).meta)?.startedUptimeMs ?? 0) + timeoutMs;
+      const passesMs = (readMeta(new StateRoot(root).files(id).meta)?.startedUptimeMs ?? 0) + timeoutMs;
       if (timeoutMs < 1_000) await eventually(() => expect(uptime() * 1000).toBeGreaterThan(passesMs));
       const [shell] = await durables.manager(root, { killGraceMs: 50 }).adopt();
       expect(shell?.id).toBe(id);

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { presenceOf } from "../../src/engine/attach.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { sweep } from "../../src/engine/sweep.ts";
 import { useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
@@ -53,7 +53,7 @@ test("many live and many finished shells of a dead host are adopted at once, eac
 
 test("a sweep by age and quota touches no running shell of anybody, whether its host lives or not", async () => {
   const root = durables.root();
-  const spool = new SpoolRoot(root);
+  const spool = new StateRoot(root);
   const marks = new Mark();
   const [dying, living] = [await durables.host(root), await durables.host(root)];
   const run = async (host: typeof dying, durable: boolean) => {

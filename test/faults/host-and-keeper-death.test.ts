@@ -4,8 +4,8 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
-import { LocalHost } from "../../src/engine/local.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
+import { removeAbandonedKeepers } from "../../src/shell/abandoned-keepers.ts";
 import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
 import { useDurables, waiting } from "../fixtures/durable.ts";
 import { keeperPid, killQuietly, Mark, parentOf, processesWith } from "../fixtures/marked.ts";
@@ -89,7 +89,7 @@ for (const containment of ["auto", "best-effort"] as const) {
       await killBoth(host, root, order);
       await eventually(() => expect(marks.processes()).toEqual([]));
       await expectNothingLeft(root, [id]);
-      expect(readEndRecord(new SpoolRoot(root).files(id).record)).toMatchObject({
+      expect(readEndRecord(new StateRoot(root).files(id).record)).toMatchObject({
         exit: { code: 137 },
         cause: { kind: "host-ended" },
       });
@@ -125,7 +125,7 @@ async function outlive(containment: "auto" | "best-effort"): Promise<void> {
   await eventually(() => expect(marks.processes()).toEqual([]));
   expect(isAlive(durable.commandPid)).toBe(true);
   // And is taken for the keeper: another host leaves all of it alone.
-  new LocalHost({ root: new SpoolRoot(root), environment: {} }).tidyUp();
+  removeAbandonedKeepers(new StateRoot(root));
   expect(readdirSync(join(root, "keepers"))).toEqual([expect.stringMatching(`^${host.pid}-`)]);
   writeFileSync(go, "");
   await expectNothingLeft(root, [mortal.id, durable.id, late.id]);
@@ -151,7 +151,7 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
   await eventually(() => expect(marks.processes()).toEqual([]));
   // The shims are dead, and told nobody how it ended; why they did is on disk.
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
-  expect(readEndRecord(new SpoolRoot(root).files(id).record)).toMatchObject({
+  expect(readEndRecord(new StateRoot(root).files(id).record)).toMatchObject({
     exit: "pending",
     cause: { kind: "host-ended" },
   });

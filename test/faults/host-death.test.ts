@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { ESCAPES, escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { type HostPlan, type HostProgram, useHosts } from "../fixtures/host-program.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";
@@ -55,7 +55,7 @@ for (const { title, ending, signal, exit } of DEATHS) {
 
 /** The shims outlive the host for long enough to write down how it ended. */
 async function expectRecorded(stateRoot: string, { shells }: HostProgram): Promise<void> {
-  const root = new SpoolRoot(stateRoot);
+  const root = new StateRoot(stateRoot);
   await eventually(() => {
     for (const { id } of shells) {
       expect(readEndRecord(root.files(id).record)).toMatchObject({

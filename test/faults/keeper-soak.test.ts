@@ -3,10 +3,13 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Host, StartedShell } from "../../src/engine/host.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
-import { LocalHost } from "../../src/engine/local.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { ProcessScope } from "../../src/engine/process-scope.ts";
+import { isSameProcess } from "../../src/engine/process-table.ts";
+import type { StartedShell } from "../../src/engine/started-shell.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { endShells, type KillTarget } from "../../src/shell/kill.ts";
+import { deferred } from "../../src/support/timing.ts";
 import { useBareKeepers } from "../fixtures/bare-keeper.ts";
 import { metaOf } from "../fixtures/metas.ts";
 import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
@@ -88,61 +91,56 @@ test("a kill does not wait behind hundreds of starts", async () => {
   expect(shells.listRunning()).toEqual([]);
 });
 
-test("one look at the process table serves all forty shells that are killed, as it serves one", async () => {
-  const root = new SpoolRoot(join(directory(), "state"));
-  const host = new LocalHost({ root, environment: { PATH: "/usr/bin:/bin" } });
+test("one scan of the process table serves all forty shells of a kill, as it serves one", async () => {
+  const root = new StateRoot(join(directory(), "state"));
+  const engine = new Engine({ root, environment: { PATH: "/usr/bin:/bin" } });
   try {
     for (const count of [1, 40]) {
-      const targets = await Promise.all(Array.from({ length: count }, () => sleeper(host)));
-      /** For how many shells each look was. */
-      const looks: number[] = [];
+      const targets = await Promise.all(Array.from({ length: count }, () => sleeper(engine)));
+      /** The number of shells in each scan. */
+      const scans: number[] = [];
       const reports = await endShells(
-        counting(host, (shells) => looks.push(shells.length)),
+        counting(engine, (shells) => scans.push(shells.length)),
         targets,
         0,
       );
       expect([...reports.values()].flatMap(({ survivors }) => survivors)).toEqual([]);
-      // By its start, too: its pid may be somebody else's by now.
-      const alive = targets.filter(({ started }) => host.isAlive(started.commandPid, started.commandStart));
+      // By PID and start time: another process can have the PID by now.
+      const alive = targets.filter(({ started }) => isSameProcess(started.commandPid, started.commandStart));
       expect(alive.map(({ started }) => started.commandPid)).toEqual([]);
-      // How many there are depends on how long the killed take to go, on a busy machine; not on how many shells.
-      expect(looks.length).toBeGreaterThan(0);
-      expect(looks).toEqual(looks.map(() => count));
+      // Their number depends on how long killed processes take to end on a busy machine, not on the number of shells.
+      expect(scans.length).toBeGreaterThan(0);
+      expect(scans).toEqual(scans.map(() => count));
     }
   } finally {
-    await host.dispose();
+    await engine.dispose();
   }
 });
 
-/** The same host, and a note of every look it takes. */
-function counting(host: Host, onLook: (shells: readonly StartedShell[]) => void): Host {
-  return new Proxy(host, {
-    get: (_, name) => {
-      const member: unknown = Reflect.get(host, name);
-      if (typeof member !== "function") return member;
-      return (...args: unknown[]) => {
-        if (name === "processesOf") onLook(args[0] as readonly StartedShell[]);
-        return member.apply(host, args);
-      };
+/** The processes of the engine's shells, with a note of every scan. */
+function counting(engine: Engine, onScan: (shells: readonly StartedShell[]) => void): ProcessScope {
+  return {
+    processesOf: (shells) => {
+      onScan(shells);
+      return engine.processesOf(shells);
     },
-  });
+    signalNewProcesses: (shells, plan, onSignalled) => engine.signalNewProcesses(shells, plan, onSignalled),
+    signalGroup: (shell, signal) => engine.signalGroup(shell, signal),
+  };
 }
 
-async function sleeper(host: Host): Promise<KillTarget> {
-  let hasEnded: (value: unknown) => void = () => {};
-  const ended = new Promise((resolve) => {
-    hasEnded = resolve;
-  });
-  const started = await host.start({
+async function sleeper(engine: Engine): Promise<KillTarget> {
+  const ended = deferred<unknown>();
+  const started = await engine.start({
     command: "exec sleep 300",
     workingDir: "/",
     variables: {},
     capBytes: 1024 ** 2,
     streams: "merged",
     meta: (id) => metaOf({ id, streams: "merged", capBytes: 1024 ** 2 }),
-    onExit: hasEnded,
+    onExit: ended.resolve,
   });
-  return { started, ended };
+  return { started, ended: ended.promise };
 }
 
 // --- the keeper program by itself ------------------------------------------------------------------

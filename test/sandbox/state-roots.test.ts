@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { KeeperRoots } from "../../src/engine/keeper-roots.ts";
-import { usualStateRoots } from "../../src/engine/layout.ts";
+import { usualStateRoots } from "../../src/engine/state-dir.ts";
 import { ShellManager } from "../../src/shell-manager.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 

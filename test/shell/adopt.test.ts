@@ -1,9 +1,11 @@
-import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SpoolRoot } from "../../src/engine/layout.ts";
-import { LocalHost } from "../../src/engine/local.ts";
+import { readStartedShell } from "../../src/engine/attach.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import { readMeta, writeMeta } from "../../src/engine/meta.ts";
 import { readStat } from "../../src/engine/process-table.ts";
+import { type ShellFiles, StateRoot } from "../../src/engine/state-dir.ts";
 import { adoptShells } from "../../src/shell/adopt.ts";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
 import { Mark } from "../fixtures/marked.ts";
@@ -12,14 +14,9 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 const shells = useShells();
 const durables = useDurables(shells);
 
-function newHost(path: string): { host: LocalHost; root: SpoolRoot } {
-  const root = new SpoolRoot(path);
-  return { root, host: new LocalHost({ root, environment: {} }) };
-}
-
 async function adoptedIds(path: string): Promise<string[]> {
-  const { host, root } = newHost(path);
-  const { adopted, complete } = await adoptShells(host, root);
+  const root = new StateRoot(path);
+  const { adopted, complete } = await adoptShells(new Engine({ root, environment: {} }), root);
   expect(complete).toBe(true);
   return adopted.map(({ id }) => id);
 }
@@ -68,20 +65,24 @@ test("a running durable shell is adopted from a dead holder, and not from one th
   expect(marks.processes()).toHaveLength(1);
 });
 
-test("a directory that goes away while it is looked at disturbs nobody", async () => {
+test("a directory that is removed during the check affects no other shell", async () => {
   const path = durables.root();
   const { id } = await endedShell(path, true);
-  const { host, root } = newHost(path);
   const vanishing = "shell_00000000";
-  mkdirSync(root.files(vanishing).dir);
-  const attach = host.attach.bind(host);
-  host.attach = (wanted) => {
-    if (wanted !== vanishing) return attach(wanted);
-    const found = attach(id);
-    rmSync(root.files(vanishing).dir, { recursive: true, force: true });
-    return found && { ...found, id: vanishing, files: root.files(vanishing) };
-  };
-  const { adopted } = await adoptShells(host, root);
+  /** Its files are read, and then its directory is gone. */
+  class VanishingRoot extends StateRoot {
+    override files(wanted: string): ShellFiles {
+      const files = super.files(wanted);
+      return wanted === vanishing ? { ...files, dir: join(path, "gone") } : files;
+    }
+  }
+  const root = new VanishingRoot(path);
+  const { files } = readStartedShell(root, id) ?? expect.unreachable();
+  cpSync(files.dir, join(root.shellsDir, vanishing), { recursive: true });
+  const meta = readMeta(files.meta) ?? expect.unreachable();
+  writeMeta(root.files(vanishing).meta, { ...meta, id: vanishing });
+  expect(readStartedShell(root, vanishing)?.id).toBe(vanishing);
+  const { adopted } = await adoptShells(new Engine({ root, environment: {} }), root);
   expect(adopted.map((shell) => shell.id)).toEqual([id]);
 });
 

@@ -2,11 +2,10 @@ import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import { preallocateEndRecord, readEndRecord, writeCause } from "../../src/engine/end-record.ts";
-import type { StartedShell } from "../../src/engine/host.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
-import { LocalHost } from "../../src/engine/local.ts";
 import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { readStat } from "../../src/engine/process-table.ts";
+import type { StartedShell } from "../../src/engine/started-shell.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { bashRecord } from "../../src/session/published.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { useDirectories } from "../fixtures/directories.ts";
@@ -18,7 +17,7 @@ const ALIVE = { shimPid: process.pid, shimStart: readStat(process.pid)?.startTim
 const exitPart = (fields: string) => `X ${fields.padEnd(124)}.\n`;
 
 function life(shell: Partial<StartedShell> = {}) {
-  const root = new SpoolRoot(directory());
+  const root = new StateRoot(directory());
   const files = root.files("shell_00000001");
   mkdirSync(files.dir, { recursive: true });
   preallocateEndRecord(files.record);
@@ -35,8 +34,7 @@ function life(shell: Partial<StartedShell> = {}) {
     ...shell,
   };
   const ends: number[] = [];
-  const host = new LocalHost({ root, environment: {} });
-  const tested = new ShellLife(host, started, () => ends.push(1));
+  const tested = new ShellLife(started, () => ends.push(1));
   /** As the shim does: over the first half of the record. */
   const end = (fields: string) => {
     const text = readFileSync(files.record, "latin1");

@@ -64,9 +64,9 @@ describe("waiting for a line", () => {
   test("finds an empty line only where one was printed", async () => {
     const shells = manager();
     const without = await run(shells, "echo one; echo two");
-    expect(await without.look({ pattern: /^$/ }, 5_000)).toMatchObject({ kind: "ended" });
+    expect(await without.waitUntil({ pattern: /^$/ }, 5_000)).toMatchObject({ kind: "ended" });
     const having = await run(shells, "echo one; echo; echo two");
-    expect(await having.look({ pattern: /^$/ }, 5_000)).toEqual({
+    expect(await having.waitUntil({ pattern: /^$/ }, 5_000)).toEqual({
       kind: "matched",
       stream: "stdout",
       line: "",
@@ -88,7 +88,7 @@ describe("a line that does not come", () => {
     });
     await expect(shell.waitFor({ pattern: /two/, timeoutMs: 20 })).rejects.toThrow("Waited 20ms");
     expect(shell.isRunning).toBe(true);
-    expect(await shell.look({ pattern: /two/ }, 20)).toEqual({ kind: "expired" });
+    expect(await shell.waitUntil({ pattern: /two/ }, 20)).toEqual({ kind: "expired" });
     await shell.kill({ graceMs: 0 });
   });
 

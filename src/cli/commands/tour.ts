@@ -121,7 +121,7 @@ class Guide {
 
   async #run(command: string): Promise<ShellProcess> {
     const shell = await this.#start(command);
-    await shell.look({ exit: true }, TOUR_STEP_MAX_MS);
+    await shell.waitUntil({ exit: true }, TOUR_STEP_MAX_MS);
     return shell;
   }
 

@@ -17,7 +17,7 @@ export async function waitForShell(io: CliIo, options: WaitOptions): Promise<num
   const manager = lookAtShells();
   const pattern = await patternOf(options.for, "--for");
   const shell = shellById(manager, id);
-  const result = await shell.look(pattern ? { pattern } : { exit: true }, timeout);
+  const result = await shell.waitUntil(pattern ? { pattern } : { exit: true }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (json) {
     const { status, exitCode: exit_code, durationMs: duration_ms } = shell;

@@ -1,58 +1,53 @@
-// This machine as a host: slots from a keeper, facts from /proc, signals from this process.
+// Starts shells on this machine and finds their processes: slots from the keeper, facts from /proc.
+//
+//   start -> SlotPool.take            a bash that waits for its job, or a new one from the keeper
+//         -> TakenSlot.prepare        command, meta and start script on disk
+//         -> TakenSlot.send           the job through the slot's pipe; bash runs the command
+//   end   <- Keeper <- shim.sh        the exit record, after it is on disk
+//         -> #ended                   closes the slot, frees its tag, calls plan.onExit, refills the pool
 import { randomBytes } from "node:crypto";
 import { accessSync, constants, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
-import { presenceOf, progressOf, readStartedShell } from "./attach.ts";
 import type { ExitRecord } from "./end-record.ts";
-import { EventLoopHold } from "./event-loop-hold.ts";
+import { holdEventLoop } from "./event-loop-hold.ts";
+import { FifoDir } from "./fifo-dir.ts";
 import { findBash } from "./find-bash.ts";
 import { findLeftovers } from "./find-leftovers.ts";
 import { COOKIE, findProcesses, ownerFinder } from "./find-processes.ts";
-import type {
-  Containment,
-  Host,
-  HuntPlan,
-  ProcessRef,
-  Progress,
-  SignalResult,
-  StartedShell,
-  StartPlan,
-} from "./host.ts";
-import type { ShellIdentity } from "./identity.ts";
 import { baseEnvironmentOf, type Job, jobOf } from "./job.ts";
 import { Keeper } from "./keeper.ts";
-import type { SpoolRoot } from "./layout.ts";
 import { Logger } from "./logger.ts";
 import type { ShellMeta } from "./meta.ts";
-import { huntNewest, type OnStruck } from "./newest-processes.ts";
+import { type OnSignalled, type SignalNewPlan, signalNewest } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
-import { openPipe, pipePath, REPORT_FD } from "./process-pipe.ts";
-import { allPids, hasProcfs, isSameProcess, lockLimit, readStat } from "./process-table.ts";
+import type { ShellScope } from "./process-scope.ts";
+import { allPids, hasProcfs, lockLimit, type ProcessRef, readStat } from "./process-table.ts";
 import { warnOfMissingReaper } from "./reaper.ts";
-import { ReportFifo } from "./report-fifo.ts";
-import { Room } from "./room.ts";
-import { SharedLook } from "./shared-look.ts";
-import { mayNotSignal, signalGroup, signalProcess } from "./signals.ts";
+import { SharedScan } from "./shared-scan.ts";
+import { type SignalResult, signalGroup, signalProcess } from "./signals.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
-import { endStrays } from "./strays.ts";
-import type { Presence } from "./sweep.ts";
+import type { StartedShell } from "./started-shell.ts";
+import type { StateRoot } from "./state-dir.ts";
 import { TagHolders } from "./tag-holders.ts";
-import { TakenSlot } from "./taken-slot.ts";
+import { type StartPlan, TakenSlot } from "./taken-slot.ts";
 
-export interface LocalHostOptions {
-  readonly root: SpoolRoot;
-  /** What every command gets. */
+/** How all processes of a shell are found: by its tag, or only by process group, parents and an environment variable. */
+export type Containment = "tag" | "best-effort";
+
+export interface EngineOptions {
+  readonly root: StateRoot;
+  /** The base environment of every command. */
   readonly environment: Readonly<Record<string, string>>;
   /** An absolute path of bash. @default the first one in PATH */
   readonly shellPath?: string | undefined;
   /** @default 2 */
   readonly poolSize?: number | undefined;
-  /** Cap of the shells kept ready. */
+  /** Output cap of the slots in the pool. */
   readonly capBytes?: number | undefined;
-  /** "best-effort" does without tags, as on a machine where they do not work. @default "auto" */
+  /** "best-effort" uses no tags, as on a machine without them. @default "auto" */
   readonly containment?: "auto" | "best-effort" | undefined;
 }
 
@@ -61,21 +56,21 @@ interface Running {
   readonly onExit: (record: ExitRecord) => void;
 }
 
-export class LocalHost implements Host {
-  readonly #options: LocalHostOptions;
+export class Engine implements ShellScope {
+  readonly #options: EngineOptions;
   readonly #bashPath: string;
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
+  /** By generation: the shells whose exit the keeper has not reported. */
   readonly #running = new Map<string, Running>();
   readonly #tagHolders = new TagHolders();
-  readonly #look = new SharedLook((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
-  readonly #loop = new EventLoopHold();
+  readonly #scan = new SharedScan((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
   #prepared = false;
 
-  constructor(options: LocalHostOptions) {
+  constructor(options: EngineOptions) {
     this.#options = options;
     const { root, environment } = options;
-    // Without links: one of them could be led elsewhere before the next shell is started.
+    // Resolve symbolic links now: a later change of one must not lead the next shell to another program.
     this.#bashPath = realpathSync(findBash(options.shellPath, process.env["PATH"]));
     this.#keeper = new Keeper({
       bashPath: this.#bashPath,
@@ -92,61 +87,49 @@ export class LocalHost implements Host {
     });
   }
 
-  readonly identity = { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "0" };
-
+  /** Known once ready() or start() has resolved. */
   get containment(): Containment {
     return this.#keeper.tagSpace ? "tag" : "best-effort";
   }
 
+  /** Starts the keeper and fills the pool, so that the first command need not wait for either. */
   async ready(): Promise<void> {
-    const release = this.hold();
-    try {
-      this.#prepare();
-      await this.#keeper.start();
-      this.#pool.refillIn(0);
-    } finally {
-      release();
-    }
+    using _hold = holdEventLoop();
+    this.#prepare();
+    await this.#keeper.start();
+    this.#pool.refillIn(0);
   }
 
   async start(plan: StartPlan): Promise<StartedShell> {
-    const release = this.hold();
-    try {
-      return await patiently(async () => await this.#startNow(plan));
-    } finally {
-      release();
-    }
+    using _hold = holdEventLoop();
+    return await patiently(async () => await this.#startNow(plan));
   }
 
-  openReports(
-    { shimPid, shimStart }: StartedShell,
-    onBytes: (bytes: Buffer) => void,
-  ): ReportFifo | undefined {
-    const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
-    return fd === undefined ? undefined : new ReportFifo(fd, pipePath(shimPid, REPORT_FD), onBytes);
+  /** A directory that a sandboxed session can see, with the fifos of its loggers. */
+  async openFifoDir(): Promise<FifoDir> {
+    return await FifoDir.open(this.#keeper);
   }
 
-  async openRoom(): Promise<Room> {
-    return await Room.open(this.#keeper);
-  }
-
+  /** Another logger for a session. */
   async openLogger(file: string, capBytes: number): Promise<Logger> {
     const { pid, fifo } = await this.#keeper.openLogger(file, capBytes);
     return new Logger(pid, file, { fifo });
   }
 
+  /** The caller has dropped this ended shell: another shell may get its tag. */
   release(shell: StartedShell): void {
     this.#tagHolders.release(shell);
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>> {
-    return await this.#look.processesOf(shells);
+    return await this.#scan.processesOf(shells);
   }
 
-  async hunt(
+  /** `isPart` excludes processes. */
+  async signalNewProcesses(
     shells: readonly StartedShell[],
-    plan: HuntPlan,
-    onStruck: OnStruck,
+    plan: SignalNewPlan,
+    onSignalled: OnSignalled,
     isPart: (pid: number, shell: StartedShell) => boolean = () => true,
   ): Promise<void> {
     const ownerOf = ownerFinder(this.#tagHolders.findable(shells));
@@ -154,58 +137,23 @@ export class LocalHost implements Host {
       const shell = ownerOf(pid);
       return shell && isPart(pid, shell) ? shell : undefined;
     };
-    await huntNewest(partOf, plan, onStruck);
+    await signalNewest(partOf, plan, onSignalled);
   }
 
   async leftoversOf(shell: StartedShell): Promise<ProcessRef[]> {
     return this.#tagHolders.findable([shell]).length === 0 ? [] : await findLeftovers(shell);
   }
 
-  signal(target: Pick<ProcessRef, "pid" | "startTime">, signal: NodeJS.Signals): SignalResult {
-    return signalProcess(target, signal);
-  }
-
-  mayNotSignal(target: ProcessRef): boolean {
-    return mayNotSignal(target);
-  }
-
   signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult {
     return signalGroup(shell, signal);
   }
 
-  isAlive(pid: number, startTime: string): boolean {
-    return isSameProcess(pid, startTime);
-  }
-
-  presence(identity: ShellIdentity): Presence {
-    return presenceOf(identity);
-  }
-
-  attach(id: string): StartedShell | undefined {
-    return readStartedShell(this.#options.root, id);
-  }
-
-  progressOf(shell: StartedShell): Progress {
-    return progressOf(shell);
-  }
-
-  tidyUp(): void {
-    endStrays(this.#options.root);
-  }
-
-  hold(): () => void {
-    return this.#loop.hold();
-  }
-
+  /** Ends every shell of this engine that is not durable. */
   async dispose(): Promise<void> {
-    const release = this.hold();
-    try {
-      // These need no looking for, and the keeper has less to do.
-      for (const slot of this.#pool.close()) this.#drop(slot);
-      await this.#keeper.stop();
-    } finally {
-      release();
-    }
+    using _hold = holdEventLoop();
+    // Their PIDs are known: the keeper has fewer processes to find.
+    for (const slot of this.#pool.close()) this.#drop(slot);
+    await this.#keeper.stop();
   }
 
   #prepare(): void {
@@ -223,7 +171,7 @@ export class LocalHost implements Host {
 
   async #startNow(plan: StartPlan): Promise<StartedShell> {
     this.#prepare();
-    // Slots may have been killed while they waited, all of them at worst.
+    // Another process can have killed every waiting slot.
     const most = (this.#options.poolSize ?? POOL_SLOTS_COUNT) + 2;
     for (let tries = 0; tries < most; tries++) {
       const started = await this.#startOnce(plan);
@@ -235,6 +183,7 @@ export class LocalHost implements Host {
     );
   }
 
+  /** undefined if the slot is dead: the caller takes another one. */
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
     const stdin = plan.session || plan.stdin ? "rest" : "";
     const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
@@ -248,35 +197,44 @@ export class LocalHost implements Host {
       supervisorFiles: this.#keeper.supervisorFiles,
     });
     if (!shim || shim.hasEnded) return this.#giveUp(taken);
-    let meta: ShellMeta;
+    const meta = this.#prepareSlot(taken);
+    const pidsBefore = markPids();
+    if (!meta || !this.#send(taken, job, plan)) return undefined;
+    // In case the command runs for long: its end refills at once.
+    this.#pool.refillIn(20);
+    return taken.begun(meta, pidsBefore);
+  }
+
+  /** undefined if the slot's directory was removed while it waited: the next slot may have a new one. */
+  #prepareSlot(taken: TakenSlot): ShellMeta | undefined {
     try {
-      meta = taken.prepare();
+      return taken.prepare();
     } catch (cause) {
-      // Asked before the slot is given up, which removes its directory.
-      const isLost = !isWritable(slot.files.dir);
+      // Check before #giveUp, which removes the directory.
+      const isLost = !isWritable(taken.slot.files.dir);
       this.#giveUp(taken);
-      // Its directory was removed while it waited: the next one may be a new one.
       if (isLost) return undefined;
       if (cause instanceof NacreError) throw cause;
       throw new NacreError("spawn_failed", diskProblem(this.#options.root.path, cause), { cause });
     }
-    const pidsBefore = markPids();
-    this.#running.set(slot.generation, { taken, onExit: plan.onExit });
-    this.#tagHolders.take(slot.tag, slot.id);
+  }
+
+  /** False if the slot has died. */
+  #send(taken: TakenSlot, job: Job, { onExit }: StartPlan): boolean {
+    const { generation, tag, id } = taken.slot;
+    // Before the job is sent: the command can end at once.
+    this.#running.set(generation, { taken, onExit });
+    this.#tagHolders.take(tag, id);
     let isSent = false;
     try {
-      isSent = taken.send(this.#withCookie(job, slot.id));
+      isSent = taken.send(this.#withCookie(job, id));
+      return isSent;
     } finally {
       if (!isSent) {
-        this.#running.delete(slot.generation);
+        this.#running.delete(generation);
         this.#giveUp(taken);
       }
     }
-    if (!isSent) return undefined;
-    const started = taken.begun(meta, pidsBefore);
-    // In case it is a long one; its end asks for a refill at once.
-    this.#pool.refillIn(20);
-    return started;
   }
 
   #giveUp(taken: TakenSlot): undefined {
@@ -285,7 +243,6 @@ export class LocalHost implements Host {
     taken.free();
   }
 
-  /** A slot that can no longer be used. */
   #drop(slot: Slot): void {
     signalProcess({ pid: slot.commandPid, startTime: slot.commandStart }, "SIGKILL");
     this.#pool.discard(slot);

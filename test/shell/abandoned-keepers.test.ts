@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SpoolRoot } from "../../src/engine/layout.ts";
 import { bootId, isSameProcess, pidNamespace, readStat } from "../../src/engine/process-table.ts";
-import { endStrays } from "../../src/engine/strays.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
+import { removeAbandonedKeepers } from "../../src/shell/abandoned-keepers.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory, manager, run } = useShells();
 const GONE = 4_194_305;
 const OWN_START = readStat(process.pid)?.startTime ?? "";
 
-function rootWithKeeper(name: string, identity: string): { root: SpoolRoot; dir: string } {
-  const root = new SpoolRoot(join(directory(), "state"));
+function rootWithKeeper(name: string, identity: string): { root: StateRoot; dir: string } {
+  const root = new StateRoot(join(directory(), "state"));
   root.ensure();
   const dir = join(root.keepersDir, name);
   mkdirSync(dir);
@@ -38,7 +38,7 @@ test.each([
   ["has not written down who it is", `${GONE}-aaaaaaaa`, "", true],
 ])("the directory of a keeper that %s: goes or stays (%#)", (_, name, identity, stays) => {
   const { root, dir } = rootWithKeeper(name, identity);
-  endStrays(root);
+  removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(stays);
 });
 
@@ -51,20 +51,20 @@ test("the directory of a dead keeper stays while a shim of its host lives", asyn
   mkdirSync(copy.dir);
   writeFileSync(copy.identity, readFileSync(files.identity));
   writeFileSync(copy.meta, readFileSync(files.meta, "utf8").replace(`"pid":${process.pid}`, `"pid":${GONE}`));
-  endStrays(root);
+  removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(true);
   await shell.kill({ graceMs: 0 });
   // By its start, too: its pid may be somebody else's by now.
   await eventually(() => expect(isSameProcess(shimPid, shimStart)).toBe(false), 20_000);
-  endStrays(root);
+  removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(false);
 });
 
 test("a root without keepers is left as it is", async () => {
-  endStrays(new SpoolRoot(join(directory(), "missing")));
+  removeAbandonedKeepers(new StateRoot(join(directory(), "missing")));
   const shells = manager();
   const { id } = await run(shells, "true");
-  endStrays(shells.root);
+  removeAbandonedKeepers(shells.root);
   expect(readdirSync(shells.root.shellsDir)).toContain(id);
   expect(readdirSync(shells.root.keepersDir)).toHaveLength(1);
 });

@@ -74,7 +74,7 @@ export interface ShellFiles {
 /** Of the file that the first logger of a shell writes to. */
 export const STDOUT_NAME = "out";
 
-export class SpoolRoot {
+export class StateRoot {
   readonly path: string;
   readonly shellsDir: string;
   readonly keepersDir: string;

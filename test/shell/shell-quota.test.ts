@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Places } from "../../src/shell/places.ts";
+import { ShellQuota } from "../../src/shell/shell-quota.ts";
 
 test("a scope has so many places, and a place that was left can be taken again", () => {
-  const places = new Places(2, () => [{ id: "shell_1", command: "sleep 300" }]);
+  const places = new ShellQuota(2, () => [{ id: "shell_1", command: "sleep 300" }]);
   const leave = places.take("a");
   places.take("a");
   expect(() => places.take("a")).toThrow(
@@ -15,7 +15,7 @@ test("a scope has so many places, and a place that was left can be taken again",
 });
 
 test("a long or many-lined command is named by its beginning", () => {
-  const places = new Places(0, () => [
+  const places = new ShellQuota(0, () => [
     { id: "shell_1", command: "first line\nsecond" },
     { id: "shell_2", command: "x".repeat(80) },
   ]);

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import type { Keeper } from "./keeper.ts";
 import { Logger } from "./logger.ts";
 
-export class Room {
+export class FifoDir {
   readonly path: string;
   readonly #keeper: Keeper;
   readonly #folder: string;
@@ -15,8 +15,8 @@ export class Room {
     this.path = keeper.pathOf(folder);
   }
 
-  static async open(keeper: Keeper): Promise<Room> {
-    return new Room(keeper, await keeper.openFolder());
+  static async open(keeper: Keeper): Promise<FifoDir> {
+    return new FifoDir(keeper, await keeper.openFolder());
   }
 
   async openLogger(file: string, capBytes: number): Promise<Logger> {

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync }
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultStateRoot, SpoolRoot } from "../../src/engine/layout.ts";
+import { defaultStateRoot, StateRoot } from "../../src/engine/state-dir.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
@@ -35,7 +35,7 @@ describe("a state root", () => {
   test.each(["plain", "with space", "naïve-漢字-🐚", "new\nline", "a/b/c"])(
     "called %j is created for this user only",
     (name) => {
-      const root = new SpoolRoot(join(directory(), name));
+      const root = new StateRoot(join(directory(), name));
       root.ensure();
       for (const path of [root.path, root.shellsDir, root.keepersDir]) expect(modeOf(path)).toBe(0o700);
       expect(root.list()).toEqual([]);
@@ -46,12 +46,12 @@ describe("a state root", () => {
     const path = join(directory(), "open");
     mkdirSync(path);
     chmodSync(path, 0o755);
-    new SpoolRoot(path).ensure();
+    new StateRoot(path).ensure();
     expect(modeOf(path)).toBe(0o700);
   });
 
   test("can be ensured again and keeps what it holds", () => {
-    const root = new SpoolRoot(join(directory(), "twice"));
+    const root = new StateRoot(join(directory(), "twice"));
     root.ensure();
     mkdirSync(root.files("shell_00000001").dir);
     root.ensure();
@@ -62,12 +62,12 @@ describe("a state root", () => {
     const dir = directory();
     mkdirSync(join(dir, "real"));
     symlinkSync(join(dir, "real"), join(dir, "link"));
-    new SpoolRoot(join(dir, "link")).ensure();
+    new StateRoot(join(dir, "link")).ensure();
     expect(statSync(join(dir, "real", "shells")).isDirectory()).toBe(true);
   });
 
   test("that does not exist lists nothing", () => {
-    expect(new SpoolRoot(join(directory(), "missing")).list()).toEqual([]);
+    expect(new StateRoot(join(directory(), "missing")).list()).toEqual([]);
   });
 });
 
@@ -107,7 +107,7 @@ describe("a root that cannot serve", () => {
 });
 
 test("the files of a shell all lie in its own directory", () => {
-  const { dir, ...files } = new SpoolRoot("/r").files("shell_0badcafe");
+  const { dir, ...files } = new StateRoot("/r").files("shell_0badcafe");
   expect(dir).toBe("/r/shells/shell_0badcafe");
   const paths = Object.values(files);
   expect(paths.every((path) => path.startsWith(`${dir}/`))).toBe(true);
@@ -116,7 +116,7 @@ test("the files of a shell all lie in its own directory", () => {
 
 function refusal(path: string): string {
   try {
-    new SpoolRoot(path).ensure();
+    new StateRoot(path).ensure();
   } catch (error) {
     expect(error).toBeInstanceOf(NacreError);
     expect(error).toMatchObject({ code: "spawn_failed" });

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ExitRecord } from "../../src/engine/end-record.ts";
-import type { StartedShell } from "../../src/engine/host.ts";
+import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
 import { readIdentity } from "../../src/engine/identity.ts";
-import { SpoolRoot } from "../../src/engine/layout.ts";
-import { LocalHost, type LocalHostOptions } from "../../src/engine/local.ts";
 import { readMeta } from "../../src/engine/meta.ts";
-import { readStat } from "../../src/engine/process-table.ts";
+import { isSameProcess, thisProcess } from "../../src/engine/process-table.ts";
+import { signalGroup, signalProcess } from "../../src/engine/signals.ts";
+import type { StartedShell } from "../../src/engine/started-shell.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { reachOf } from "../../src/engine/tag.ts";
 import { STREAM_CAP_BYTES } from "../../src/support/limits.ts";
 import { keeperPid } from "../fixtures/marked.ts";
@@ -16,7 +17,7 @@ import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
-let hosts: LocalHost[] = [];
+let hosts: Engine[] = [];
 afterEach(async () => {
   const ending = hosts;
   hosts = [];
@@ -25,9 +26,9 @@ afterEach(async () => {
 
 type Started = StartedShell & { readonly ended: Promise<ExitRecord> };
 
-function hostOf(options: Partial<LocalHostOptions> = {}) {
-  const root = new SpoolRoot(join(directory(), "state"));
-  const host = new LocalHost({ root, environment: { PATH: "/usr/bin:/bin" }, ...options });
+function hostOf(options: Partial<EngineOptions> = {}) {
+  const root = new StateRoot(join(directory(), "state"));
+  const host = new Engine({ root, environment: { PATH: "/usr/bin:/bin" }, ...options });
   hosts.push(host);
   const start = async (command: string, variables: Record<string, string> = {}): Promise<Started> => {
     let onExit: (record: ExitRecord) => void = () => {};
@@ -114,17 +115,17 @@ describe("starting", () => {
     const go = join(directory(), "go");
     const shell = await start(`until [[ -e ${go} ]]; do sleep 0.02; done; exit 3`);
     expect(shell.shimPid).not.toBe(slot?.shimPid);
-    expect(host.isAlive(shell.shimPid, shell.shimStart)).toBe(true);
+    expect(isSameProcess(shell.shimPid, shell.shimStart)).toBe(true);
     writeFileSync(go, "");
     expect(await shell.ended).toMatchObject({ code: 3 });
   });
 
   test("goes on after the keeper was killed", async () => {
-    const { host, start, root } = hostOf();
+    const { start, root } = hostOf();
     const first = await start("while [[ ! -e go ]]; do sleep 0.01; done; exit 4");
     process.kill(keeperPid(root.path), "SIGKILL");
     expect(await (await start("exit 5")).ended).toMatchObject({ code: 5 });
-    expect(host.signalGroup(first, "SIGTERM")).toBe("sent");
+    expect(signalGroup(first, "SIGTERM")).toBe("sent");
     expect(await first.ended).toMatchObject({ code: 143 });
   });
 
@@ -152,7 +153,7 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
     });
     expect(host.containment).toBe(containment === "auto" ? "tag" : "best-effort");
     for (const processes of (await host.processesOf([one, two])).values()) {
-      for (const process of processes) host.signal(process, "SIGKILL");
+      for (const process of processes) signalProcess(process, "SIGKILL");
     }
   });
 
@@ -168,7 +169,7 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
       expect((await host.leftoversOf(leaving)).map(({ command }) => command)).toEqual(["sleep 300"]),
     );
     expect(await host.leftoversOf(clean)).toEqual([]);
-    for (const process of await host.leftoversOf(leaving)) host.signal(process, "SIGKILL");
+    for (const process of await host.leftoversOf(leaving)) signalProcess(process, "SIGKILL");
   });
 
   test("its end ends all that runs and all that waits", async () => {
@@ -190,27 +191,22 @@ test("a command that was just forked and does not bear its tag yet is found all 
   const young = { ...shell, tag: tag ^ (1n << (reachOf(tag).shift + 13n)) };
   const found = (await host.processesOf([young])).get(young) ?? [];
   expect(found.map(({ pid }) => pid)).toEqual([shell.commandPid]);
-  for (const process of found) host.signal(process, "SIGKILL");
+  for (const process of found) signalProcess(process, "SIGKILL");
   await shell.ended;
   expect((await host.processesOf([young])).get(young)).toEqual([]);
 });
 
 describe("signals", () => {
   test("reach one process only if it is the one that was meant", async () => {
-    const { host, start } = hostOf();
+    const { start } = hostOf();
     const shell = await start("sleep 300 & wait");
-    const self = {
-      pid: shell.commandPid,
-      startTime: shell.commandStart,
-      group: shell.commandPid,
-      command: "",
-    };
-    expect(host.signal({ ...self, startTime: "1" }, "SIGKILL")).toBe("gone");
+    const self = { pid: shell.commandPid, startTime: shell.commandStart };
+    expect(signalProcess({ ...self, startTime: "1" }, "SIGKILL")).toBe("gone");
     expect(isAlive(shell.commandPid)).toBe(true);
-    expect(host.signal(self, "SIGKILL")).toBe("sent");
+    expect(signalProcess(self, "SIGKILL")).toBe("sent");
     expect(await shell.ended).toMatchObject({ code: 137 });
-    expect(host.signal(self, "SIGKILL")).toBe("gone");
-    expect(host.signalGroup(shell, "SIGKILL")).toBe("gone");
+    expect(signalProcess(self, "SIGKILL")).toBe("gone");
+    expect(signalGroup(shell, "SIGKILL")).toBe("gone");
   });
 
   test("reach the group of a command, and no other", async () => {
@@ -221,17 +217,16 @@ describe("signals", () => {
       const found = (await host.processesOf([shell])).get(shell) ?? [];
       expect(found.map(({ command }) => command)).toEqual(expect.arrayContaining(["sleep 300", "sleep 301"]));
     });
-    expect(host.signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
-    expect(host.signalGroup(shell, "SIGTERM")).toBe("sent");
+    expect(signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
+    expect(signalGroup(shell, "SIGTERM")).toBe("sent");
     await shell.ended;
     const left = (await host.processesOf([shell])).get(shell) ?? [];
     expect(left.map(({ command }) => command)).toEqual(["sleep 300"]);
-    for (const process of left) host.signal(process, "SIGKILL");
+    for (const process of left) signalProcess(process, "SIGKILL");
   });
 
-  test("to a process of nobody's go nowhere", () => {
-    const { host } = hostOf();
-    expect(host.isAlive(process.pid, readStat(process.pid)?.startTime ?? "")).toBe(true);
-    expect(host.isAlive(2 ** 22 + 1, "1")).toBe(false);
+  test("go to no process whose PID or start time does not match", () => {
+    expect(isSameProcess(process.pid, thisProcess().startTime)).toBe(true);
+    expect(isSameProcess(2 ** 22 + 1, "1")).toBe(false);
   });
 });

@@ -3,7 +3,7 @@
 // costs little more than to end one, whoever asked for which.
 import { yieldTurn } from "../support/timing.ts";
 import type { Found } from "./find-processes.ts";
-import type { StartedShell } from "./host.ts";
+import type { StartedShell } from "./started-shell.ts";
 
 export type Look = (shells: readonly StartedShell[]) => Promise<Found>;
 
@@ -12,7 +12,7 @@ interface Batch {
   readonly found: Promise<Found>;
 }
 
-export class SharedLook {
+export class SharedScan {
   readonly #look: Look;
   /** Has not begun yet: one may still join. */
   #next: Batch | undefined;

@@ -6,7 +6,7 @@ export interface LiveShell {
   readonly command: string;
 }
 
-export class Places {
+export class ShellQuota {
   readonly #max: number;
   readonly #live: (scope: string) => readonly LiveShell[];
   readonly #counts = new Map<string, number>();

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { ProcessRef, StartedShell } from "../../src/engine/host.ts";
-import { SharedLook } from "../../src/engine/shared-look.ts";
+import type { ProcessRef } from "../../src/engine/process-table.ts";
+import { SharedScan } from "../../src/engine/shared-scan.ts";
+import type { StartedShell } from "../../src/engine/started-shell.ts";
 
 const shell = (id: string) => ({ id }) as StartedShell;
 const named = (id: string): ProcessRef => ({ pid: 1, startTime: "1", group: 1, command: id });
@@ -8,7 +9,7 @@ const named = (id: string): ProcessRef => ({ pid: 1, startTime: "1", group: 1, c
 /** A look that finds one process for every shell but those of `gone`, and ends when it is let go. */
 function looking(gone: readonly StartedShell[] = []) {
   const looks: { readonly ids: readonly string[]; readonly end: () => void }[] = [];
-  const look = new SharedLook(async (shells) => {
+  const look = new SharedScan(async (shells) => {
     await new Promise<void>((end) => looks.push({ ids: shells.map(({ id }) => id), end }));
     return new Map(shells.filter((one) => !gone.includes(one)).map((one) => [one, [named(one.id)]]));
   });
@@ -59,7 +60,7 @@ test("two views of one shell are not mixed up", async () => {
 
 test("a look that fails fails for those who wait for it, and the next is made", async () => {
   let looks = 0;
-  const look = new SharedLook(async () => {
+  const look = new SharedScan(async () => {
     looks++;
     if (looks === 1) throw new Error("no /proc");
     return new Map();

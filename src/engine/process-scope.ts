@@ -1,0 +1,24 @@
+// The processes that a kill or an interrupt may reach. Two implementations: all processes of a shell (engine.ts), and
+// those of one command of a session (session/command-processes.ts).
+import type { OnSignalled, SignalNewPlan } from "./newest-processes.ts";
+import type { ProcessRef } from "./process-table.ts";
+import type { SignalResult } from "./signals.ts";
+import type { StartedShell } from "./started-shell.ts";
+
+export interface ProcessScope {
+  /** The running processes of each shell, without its shim and loggers. One scan serves many shells. */
+  processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
+  /** Signals processes as they appear, until none appears any more: those that fork faster than a scan can follow. */
+  signalNewProcesses(
+    shells: readonly StartedShell[],
+    plan: SignalNewPlan,
+    onSignalled: OnSignalled,
+  ): Promise<void>;
+  /** Signals the command's process group, if the command or its group still exists. */
+  signalGroup(shell: StartedShell, signal: NodeJS.Signals): SignalResult;
+}
+
+export interface ShellScope extends ProcessScope {
+  /** The processes that an ended shell left running; cheap if it forked nothing. */
+  leftoversOf(shell: StartedShell): Promise<ProcessRef[]>;
+}

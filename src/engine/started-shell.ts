@@ -1,0 +1,39 @@
+// A shell that runs or has run: its files, its processes and how to find them. taken-slot.ts makes one at a start,
+// attach.ts reads one back from disk.
+import type { ShellMeta } from "./meta.ts";
+import type { PidMark } from "./pids-since.ts";
+import type { ProcessIdentity } from "./process-table.ts";
+import type { ScriptChannel } from "./script-channel.ts";
+import type { ShellFiles } from "./state-dir.ts";
+
+/** Where the PIDs on disk are valid. */
+export type Origin = "here" | "another boot" | "another namespace" | "unknown";
+
+export interface StartedShell {
+  readonly id: string;
+  readonly files: ShellFiles;
+  readonly meta: ShellMeta;
+  readonly shimPid: number;
+  readonly shimStart: string;
+  /** The command's bash, leader of its process group. */
+  readonly commandPid: number;
+  readonly commandStart: string;
+  /** bwrap, if that confines the shell: when bwrap ends, the kernel kills everything inside. */
+  readonly sandbox?: ProcessIdentity;
+  /** The tag of its processes; undefined without tags. */
+  readonly tag: bigint | undefined;
+  /** PIDs of its loggers, if this host process started it. */
+  readonly loggers?: { readonly stdout: number; readonly stderr: number };
+  /** The script pipe of a session's bash. */
+  readonly channel?: ScriptChannel;
+  /** After its end: removes the sandbox and writes remarks about it. Later calls do nothing. */
+  readonly free?: () => void;
+  /** Taken before its start. */
+  readonly pidsBefore: PidMark;
+  /** Read from disk: another host process started it. */
+  readonly attached?: boolean;
+  /** Only if attached. */
+  readonly origin?: Origin;
+  /** Why its processes cannot be found, if so: after a reboot its PIDs mean nothing, for example. */
+  readonly unseen?: string;
+}

@@ -1,0 +1,90 @@
+// Removes what remains when a host process, its keeper and its deputy were all killed, and what belongs to no shell:
+// bashes that wait for a job which no process will send, and the directories of keepers.
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { keeperOfWaiting } from "../engine/attach.ts";
+import { readIdentity, type ShellIdentity } from "../engine/identity.ts";
+import { readMeta } from "../engine/meta.ts";
+import {
+  allPids,
+  bootId,
+  commandLine,
+  isSameProcess,
+  pidNamespace,
+  readStat,
+} from "../engine/process-table.ts";
+import { sendSignal, signalProcess } from "../engine/signals.ts";
+import type { StateRoot } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
+
+export function removeAbandonedKeepers(root: StateRoot): void {
+  const keepers = attempt(() => readdirSync(root.keepersDir)) ?? [];
+  const abandoned = new Set(keepers.filter((name) => isAbandoned(join(root.keepersDir, name))));
+  if (abandoned.size === 0) return;
+  const needed = endWaitingShells(root, abandoned);
+  continueStopped(root, abandoned);
+  for (const name of abandoned) {
+    if (needed.has(hostPidOf(name))) continue;
+    rmSync(join(root.keepersDir, name), { recursive: true, force: true });
+  }
+}
+
+/** Returns the PIDs of hosts whose shims still run: a shim needs its keeper's directory until it ends. */
+function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): ReadonlySet<number> {
+  const needed = new Set<number>();
+  for (const id of root.list()) {
+    const files = root.files(id);
+    const identity = readIdentity(files.identity);
+    if (!identity) continue;
+    const { shimPid, shimStart, commandPid } = identity;
+    const meta = readMeta(files.meta);
+    if (meta) {
+      if (isSameProcess(shimPid, shimStart)) needed.add(meta.host.pid);
+    } else if (waitsFor(identity, keepers)) {
+      // The shim first, if it is still alive: it has no end to record, and would restore the directory when its bash
+      // ends.
+      signalProcess({ pid: shimPid, startTime: shimStart }, "SIGKILL");
+      sendSignal(commandPid, "SIGKILL");
+      rmSync(files.dir, { recursive: true, force: true });
+    }
+  }
+  return needed;
+}
+
+/** A stopped shim, logger or deputy never notices that the others are gone. */
+function continueStopped(root: StateRoot, keepers: ReadonlySet<string>): void {
+  for (const pid of allPids()) {
+    const stat = readStat(pid);
+    if (!stat || !"Tt".includes(stat.state)) continue;
+    const line = commandLine(pid);
+    if ([...keepers].some((name) => line.includes(join(root.keepersDir, name))))
+      signalProcess({ pid, startTime: stat.startTime }, "SIGCONT");
+  }
+}
+
+/** Whether it waits for a job from the host of one of these keepers. */
+function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: ReadonlySet<string>): boolean {
+  const keeperDir = keeperOfWaiting(commandPid);
+  return (
+    keeperDir !== undefined && keepers.has(basename(keeperDir)) && isSameProcess(commandPid, commandStart)
+  );
+}
+
+/** Whether both the keeper and its host process are dead. False if that cannot be seen from here. */
+function isAbandoned(keeperDir: string): boolean {
+  const identity = attempt(() => readFileSync(join(keeperDir, "identity"), "latin1")) ?? "";
+  const match = /^(\d+) (\d+) (\S+) (\d+)\n$/.exec(identity);
+  if (!match) return false;
+  const [, pid = "", startTime = "", boot, namespace] = match;
+  if (boot !== bootId()) return true;
+  if (namespace !== pidNamespace() || isSameProcess(Number(pid), startTime)) return false;
+  // A living host may be about to start another keeper. Another process can have its PID by now: then a later call
+  // removes the directory.
+  const host = readStat(hostPidOf(basename(keeperDir)));
+  return host === undefined || host.hasEnded;
+}
+
+/** The name of a keeper's directory begins with the PID of its host. */
+function hostPidOf(name: string): number {
+  return Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
+}

@@ -1,0 +1,69 @@
+// Stops all processes of shells as if in one moment, so that each can be sent a signal before any of them runs on.
+// Signaled one by one, a parent sees its child die and goes on with its next step before its own signal arrives:
+// `(sleep 60; deploy) &` would deploy.
+import type { ProcessScope } from "../engine/process-scope.ts";
+import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
+import { signalProcess } from "../engine/signals.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
+
+export interface StoppedProcess {
+  readonly process: ProcessRef;
+  readonly parent: number;
+}
+
+export interface StoppedTogether {
+  /** Parents before their children. */
+  readonly stopped: readonly StoppedProcess[];
+  /** False if processes appeared faster than they could be stopped: the last scan still found new ones. */
+  readonly isComplete: boolean;
+}
+
+/** Scans and stops until a scan finds nothing new and everything found has stopped, or the time is over. */
+export async function stopTogether(scope: ProcessScope, shell: StartedShell): Promise<StoppedTogether> {
+  const deadline = monotonicMs() + STOP_TOGETHER_MAX_MS;
+  const known = new Map<string, StoppedProcess>();
+  const denied = new Set<string>();
+  for (;;) {
+    const found = (await scope.processesOf([shell])).get(shell) ?? [];
+    const fresh = parentsFirst(
+      found
+        // When bwrap ends, the kernel kills everything inside at once: bwrap ends by itself after what it contains.
+        .filter((process) => process.pid !== shell.sandbox?.pid && !known.has(processKey(process)))
+        .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
+    );
+    // Parents first: a parent with job control would notice that its child has stopped, and go on.
+    for (const target of fresh) {
+      known.set(processKey(target.process), target);
+      if (signalProcess(target.process, "SIGSTOP") === "denied") denied.add(processKey(target.process));
+    }
+    const isComplete =
+      fresh.length === 0 &&
+      [...known].every(([key, { process }]) => denied.has(key) || hasStopped(process.pid));
+    if (isComplete || monotonicMs() >= deadline)
+      return { stopped: parentsFirst([...known.values()]), isComplete };
+  }
+}
+
+/** Whether it takes its pending signals before it runs another line of its program: stopped, ended, or in the kernel. */
+function hasStopped(pid: number): boolean {
+  const stat = readStat(pid);
+  return stat === undefined || stat.hasEnded || "TtDX".includes(stat.state);
+}
+
+function parentsFirst(targets: readonly StoppedProcess[]): StoppedProcess[] {
+  const byPid = new Map(targets.map((target) => [target.process.pid, target]));
+  const depths = new Map<number, number>();
+  const depthOf = (pid: number): number => {
+    const known = depths.get(pid);
+    if (known !== undefined) return known;
+    // Set before the parent's depth is known: a reused PID could close a circle.
+    depths.set(pid, 0);
+    const target = byPid.get(pid);
+    const depth = target === undefined ? 0 : depthOf(target.parent) + 1;
+    depths.set(pid, depth);
+    return depth;
+  };
+  return [...targets].sort((a, b) => depthOf(a.process.pid) - depthOf(b.process.pid));
+}
