@@ -1,13 +1,16 @@
-// npm run faults [-- PATTERN...]: everything that is broken on purpose, in the long forms of the tests that have one.
-// Ends with "survived N of M", and says of what could not be tried here why.
+// npm run faults [-- PATTERN...]: the fault injection tests, in their long forms. The last lines are "survived N of M" and
+// the tests that could not run, with the reasons.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 ensureBuilt();
-const words = process.argv.slice(2);
+const patterns = process.argv.slice(2);
 const { status, passed, failed, skipped } = runVitest({
   cwd: root,
-  words: ["--testTimeout=1800000", "--hookTimeout=300000", ...(words.length === 0 ? ["test/faults"] : words)],
+  args: [
+    ...["--testTimeout=1800000", "--hookTimeout=300000"],
+    ...(patterns.length === 0 ? ["test/faults"] : patterns),
+  ],
   env: { NACRE_LONG: "1" },
 });
 console.log(`\nsurvived ${passed} of ${passed + failed + skipped.length}`);

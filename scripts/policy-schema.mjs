@@ -1,4 +1,4 @@
-// npm run policy:schema: writes the JSON schema of a file of rules, which editors read, from what the policy reads
+// Part of npm run fix: writes the JSON schema of a file of rules, which editors read, from what the policy reads
 // files by. A test says when it is to be run again.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

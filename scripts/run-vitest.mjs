@@ -1,15 +1,15 @@
-// Runs vitest and sums up: "N passed, N failed", with skips and their reasons counted apart.
+// Runs vitest and prints a summary: "N passed, N failed", and each skipped test with its reason.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * `prefix` is put before the command, e.g. to run it as another user. Returns the exit status and what became of
- * the tests. On a machine that can run everything (CI), a skip that test/allowed-skips.json does not name for `who`
- * is a failure, of the run and in what it prints; in what is returned it stays a skip.
+ * `prefix` goes before the command, for example to run it as another user. Returns the exit status and the test counts.
+ * If CI is set, every test can run: a skip that test/allowed-skips.json does not list for `user` then counts as a failure
+ * in the status and the printed summary. In the returned counts it stays a skip.
  */
-export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
+export function runVitest({ cwd, args, prefix = [], env = {}, user = "root" }) {
   const dir = mkdtempSync(join(tmpdir(), "nacre-report-"));
   const file = join(dir, "summary.json");
   const command = [
@@ -19,9 +19,9 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
     "run",
     "--reporter=default",
     `--reporter=${join(cwd, "scripts/summary-reporter.mjs")}`,
-    ...words,
+    ...args,
   ];
-  // The user who runs the tests must be able to write the report.
+  // The user of the prefix must be able to write the summary.
   if (prefix.length > 0) spawnSync("chmod", ["777", dir]);
   const { status } = spawnSync(command[0], command.slice(1), {
     cwd,
@@ -29,20 +29,20 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
     env: { ...process.env, ...env, NACRE_TEST_SUMMARY: file },
   });
   const { passed, failed, broken, ...rest } = readSummary(file);
-  const skipped = withReasons(cwd, who, rest.skipped);
+  const skipped = withReasons(cwd, user, rest.skipped);
   rmSync(dir, { recursive: true, force: true });
 
   for (const { name, errors } of rest.retried) {
-    console.log(`passed only when tried again: ${name}\n  before: ${errors.join("\n  before: ")}`);
+    console.log(`passed only on retry: ${name}\n  before: ${errors.join("\n  before: ")}`);
   }
   for (const { name, why } of skipped) console.log(`skipped: ${name}${why ? ` (${why})` : ""}`);
   const unexpected = process.env.CI ? skipped.filter(({ allowed }) => !allowed) : [];
-  for (const { name } of unexpected) console.log(`This must not be skipped here: ${name}`);
-  for (const name of broken) console.log(`Broken outside of its tests, which may not have run: ${name}`);
+  for (const { name } of unexpected) console.log(`Must not be skipped here: ${name}`);
+  for (const name of broken) console.log(`Failed outside its tests, which may not have run: ${name}`);
   const isUnexplained = failed + broken.length === 0 && status !== 0;
   if (isUnexplained) {
     console.log(
-      "No single test failed, but the run did: an unhandled error or the coverage floor. See above.",
+      "No test failed, but the run did: an unhandled error, or coverage below the minimum. See above.",
     );
   }
   const failures = failed + broken.length + (isUnexplained ? 1 : 0);
@@ -56,10 +56,10 @@ export function runVitest({ cwd, words, prefix = [], env = {}, who = "root" }) {
   };
 }
 
-/** A test that gave no reason for its skip may have one in the list of those that are allowed. */
-function withReasons(cwd, who, skipped) {
+/** Adds the reason from the list of allowed skips to tests that gave none. */
+function withReasons(cwd, user, skipped) {
   const allowed = JSON.parse(readFileSync(join(cwd, "test/allowed-skips.json"), "utf8")).filter((skip) =>
-    skip.who.includes(who),
+    skip.users.includes(user),
   );
   return skipped.map(({ name, why }) => {
     const known = allowed.find((skip) => name.includes(skip.name));

@@ -1,9 +1,9 @@
-// npm test [-- PATTERN...]: sets up what is missing, runs the tests, and ends with "N passed, N failed".
-// The coverage floor applies to a whole run only.
+// npm test [-- PATTERN...]: installs and builds if needed, runs the tests, and ends with "N passed, N failed". Only a run
+// without patterns checks the minimum coverage.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
 ensureBuilt();
-const words = process.argv.slice(2);
-const { status } = runVitest({ cwd: root, words: words.length === 0 ? ["--coverage"] : words });
+const args = process.argv.slice(2);
+const { status } = runVitest({ cwd: root, args: args.length === 0 ? ["--coverage"] : args });
 process.exit(status);

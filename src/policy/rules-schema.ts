@@ -1,5 +1,5 @@
 // The shape of a file of rules, said once: files are read by it, and the JSON schema for editors is made from it
-// (`npm run policy:schema` writes policy-rules.schema.json).
+// (`npm run fix` writes policy-rules.schema.json).
 
 import { z } from "zod";
 import { EFFECT_KINDS } from "./effects/effect-kind.ts";

@@ -1,5 +1,5 @@
-// The configurations of clients that README shows: each is what its client can read, and the server it names starts and
-// lists its tools. npx finds the program where a project has it installed; nothing is fetched.
+// The client configurations in README.md: each parses, and its server starts and lists its tools. npx finds the program
+// in the project's node_modules and fetches nothing.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -13,9 +13,9 @@ import { blocks } from "./pages.ts";
 const { dir } = useCli();
 const shown = blocks.filter(({ lines }) => serverOf(lines.join("\n")) !== undefined);
 
-test("README shows one for every way a client wants it", () => {
-  const ways = shown.filter(({ file }) => file === "README.md").map(({ language }) => language);
-  expect(ways).toEqual(["text", "toml", "json", "json", "json"]);
+test("README.md has a configuration in every format that clients use", () => {
+  const formats = shown.filter(({ file }) => file === "README.md").map(({ language }) => language);
+  expect(formats).toEqual(["text", "toml", "json", "json", "json"]);
 });
 
 const servers = new Map(
@@ -34,7 +34,7 @@ test.each([...servers])("the server %s starts and lists its tools", async (_titl
   }
 });
 
-/** Where the package is installed. */
+/** A project with the package installed. */
 function project(): string {
   const bin = join(dir(), "node_modules/.bin");
   mkdirSync(bin, { recursive: true });

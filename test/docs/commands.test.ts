@@ -1,5 +1,5 @@
-// Every command that README and docs show is run: in blocks, in sentences and in tables. Blocks marked `console` show
-// what comes out, too.
+// Runs every nacre command in README.md and docs: in blocks, sentences and tables. Blocks marked `console` also show the
+// output, which must match.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { readersEnvironment, type } from "./reader.ts";
 
 const { dir } = useCli();
 
-/** Said of a command in general; this is what is run in their place. */
+/** Commands that the pages name without their arguments, with arguments. */
 const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run": "nacre run true",
   "nacre check": "nacre check ls",
@@ -23,7 +23,7 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run --policy off": "nacre run --policy off true",
 };
 
-/** What a reader puts there, by the words before it. */
+/** Values for the placeholders that the pages use. */
 const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
   [/\bID\b/g, '"$ID"'],
   [/\bCLIENT\b/g, "claude-code"],
@@ -35,7 +35,7 @@ const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
   [/(--cwd) C\b/g, "$1 ."],
 ];
 
-/** Options that the pages name and nacre does not have, or not as an option. */
+/** Options on the pages that belong to other programs, or to every command. */
 const OTHERS: Readonly<Record<string, string>> = {
   "--args": "of bwrap",
   "--experimental-vm-modules": "of node",
@@ -49,7 +49,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 const consoles = blocks.filter(({ language }) => language === "console");
 
 test.each(consoles.map((block) => [`${block.file}: ${block.lines[0]}`, block] as const))(
-  "what %s shows comes out",
+  "%s prints what the page shows",
   (_title, { lines }) => {
     const steps = stepsOf(lines);
     const outputs = type(
@@ -69,12 +69,12 @@ test.each(consoles.map((block) => [`${block.file}: ${block.lines[0]}`, block] as
 
 const shown = blocks
   .filter(({ language }) => language === "sh")
-  .flatMap(({ file, lines }) => lines.map((line) => ({ file, text: withoutRemark(line) })))
+  .flatMap(({ file, lines }) => lines.map((line) => ({ file, text: withoutComment(line) })))
   .map(({ file, text }) => ({ file, text: text.replace(/^npm start -- /, "nacre ") }));
 const all = [...shown, ...inlines].filter(({ text }) => /^nacre [a-z]/.test(text));
 const servers = all.filter(({ text }) => text.includes(" --http "));
 
-test("every command in blocks, sentences and tables runs and succeeds", ({ skip }) => {
+test("every command in blocks, sentences and tables succeeds", ({ skip }) => {
   skip(noSandbox !== undefined && all.some(needsSandbox), noSandbox);
   const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
   writeFileSync(join(dir(), "rules.json"), JSON.stringify({ version: 1, rules: [rule] }));
@@ -82,9 +82,9 @@ test("every command in blocks, sentences and tables runs and succeeds", ({ skip 
   const wanted = all.filter((one) => !servers.includes(one));
   expect(wanted.length).toBeGreaterThan(20);
   const commands = [
-    ...new Set(wanted.flatMap(({ text }) => everyWay(text)).map((text) => COMPLETED[text] ?? text)),
+    ...new Set(wanted.flatMap(({ text }) => bothForms(text)).map((text) => COMPLETED[text] ?? text)),
   ].map(filled);
-  // A shell of its own for each: one that is killed cannot be killed again.
+  // Each command gets its own shell, because a killed shell cannot be killed again.
   const typed = commands.map((command) =>
     command.includes("$ID") ? `ID=$(nacre run -b 'sleep 1000' 2>&-); ${command}` : command,
   );
@@ -92,20 +92,20 @@ test("every command in blocks, sentences and tables runs and succeeds", ({ skip 
   expect(outcomes).toHaveLength(commands.length);
   for (const [index, { output, code }] of outcomes.entries()) {
     const command = commands[index] ?? "";
-    // A verdict is an answer.
+    // Exit codes 3 and 4 are verdicts, not failures.
     const good = command.startsWith("nacre check ") ? [0, 3, 4] : [0];
     expect({ command, output, good: good.includes(code) }).toEqual({ command, output, good: true });
   }
 });
 
-test("what is put in the place of a command stands for one that the pages have", () => {
-  const texts = all.flatMap(({ text }) => everyWay(text));
-  for (const said of Object.keys(COMPLETED)) expect(texts).toContain(said);
+test("the pages use every completed command and every placeholder", () => {
+  const texts = all.flatMap(({ text }) => bothForms(text));
+  for (const command of Object.keys(COMPLETED)) expect(texts).toContain(command);
   for (const [pattern] of PLACEHOLDERS)
     expect([pattern.source, texts.some((text) => text.search(pattern) >= 0)]).toEqual([pattern.source, true]);
 });
 
-test("the rules that the pages show can be used", () => {
+test("the rule files on the pages are valid", () => {
   const shownRules = blocks.filter(
     ({ language, lines }) => language === "json" && lines.join().includes('"rules"'),
   );
@@ -117,7 +117,7 @@ test("the rules that the pages show can be used", () => {
   }
 });
 
-test("a server over HTTP says where it listens, as the page shows, and ends when it is told to", async () => {
+test("an HTTP server prints its address as the page shows, and ends on SIGTERM", async () => {
   expect(servers.length).toBeGreaterThan(0);
   const page = blocks.find(({ lines }) => lines[0]?.startsWith("$ nacre mcp --http "));
   const [first = "", ...lines] = page?.lines ?? [];
@@ -127,15 +127,15 @@ test("a server over HTTP says where it listens, as the page shows, and ends when
       env: readersEnvironment(dir()),
       stdio: ["ignore", "inherit", "pipe"],
     });
-    const said = collected(child);
+    const printed = collected(child);
     const expected = lines.map((line) => line.replaceAll(/:\d{4}\//g, ":…/").replace(/\S+…$/, "…"));
-    await eventually(() => expect(said()).toMatch(patternOf(expected)));
+    await eventually(() => expect(printed()).toMatch(patternOf(expected)));
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
   }
 });
 
-test("every option that the pages name is one of nacre's", () => {
+test("every option on the pages is an option of nacre", () => {
   const known = new Set(
     [createProgram({ io: {} as never, words: [], done: () => {} })]
       .flatMap((program) => [program, ...program.commands])
@@ -165,7 +165,7 @@ function stepsOf(lines: readonly string[]): Step[] {
   return steps;
 }
 
-/** `…` is anything; alone on a line, any number of lines. Widths of columns do not matter. */
+/** `…` matches any text; alone on a line, any number of lines. Two spaces match any amount of white space. */
 function patternOf(lines: readonly string[]): RegExp {
   const patterns = lines.map((line) => {
     if (line === "…") return "(?:.*\\n)*";
@@ -177,12 +177,12 @@ function patternOf(lines: readonly string[]): RegExp {
   return new RegExp(`^${patterns.join("")}$`);
 }
 
-function withoutRemark(line: string): string {
+function withoutComment(line: string): string {
   return line.replace(/\s+#.*$/, "").trim();
 }
 
-/** What is in [brackets] may be left out: once without, once with. */
-function everyWay(text: string): string[] {
+/** Both forms of a command with an optional part in [brackets]: without and with it. */
+function bothForms(text: string): string[] {
   const optional = /\s*\[(--[^\]]+)\]/g;
   return text.search(optional) < 0 ? [text] : [text.replace(optional, ""), text.replace(optional, " $1")];
 }

@@ -1,4 +1,4 @@
-// The examples of the library are run as they are printed, by a plain `node example.mjs`, and waited for until their end.
+// Runs the library examples unchanged with `node example.mjs`, and waits until they end.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,11 +15,11 @@ const examples = blocks
   )
   .map(({ file, lines }) => [file, lines] as const);
 
-test("README.md has one", () => {
+test("README.md has an example", () => {
   expect(examples.map(([file]) => file)).toContain("README.md");
 });
 
-test.each(examples)("the example in %s prints what its remarks say, and ends", (_file, lines) => {
+test.each(examples)("the example in %s prints what its comments say, and ends", (_file, lines) => {
   mkdirSync(join(dir(), "node_modules"));
   symlinkSync(root, join(dir(), "node_modules/nacre"));
   writeFileSync(join(dir(), "example.mjs"), lines.join("\n"));
@@ -30,6 +30,6 @@ test.each(examples)("the example in %s prints what its remarks say, and ends", (
   });
   expect({ status, signal, stderr }).toEqual({ status: 0, signal: null, stderr: "" });
   const printing = lines.filter((line) => /^(?:console\.log|for await)\(?/.test(line));
-  const remarks = printing.flatMap((line) => line.split("; // ")[1]?.split(":")[0] ?? []);
-  for (const remark of remarks) expect(stdout.split("\n")).toContain(remark);
+  const comments = printing.flatMap((line) => line.split("; // ")[1]?.split(":")[0] ?? []);
+  for (const comment of comments) expect(stdout.split("\n")).toContain(comment);
 });

@@ -1,9 +1,9 @@
-// What README, docs and AGENTS.md tell to type after `npm` or `node`: every command of it is run, the whole runs
-// (tests, checks, benchmarks, clients) by .ci/run, the others here, with less to do where that is long.
+// Every `npm` and `node` command that README.md, docs and AGENTS.md show is run: the complete runs (tests, checks,
+// benchmarks, clients) by .ci/run, the others here, in a short form if they are long.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { useCli } from "../cli/run-nacre.ts";
 import { blocks, inlines, inlinesOf, root } from "./pages.ts";
 
@@ -13,52 +13,57 @@ const texts = [...lines, ...[...inlines, ...inlinesOf("AGENTS.md")].map(({ text 
 const shown = [...new Set(texts.filter((text) => /^(npm|node scripts\/)/.test(text)))];
 const CEILING_MS = 120_000;
 
-/** Said of npm in general, or of another project. */
+/** Commands for another directory, or parts of a command line. */
 const OTHERS: Readonly<Record<string, string>> = {
-  "npm install -g nacre": "what a reader does outside this repository",
-  "npm ci": "what every command here runs in a fresh clone",
-  "npm start --": "the beginning of every line with npm start",
+  "npm install -g nacre": "for outside this repository",
+  "npm ci": "every npm script here runs it in a fresh clone",
+  "npm start --": "the beginning of each npm start line",
 };
 
-/** The script that is run, in the form that is run here, and what it must print. */
+/** By the shown command: the command to run here, and what it must print. */
 const HERE: Readonly<Record<string, readonly [line: string, printed: RegExp]>> = {
   "npm run faults": [
     "npm run faults -- test/faults/working-directory.test.ts",
     /^survived ([1-9]\d*) of \1$/m,
   ],
-  "npm run fuzz": ["npm run fuzz -- --cases 20", /^[1-9]\d* passed, 0 failed$/m],
-  "npm run policy:fuzz": ["npm run policy:fuzz -- --cases 20", /^[1-9]\d* passed, 0 failed$/m],
+  "npm run long -- fuzz": ["npm run long -- fuzz --cases 20", /^[1-9]\d* passed, 0 failed$/m],
+  "npm run long -- policy": ["npm run long -- policy --cases 20", /^[1-9]\d* passed, 0 failed$/m],
   "npm test -- test/engine": ["npm test -- test/engine/cursor", /^[1-9]\d* passed, 0 failed$/m],
 };
 
-/** Those that write into the tree, in a copy where the file has been spoilt: they make it what it was. */
-const WRITERS: Readonly<Record<string, readonly [file: string, spoil: (text: string) => string]>> = {
-  "npm run fix": ["src/index.ts", (text) => text.replace("\n", "\n\n\n\n")],
-  "npm run policy:schema": ["policy-rules.schema.json", () => "{}\n"],
-  "node scripts/complete-lock.mjs": ["package-lock.json", withoutOnePlatform],
+type Damage = (text: string) => string;
+
+/** Commands that repair files. They run in a copy of the tree after the damage. */
+const REPAIRS: Readonly<Record<string, Readonly<Record<string, Damage>>>> = {
+  "npm run fix": {
+    "src/index.ts": (text) => text.replace("\n", "\n\n\n\n"),
+    "policy-rules.schema.json": () => "{}\n",
+  },
+  "node scripts/complete-lock.mjs": { "package-lock.json": withoutOnePlatform },
 };
 
+/** Commands with a test of their own below. */
 const BY_NAME = ["npm start", "npm run policy:score"];
 
-test("every command that is shown is run: by .ci/run, or here", () => {
+test("every command on the pages is run by .ci/run or here", () => {
   const ci = readFileSync(join(root, ".ci/run"), "utf8").replaceAll(" --silent", "");
-  const byCi = [...ci.matchAll(/^\s*(?:if .*; then )?(npm (?:run )?[a-z:]+)/gm)].map(
+  const byCi = [...ci.matchAll(/^\s*(?:if .*; then )?(npm (?:run )?[a-z:]+(?: -- [a-z]+)?)/gm)].map(
     ([, script = ""]) => script,
   );
   expect(byCi).toContain("npm test");
-  const here = [...Object.keys(HERE), ...Object.keys(WRITERS)];
+  const here = [...Object.keys(HERE), ...Object.keys(REPAIRS)];
   const notRun = shown.filter(
     (text) =>
       !(text in OTHERS) &&
       !here.includes(text) &&
-      ![...BY_NAME, ...byCi].some((script) => text === script || text.startsWith(`${script} -- `)),
+      ![...BY_NAME, ...byCi].some((script) => text === script || text.startsWith(`${script} `)),
   );
   expect(notRun).toEqual([]);
-  // Nothing is listed that the pages no longer show.
+  // The lists above have no command that the pages no longer show.
   for (const text of [...here, ...Object.keys(OTHERS)]) expect(shown).toContain(text);
 });
 
-test("npm start with words runs the CLI with them, and alone shows the tour", () => {
+test("npm start passes its arguments to the CLI, and without arguments plays the tour", () => {
   const [first = ""] = lines.filter((line) => line.startsWith("npm start -- "));
   expect(typed(first)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^hello\n/m) });
   const tour = typed("npm start");
@@ -75,42 +80,49 @@ test.each(Object.values(HERE))(
   CEILING_MS,
 );
 
-test("npm run policy:score judges labelled commands, and fails where they come out otherwise", () => {
-  const file = join(dir(), "labelled.jsonl");
-  const labelled = (harmless: string) =>
+test("npm run policy:score judges labeled commands, and fails if a verdict differs from its label", () => {
+  const file = join(dir(), "labeled.jsonl");
+  const labeled = (harmless: string) =>
     [
       ["rm -rf /", "deny"],
       ["git push --force", "ask"],
       [harmless, "allow"],
     ].map(([command, expected]) => JSON.stringify({ command, expect: expected, class: "own" }));
-  writeFileSync(file, labelled("ls").join("\n"));
+  writeFileSync(file, labeled("ls").join("\n"));
   expect(typed(`npm run policy:score -- '${file}'`)).toMatchObject({
     status: 0,
     stdout: expect.stringContaining("ok   benign: denied: 0.0 %"),
   });
-  writeFileSync(file, labelled("rm -rf /").join("\n"));
+  writeFileSync(file, labeled("rm -rf /").join("\n"));
   expect(typed(`npm run policy:score -- '${file}'`)).toMatchObject({
     status: 1,
     stdout: expect.stringContaining("FAIL benign: denied: 100.0 %"),
   });
 });
 
-describe("what writes into the tree", () => {
-  test.each(Object.entries(WRITERS))(
-    "%s",
-    (line, [file, spoil]) => {
-      const tree = copyOfTree();
-      const whole = readFileSync(join(tree, file), "utf8");
-      writeFileSync(join(tree, file), spoil(whole));
-      expect(readFileSync(join(tree, file), "utf8")).not.toBe(whole);
-      expect(typed(line, tree)).toMatchObject({ status: 0 });
-      expect(readFileSync(join(tree, file), "utf8")).toBe(whole);
-    },
-    CEILING_MS,
-  );
+test.each(Object.entries(REPAIRS))(
+  "%s repairs the files it writes",
+  (line, damages) => {
+    const tree = copyOfTree();
+    const read = () => Object.keys(damages).map((file) => readFileSync(join(tree, file), "utf8"));
+    const intact = read();
+    for (const [file, damage] of Object.entries(damages)) {
+      const path = join(tree, file);
+      writeFileSync(path, damage(readFileSync(path, "utf8")));
+    }
+    for (const [index, text] of read().entries()) expect(text).not.toBe(intact[index]);
+    expect(typed(line, tree)).toMatchObject({ status: 0 });
+    expect(read()).toEqual(intact);
+  },
+  CEILING_MS,
+);
+
+test("package.json has at most 12 scripts", () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(Object.keys(scripts).length).toBeLessThanOrEqual(12);
 });
 
-/** The files of the repository as they are now, set up as this one is. */
+/** A copy of the working tree, with dependencies installed and dist built. */
 function copyOfTree(): string {
   const tree = join(dir(), "tree");
   const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {

@@ -1,4 +1,4 @@
-// README.md and the pages of docs/ and the folders in it: their fenced blocks, and what stands between backticks in their sentences and tables.
+// The fenced blocks of README.md and docs/**, and the code between backticks in their sentences and tables.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,12 +14,12 @@ const PAGES = [
 
 export interface Block {
   readonly file: string;
-  /** Empty where the block names none. */
+  /** Empty if the block names none. */
   readonly language: string;
   readonly lines: readonly string[];
 }
 
-/** One thing between backticks. */
+/** Code between backticks. */
 export interface Inline {
   readonly file: string;
   readonly text: string;
@@ -39,7 +39,7 @@ export const inlines: readonly Inline[] = PAGES.flatMap(inlinesOf);
 
 export function inlinesOf(file: string): Inline[] {
   const prose = textOf(file).replace(FENCE, "");
-  // A table needs its own | escaped, also there.
+  // A table cell escapes |, even between backticks.
   return [...prose.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => ({
     file,
     text: text.replaceAll("\\|", "|").replace(/\s+/g, " "),

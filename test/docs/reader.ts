@@ -1,5 +1,5 @@
-// A reader of the pages: types commands into a bash where `nacre` is the built program, with a home and a state of its
-// own, and in a project where what the pages speak of (make, npm) is there and succeeds.
+// Runs commands in a bash as a reader of the pages would: `nacre` is the built program, home and state directory are
+// temporary, and the programs that the pages use (make, npm) exist and succeed.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ export interface Seen {
   readonly code: number;
 }
 
-/** One bash for all: variables carry over. What is left out was never come to. */
+/** Runs all commands in one bash, so variables carry over. Commands after an exit have no entry in the result. */
 export function type(dir: string, commands: readonly string[]): Seen[] {
   const mark = "=== done with";
   const script = commands.map((command) => `{ ${command}\n} 2>&1; printf '%s %s\\n' '${mark}' $?`).join("\n");

@@ -1,6 +1,6 @@
 // One host over a long life of mixed work: of a hundred commands ten time out, ten are killed, five print 10 MB, and
 // for one another host is killed, whose durable shell this one takes over. After it nothing has grown and nothing is
-// left. `npm run soak -- --commands N` says how many; npm test runs a few.
+// left. `npm run long -- soak --commands N` says how many; npm test runs a few.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
