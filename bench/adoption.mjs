@@ -1,4 +1,5 @@
-// A host dies with a thousand live and a thousand finished durable shells: how long the next one takes to find them.
+// A host dies with a thousand running and a thousand ended durable shells. Measures how long the next host takes to
+// find them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -43,14 +44,14 @@ async function adopter() {
     const running = adopted.filter((shell) => shell.isRunning).length;
     const finished = adopted.filter((shell) => shell.exitCode === 3).length;
     table(
-      `A host dies with ${COUNT} live and ${COUNT} finished durable shells, and the next one takes over`,
+      `The next host takes over ${COUNT} running and ${COUNT} ended durable shells`,
       ["live", "finished", "in"],
       [[running, finished, `${(took / 1000).toFixed(2)} s`]],
     );
     target(`${COUNT} live and ${COUNT} finished shells taken over`, took / 1000, { atMost: 2 }, " s");
     target("of them found", running + finished, { atLeast: 2 * COUNT });
   } finally {
-    // Those, too, for which there was no time: nothing else would end them.
+    // Also end the shells that were not adopted in time: nothing else would.
     while ((await manager.adopt()).length > 0);
     await manager.killAll();
     await manager.dispose();

@@ -1,4 +1,5 @@
-// What a person waits for: `nacre run true` and `nacre ps`, beside `node -e 0`. Interleaved, so that noise hits all alike.
+// The run time of `nacre run true` and `nacre ps`, compared with `node -e 0`. The programs alternate, so that noise
+// affects all of them equally.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -21,8 +22,8 @@ const forms = [
 
 const times = new Map(forms.map(([title]) => [title, []]));
 for (let round = 0; round < ROUNDS; round++) {
-  for (const [title, words] of forms) {
-    const run = () => once(spawn(process.execPath, words, { env, stdio: "ignore" }), "exit");
+  for (const [title, args] of forms) {
+    const run = () => once(spawn(process.execPath, args, { env, stdio: "ignore" }), "exit");
     times.get(title).push(await timed(run));
   }
 }
@@ -30,12 +31,12 @@ rmSync(stateRoot, { recursive: true, force: true });
 
 const plain = median(times.get("node -e 0"));
 table(
-  "The program, start to end",
+  "Run time of the program",
   ["command", "times `node -e 0`", "ms, median / p95"],
   [...times].map(([title, values]) => [title, `${(median(values) / plain).toFixed(2)}x`, spread(values)]),
 );
 target(
-  "`nacre run true`, beside `node -e 0`",
+  "`nacre run true`, relative to `node -e 0`",
   median(times.get("nacre run true")) / plain,
   { atMost: 3 },
   "x",

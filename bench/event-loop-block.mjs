@@ -1,5 +1,5 @@
-// How long starting a shell blocks the event loop, in a small host and in one of 2 GB. In turns with spawn, so that
-// noise hits both alike.
+// How long starting a shell blocks the event loop, in a small host process and in one of 2 GB. Alternates with spawn,
+// so that noise affects both equally.
 import { spawn } from "node:child_process";
 import { median, mib, sleep, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
@@ -10,13 +10,13 @@ const BALLAST_BLOCKS = amount(16, 1);
 const rows = [];
 await withManager(async (manager) => {
   await measure(manager, "a small host");
-  // Ballast as in real hosts: touched, outside the JavaScript heap.
+  // Memory as in real hosts: touched, outside the JavaScript heap.
   const ballast = Array.from({ length: BALLAST_BLOCKS }, () => Buffer.alloc(128 * 1024 ** 2, 1));
   await measure(manager, "a large host");
   if (ballast.length !== BALLAST_BLOCKS) throw new Error("unreachable");
 });
 table(
-  "For how long the event loop stands still while a shell starts",
+  "How long a start blocks the event loop",
   ["host", "nacre, part of spawn's", "nacre, median and worst", "spawn, median and worst"],
   rows,
 );
@@ -45,7 +45,7 @@ async function measure(manager, title) {
   target(`event loop blocked per start in ${title}, median`, median(ours), { atMost: 2 }, " ms");
 }
 
-/** The longest stretch without the event loop turning. */
+/** The longest time without a turn of the event loop. */
 async function blocked(start) {
   await sleep(20);
   let longest = 0;

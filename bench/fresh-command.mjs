@@ -1,5 +1,5 @@
-// A fresh stateless command, start to result, beside spawn('bash', ['-c', ...]) with pipes. Interleaved, so
-// that noise hits both alike.
+// A fresh command outside a session, from start to result, compared with spawn('bash', ['-c', ...]) with pipes. Both
+// alternate, so that noise affects them equally.
 import { median, runShell, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
 import { table, target } from "./shared/report.mjs";
@@ -26,11 +26,11 @@ await withManager(async (manager) => {
       const ratio = median(ours) / median(plain);
       rows.push([title, command, `${ratio.toFixed(2)}x`, spread(ours), spread(plain)]);
       if (gapMs > 0)
-        target(`${command} in a fresh shell, beside spawn, ${title}`, ratio, { atMost: 1.5 }, "x");
+        target(`${command} in a fresh shell, relative to spawn, ${title}`, ratio, { atMost: 1.5 }, "x");
     }
   }
   table(
-    "A fresh shell beside spawn, milliseconds as median / p95",
+    "A fresh shell and spawn, milliseconds as median / p95",
     ["when", "command", "times spawn's", "nacre", "spawn"],
     rows,
   );

@@ -1,5 +1,5 @@
-// What is still there after a kill: fourteen ways in which processes get away from their shell, beside the usual ways
-// to kill. What survives is found by a mark on its command line, none of ours, and ended afterwards.
+// Processes that survive a kill: fourteen ways to escape from a shell, against nacre and the usual ways to kill. The
+// benchmark finds survivors by a mark on their command line, independent of nacre, and ends them.
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -52,7 +52,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** Each starts a command, and gives what kills it. */
+/** Each starts a command and returns a function that kills it. */
 async function openKillers() {
   const manager = new ShellManager({ stateRoot: join(scratch, "state") });
   await manager.warmUp();
@@ -87,7 +87,7 @@ async function openKillers() {
     killers.push({
       title: commander.title,
       start: async (command) => {
-        // It answers while the command runs.
+        // The server answers while the command still runs.
         const call = { name: "start_process", arguments: { command, timeout_ms: 1_000, shell: "/bin/bash" } };
         const result = await client.callTool(call, { timeout: 60_000 });
         const pid = Number(/PID (\d+)/.exec(JSON.stringify(result.content))?.[1]);
@@ -101,10 +101,10 @@ async function openKillers() {
 async function tryOne(killer, kind) {
   const fraction = String(randomInt(100_000_000, 1_000_000_000));
   const mark = `91000.${fraction}`;
-  // In the shell itself: what stays its child can be found as such.
+  // Sourced by the shell itself, so that its children remain findable as children.
   const child = `92000.${fraction}`;
   const kill = await killer.start(`set -- ${kind} ${mark} ${scratch}; . ${escapes}; sleep ${child}`);
-  // What was never there cannot survive, and would count as killed.
+  // A process that never started would count as killed.
   if (!(await until(() => programs(mark).length > 0 && programs(child).length > 0, 10_000))) {
     endAll(fraction);
     throw new Error(`${kind} did not start under ${killer.title}`);
@@ -112,7 +112,7 @@ async function tryOne(killer, kind) {
   const start = performance.now();
   await kill();
   const took = performance.now() - start;
-  // What is dying may take a moment to be gone.
+  // Dying processes need a moment to disappear.
   await until(() => marked(fraction).length === 0, SETTLE_MAX_MS);
   const survivors = programs(mark).length;
   const children = programs(child).length;
@@ -124,9 +124,9 @@ function endAll(mark) {
   for (const pid of marked(mark)) process.kill(pid, "SIGKILL");
 }
 
-/** Those that have become what they want to be; a fork that has not yet still looks like its shell. */
+/** Processes that have already called exec; before exec, a fork looks like its shell. */
 function programs(mark) {
-  return marked(mark, (words) => !words.includes("escape.sh"));
+  return marked(mark, (line) => !line.includes("escape.sh"));
 }
 
 async function until(holds, maxMs) {
@@ -138,12 +138,12 @@ async function until(holds, maxMs) {
   return true;
 }
 
-/** Live processes with this text on their command line, which is read once: it may be another the next time. */
+/** Live processes with this text on their command line. Reads each command line once, because it can change. */
 function marked(text, counts = () => true) {
   return readdirSync("/proc")
     .filter((name) => {
-      const words = /^\d+$/.test(name) ? commandLine(name) : "";
-      return words.includes(text) && counts(words) && !isZombie(name);
+      const line = /^\d+$/.test(name) ? commandLine(name) : "";
+      return line.includes(text) && counts(line) && !isZombie(name);
     })
     .map(Number);
 }
@@ -169,7 +169,7 @@ function report(kinds, results) {
   const titles = [...results.keys()];
   const escapedFrom = (title) => results.get(title).filter(({ survivors }) => survivors > 0);
   table(
-    `Of ${kinds.length} escapes, those that survive the kill`,
+    `Of ${kinds.length} escapes, those that survive a kill`,
     ["killer", "survive", "which", "plain child survives", "ms per kill, median / p95"],
     titles.map((title) => [
       title,
@@ -184,8 +184,6 @@ function report(kinds, results) {
   target("escapes that survive a kill by nacre", escapedFrom("nacre").length, { atMost: 0 });
   target("escapes that could be tried", kinds.length, { atLeast: KINDS.length });
   for (const kind of KINDS.filter((one) => IMPOSSIBLE[one]))
-    note(`Not tried here, this user may not: ${kind}.`);
-  note(
-    "The time of a kill by nacre includes looking again whether anything is left, which the others do not do.",
-  );
+    note(`Not tried, because this user lacks the permission: ${kind}.`);
+  note("The time of a kill by nacre includes the search for survivors, which the others do not do.");
 }

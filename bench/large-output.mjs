@@ -1,5 +1,5 @@
-// A GiB of output: throughput into the spool and what it costs the host. Then 100 MB through the tools a model calls,
-// ours and the peers', in turns, each in a process of its own.
+// One GiB of output: the throughput to disk and the cost for the host process. Then 100 MB through the tools that a
+// model calls, nacre's and the peers', alternating, each in its own process.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -64,9 +64,9 @@ async function spool() {
         ["into the spool", `${rate(tookMs).toFixed(0)} MiB/s`],
         ["read back", `${rate(readMs).toFixed(0)} MiB/s`],
         ["host, at most", `+${grown.toFixed(0)} MiB`],
-        ["CPU of the host while it is printed", `${((user + system) / 1000).toFixed(0)} ms`],
-        ["event loop delay meanwhile, p99 (5 ms is none)", `${(delay.percentile(99) / 1e6).toFixed(1)} ms`],
-        ["event loop delay meanwhile, worst", `${(delay.max / 1e6).toFixed(1)} ms`],
+        ["CPU time of the host during the output", `${((user + system) / 1000).toFixed(0)} ms`],
+        ["event loop delay, p99 (5 ms means no delay)", `${(delay.percentile(99) / 1e6).toFixed(1)} ms`],
+        ["event loop delay, worst", `${(delay.max / 1e6).toFixed(1)} ms`],
       ],
     );
     target("throughput into the spool", rate(tookMs), { atLeast: 300 }, " MiB/s");
@@ -81,7 +81,7 @@ async function tools() {
   ].map((run) => ({ run, found: [] }));
   for (let round = 0; round < TOOL_ROUNDS; round++) {
     for (const { run, found } of ways) {
-      // Who took no part or was given up once is not asked again.
+      // Skip a peer that is not available or has timed out once.
       if (found.length < round || found.at(-1)?.isLate) continue;
       const one = await run();
       if (one) found.push(one);
@@ -89,11 +89,11 @@ async function tools() {
   }
   table(
     `${mib(TOOL_BYTES)} of lines through a tool, to the result`,
-    ["tool", "seconds, median and worst", "its process, at most", "characters in the result"],
+    ["tool", "seconds, median and worst", "peak memory of its process", "characters in the result"],
     ways.filter(({ found }) => found.length > 0).map(({ found }) => rowOf(found)),
   );
   note(
-    `A call that takes longer than ${TOOL_MAX_MS / 1000} s is given up, and not tried again. spawn and execa hand everything to their caller.`,
+    `A call that takes longer than ${TOOL_MAX_MS / 1000} s times out and is not repeated. spawn and execa return everything to their caller.`,
   );
 }
 
@@ -110,7 +110,7 @@ function rowOf(found) {
   ];
 }
 
-/** { title, seconds, peak, result }, of one call; `isLate` where it was given up. */
+/** { title, seconds, peak, result } of one call; `isLate` if it timed out. */
 async function inProcess(name) {
   const child = fork(fileURLToPath(import.meta.url), ["tool", name], {
     env: { ...process.env, BENCH_RESULT: "" },
@@ -147,7 +147,7 @@ async function tool(name) {
   process.send({ took, chars, error, peak });
 }
 
-/** A ceiling that delays nothing that is done. */
+/** A timeout that does not keep the process alive. */
 function tooLate() {
   return new Promise((resolve) => setTimeout(resolve, TOOL_MAX_MS).unref());
 }
@@ -166,7 +166,7 @@ async function overMcp(name) {
   const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
   const { client, run, close, peakMib } = await connect(server, serverEnv(scratch, name), scratch);
   let result;
-  // As the others: not its first call.
+  // Like the others, measure a later call, not the first.
   await run("true");
   const took = await timed(async () => {
     const call = client.callTool(server.call(print(TOOL_BYTES)), { timeout: 120_000 }).then(

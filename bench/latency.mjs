@@ -1,6 +1,6 @@
-// One command, call to output, in every way there is to run it. In the small hosts each way has a process of its own,
-// which holds nothing else; the large host of 2 GB holds them all. In turns and in another order each round, so that
-// noise, and what the one before has left to do, hits all alike.
+// One command from call to output, through nacre and each peer. In the small hosts each has its own process; the
+// large host of 2 GB holds all of them. The order changes each round, so that noise, and work left over from the
+// previous command, affects all of them equally.
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { absent, note, table, target } from "./shared/report.mjs";
 import { RUNNERS, runnerTitle } from "./shared/runners.mjs";
 
 const ROUNDS = amount(80, 2);
-/** With what each must print: an error is quick, too. */
+/** Commands with their expected output: a failed command must not count as fast. */
 const PRINTED = {
   true: /^$|^\(no output\)$/,
   "echo hi": /^hi$/,
@@ -24,16 +24,16 @@ const COMMANDS = Object.keys(PRINTED);
 const BALLAST_BLOCKS = amount(16, 1);
 const GAP_MS = 3;
 
-/** What a large host holds. Out here: in a function that is not awaited, it would be garbage at once. */
+/** The memory of the large host. Global, because a local variable would be garbage-collected. */
 let ballast = [];
 
 if (process.argv[2] === "host") await host(process.argv.slice(3));
 else await driver();
 
-/** Opens the ways it is told to, and runs what it is asked to. */
+/** Opens the requested runners and runs the requested commands. */
 async function host([dir, blocks, ...names]) {
   const runners = {};
-  // Our own keepers start while the process is small, as they do in real hosts; then the memory it works with.
+  // nacre's keepers start while the process is small, as in real hosts. Then the process allocates its memory.
   for (const name of names)
     runners[name] = await RUNNERS[name](dir, join(dir, "..", `state-${process.pid}-${names.indexOf(name)}`));
   ballast = Array.from({ length: Number(blocks) }, () => Buffer.alloc(128 * 1024 ** 2, 1));
@@ -75,7 +75,7 @@ async function driver() {
     show(`a host of ${(rss / 1024).toFixed(1)} GB`, inLarge);
     aim(inSmall, inLarge);
     note("just-bash simulates a shell and its commands in JavaScript: no program runs, and it has no git.");
-    note("The sentinel session is the least that can be done; it keeps none of the guarantees.");
+    note("The sentinel session is the minimum that works at all; it gives none of nacre's guarantees.");
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -91,7 +91,7 @@ async function open(dir, blocks, wanted) {
   return { child, names, rss };
 }
 
-/** A host that has become small meanwhile was not measured as a large one. */
+/** Fails if the large host lost its memory during the measurement. */
 async function stillHeld({ child, rss }) {
   child.send({});
   const [{ rss: atEnd }] = await once(child, "message");
@@ -142,7 +142,7 @@ function show(title, all) {
     return times === undefined ? "-" : `${(median(all.spawn[command]) / median(times)).toFixed(2)}x`;
   };
   table(
-    `Times as fast as spawn("bash", ["-c", …]), in ${title}`,
+    `Speed relative to spawn("bash", ["-c", …]), in ${title}`,
     ["way", ...COMMANDS],
     names.map((name) => [runnerTitle(name), ...COMMANDS.map((command) => ratio(name, command))]),
   );
@@ -164,12 +164,12 @@ function aim(inSmall, inLarge) {
     ["ls", 1.8],
     ["git status", 1.5],
   ]) {
-    target(`${command} in a session, beside spawn`, faster(inSmall, command), { atLeast }, "x");
+    target(`${command} in a session, relative to spawn`, faster(inSmall, command), { atLeast }, "x");
   }
   for (const command of ["true", "echo hi"]) {
     const grown = median(inLarge["nacre session"][command]) / median(inSmall["nacre session"][command]);
-    target(`${command} in a session at 2 GB, beside the same in a small host`, grown, { atMost: 1.5 }, "x");
+    target(`${command} in a session at 2 GB, relative to a small host`, grown, { atMost: 1.5 }, "x");
   }
   const fresh = median(inSmall["nacre fresh shell"].true) / median(inSmall.spawn.true);
-  target("true in a fresh shell, beside spawn", fresh, { atMost: 1.5 }, "x");
+  target("true in a fresh shell, relative to spawn", fresh, { atMost: 1.5 }, "x");
 }

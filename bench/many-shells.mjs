@@ -1,5 +1,5 @@
-// A thousand background shells at once: quiet ones first, then such that print a line every 100 ms, each thousand in a
-// host of its own. Starting, what they cost the host, reading one among them, killing all.
+// A thousand background shells at once: first quiet ones, then ones that print a line every 100 ms, each thousand in
+// its own host process. Measures the start, the cost for the host, reading one of them, and killing all.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const COUNT = amount(1_000, 20);
 const WATCH_MS = amount(5_000, 500);
 const COMMANDS = {
   quiet: "echo up; exec sleep 98765",
-  // A line every 100 ms without a process for it: a read that nothing answers is the clock.
+  // A line every 100 ms without a sleep process: read with a timeout, from a pipe that nothing writes to.
   chatty: 'exec 9<> <(:); echo up; while :; do read -rt 0.1 -u 9; echo "tick $SECONDS"; done',
 };
 
@@ -21,7 +21,7 @@ const [, , kind] = process.argv;
 if (kind) process.send(await thousand(COMMANDS[kind]), () => process.disconnect());
 else report(await inOwnHost("quiet"), await inOwnHost("chatty"));
 
-/** Memory that one thousand has needed, the next one in the same process would not need again. */
+/** Each thousand needs its own process: a second one would reuse the memory of the first. */
 async function inOwnHost(name) {
   const child = fork(fileURLToPath(import.meta.url), [name], { env: { ...process.env, BENCH_RESULT: "" } });
   const exited = once(child, "exit").then(([code]) => {
@@ -38,17 +38,17 @@ function report(quiet, chatty) {
     `${COUNT} background shells in one host`,
     ["what", "quiet", "a line per 100 ms each"],
     [
-      both("all started, all with output", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
+      both("all started and have printed", (run) => `${(run.startMs / 1000).toFixed(2)} s`),
       both("host", (run) => `+${run.grownMib.toFixed(0)} MiB`),
       both("fds of the host", (run) => `+${run.fds}`),
-      both(`CPU of the host, of ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
+      both(`CPU time of the host in ${WATCH_MS / 1000} s`, (run) => `${run.hostCpuMs.toFixed(0)} ms`),
       both(
-        `CPU of the shells and loggers, of ${WATCH_MS / 1000} s`,
+        `CPU time of the shells and loggers in ${WATCH_MS / 1000} s`,
         (run) => `${run.shellCpuMs.toFixed(0)} ms`,
       ),
-      both(`lines that one of them prints in ${WATCH_MS / 1000} s`, (run) => run.lines),
+      both(`lines that one shell prints in ${WATCH_MS / 1000} s`, (run) => run.lines),
       both(
-        "reading what one of them has new, median / p99",
+        "reading the new output of one shell, median / p99",
         (run) => `${run.read.toFixed(3)} / ${run.readP99.toFixed(3)} ms`,
       ),
       both("all killed", (run) => `${(run.killMs / 1000).toFixed(2)} s`),
@@ -66,7 +66,12 @@ function report(quiet, chatty) {
     target(`${COUNT} ${title} killed`, run.killMs / 1000, { atMost: 3 }, " s");
     target(`survivors and zombies of ${COUNT} ${title}`, run.live + run.zombies, { atMost: 0 });
   }
-  target(`CPU of ${COUNT} quiet shells, of ${WATCH_MS / 1000} s`, quiet.shellCpuMs, { atMost: 50 }, " ms");
+  target(
+    `CPU time of ${COUNT} quiet shells in ${WATCH_MS / 1000} s`,
+    quiet.shellCpuMs,
+    { atMost: 50 },
+    " ms",
+  );
 }
 
 async function thousand(command) {
@@ -94,12 +99,12 @@ async function thousand(command) {
       reads.push(await timed(() => shells[(round * 7) % COUNT].getNewOutput()));
       await sleep(1);
     }
-    // The most there was: what prints is also read. By now each is there to be killed, and can be found.
+    // The peak: shells that print are also read. By now every shell runs and can be found and killed.
     const grownMib = process.resourceUsage().maxRSS / 1024 - before.rss / 1024 ** 2;
     const there = left(shells).live;
     if (there < COUNT) throw new Error(`only ${there} of ${COUNT} shells are there`);
     const killMs = await timed(() => manager.killAll());
-    // Shims that have just ended are zombies until the keeper has taken note of them.
+    // Shims that have just ended are zombies until the keeper reaps them.
     const end = performance.now() + 1_000;
     while (left(shells).zombies > 0 && performance.now() < end) await sleep(20);
     const { live, zombies } = left(shells);
@@ -132,12 +137,12 @@ function each(use) {
     try {
       use(name);
     } catch {
-      // Gone meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }
 
-/** CPU time of what the keeper of this process has started and still runs. */
+/** CPU time of the running processes that this process's keeper started. */
 function shellCpu() {
   let nanoseconds = 0;
   each((pid) => {
@@ -146,7 +151,7 @@ function shellCpu() {
   return nanoseconds / 1e6;
 }
 
-/** Of the commands, by what the process table says; and all that have ended and were not taken note of. */
+/** Counts live command processes and zombies in the process table. */
 function left(shells) {
   const starts = new Map(shells.map(({ started }) => [String(started.commandPid), started.commandStart]));
   let live = 0;
@@ -159,13 +164,13 @@ function left(shells) {
   return { live, zombies };
 }
 
-/** The fields of a process behind its name: its state first. */
+/** The fields of /proc/PID/stat after the name; the state is the first. */
 function statOf(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Whether it bears a tag of our keeper, as a zombie still does: others on this machine do not count. */
+/** Whether the process carries a tag of this process's keeper. Zombies keep their tag. */
 function isOurs(pid) {
   if (!keeperTag) {
     each((one) => {

@@ -1,6 +1,7 @@
-// What a client of an MCP server waits for: the first tools/list, beside `node -e 0`; and calls, beside spawning bash
-// in the client itself; for nacre, the peers and the floor. In turns and in another order each round, so that noise hits
-// all alike. Then how long nacre takes to end in the middle of fifty calls: a client that closes the door waits a second or two before it kills.
+// The waiting times of an MCP client: the first tools/list, compared with `node -e 0`, and calls, compared with
+// spawning bash in the client itself; for nacre, the peers and a minimal server. The order changes each round, so
+// that noise affects all equally. Then how long nacre takes to exit during fifty calls: a client that disconnects
+// waits a second or two before it kills the server.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -34,7 +35,7 @@ try {
   await calls();
   await ends();
   note(
-    "A peer answers `echo hi` through the tool it has for that; desktop-commander waits until it is sure.",
+    "Each peer runs `echo hi` with its own tool. desktop-commander waits until it is sure that the command has ended.",
   );
 } finally {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
@@ -45,10 +46,10 @@ async function starts() {
   const times = new Map(servers.map(({ name }) => [name, []]));
   for (let round = 0; round < STARTS; round++) {
     plain.push(await timed(() => once(spawn(process.execPath, ["-e", "0"]), "exit")));
-    for (const { name, words, env } of shuffled(servers)) {
-      // Slow by an order of magnitude: a few are enough.
+    for (const { name, args, env } of shuffled(servers)) {
+      // Slower by an order of magnitude: a few repetitions are enough.
       if (name === "desktop-commander" && round >= 5) continue;
-      times.get(name).push(await timeToTools(words, env));
+      times.get(name).push(await timeToTools(args, env));
     }
   }
   table(
@@ -64,7 +65,7 @@ async function starts() {
     ],
   );
   target(
-    "time to tools/list, beside `node -e 0`",
+    "time to tools/list, relative to `node -e 0`",
     median(times.get("nacre mcp")) / median(plain),
     { atMost: 2.5 },
     "x",
@@ -86,7 +87,7 @@ async function calls() {
     run: async (command) => (await spawnBash(command, scratch)).output,
     times: Object.fromEntries(commands.map((c) => [c, []])),
   };
-  // Measured once all have run for a while: an agent's hundredth call, not its first.
+  // Warm up first: measure an agent's hundredth call, not its first.
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (const one of shuffled([plain, ...open])) {
       if (one.name === "desktop-commander" && (round < -2 || round >= 10)) continue;
@@ -100,7 +101,7 @@ async function calls() {
   await Promise.all(open.map(({ close }) => close()));
   const ratio = (one, command) => median(plain.times[command]) / median(one.times[command]);
   table(
-    "tools/call, times as fast as spawning bash in the client",
+    "tools/call, speed relative to spawning bash in the client",
     ["server", ...commands],
     open.map((one) => [one.title, ...commands.map((command) => `${ratio(one, command).toFixed(2)}x`)]),
   );
@@ -115,7 +116,12 @@ async function calls() {
     ["echo hi", 1.6],
     ["ls /", 1.05],
   ]) {
-    target(`tools/call of ${command}, beside spawn in the client`, ratio(nacre, command), { atLeast }, "x");
+    target(
+      `tools/call of ${command}, relative to spawn in the client`,
+      ratio(nacre, command),
+      { atLeast },
+      "x",
+    );
   }
 }
 
@@ -124,7 +130,7 @@ async function timedCall({ title, run }, command) {
   const took = await timed(async () => {
     output = await run(command);
   });
-  // An error is quick, too.
+  // A failed command must not count as fast.
   if (command === "echo hi" && !/\bhi\b/.test(output))
     throw new Error(`${title} answered ${command} with ${output}`);
   return took;
@@ -141,17 +147,17 @@ async function ends() {
     for (const [name, end] of Object.entries(ways)) times[name].push(await timeToEnd(servers[0], end));
   }
   table(
-    "From the last word to the exit, in the middle of fifty calls",
+    "From the end-of-file or signal to the exit, during fifty calls",
     ["way", "ms, median / p95"],
     Object.entries(times).map(([name, took]) => [name, spread(took)]),
   );
   const slowest = Math.max(...Object.values(times).map(median));
-  target("the end in the middle of fifty calls", slowest, { atMost: 1000 }, " ms");
+  target("time to exit during fifty calls", slowest, { atMost: 1000 }, " ms");
 }
 
-/** Half of the calls run in the background, the others wait for their turn in the session. */
-async function timeToEnd({ words, env }, end) {
-  const child = spawn(process.execPath, words, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
+/** Half of the calls run in the background, the others wait in the session's queue. */
+async function timeToEnd({ args, env }, end) {
+  const child = spawn(process.execPath, args, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
   const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   say(HELLO);
   for (let id = 1; id <= 50; id++) {
@@ -159,7 +165,7 @@ async function timeToEnd({ words, env }, end) {
     const command = "sleep 1000 & sleep 1000";
     say({ id, method: "tools/call", params: { name: "Bash", arguments: { command, ...background } } });
   }
-  // Hello, and those in the background, are answered.
+  // Wait for the answers to initialize and to the background calls.
   await new Promise((resolve) => {
     let text = "";
     child.stdout.on("data", (chunk) => {
@@ -174,17 +180,17 @@ async function timeToEnd({ words, env }, end) {
   return performance.now() - start;
 }
 
-/** As clients do: hello, wait for the answer, then ask for the tools. */
-async function timeToTools(words, env) {
+/** As clients do: initialize, wait for the answer, then list the tools. */
+async function timeToTools(args, env) {
   const start = performance.now();
-  const child = spawn(process.execPath, words, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(process.execPath, args, { env, cwd: scratch, stdio: ["pipe", "pipe", "ignore"] });
   const say = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   say(HELLO);
   let text = "";
   let isGreeted = false;
   for await (const chunk of child.stdout) {
     text += chunk;
-    // Some servers send notifications in between.
+    // Some servers send notifications before the answer.
     const answered = text
       .split("\n")
       .slice(0, -1)
@@ -198,7 +204,7 @@ async function timeToTools(words, env) {
   }
   const took = performance.now() - start;
   child.stdin.end();
-  // Not every server ends with its client.
+  // Not every server exits when its client does.
   const late = setTimeout(() => child.kill("SIGKILL"), 2_000);
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   clearTimeout(late);

@@ -1,4 +1,4 @@
-// What the benchmarks share: statistics, the plain spawn they compare with, a manager in a scratch directory.
+// Shared by the benchmarks: statistics, the plain spawn they compare with, a manager in a scratch directory.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,13 +14,13 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
-/** In another order each round: none is always measured in the wake of the same other. */
+/** A different order each round, so that none always follows the same other. */
 export function shuffled(values) {
   const rest = [...values];
   return values.map(() => rest.splice(Math.floor(Math.random() * rest.length), 1)[0]);
 }
 
-/** A median with its p95 behind it. */
+/** Median / p95. */
 export const spread = (values) =>
   `${quantile(values, 0.5).toFixed(2)} / ${quantile(values, 0.95).toFixed(2)}`;
 
@@ -30,7 +30,7 @@ export async function timed(work) {
   return performance.now() - start;
 }
 
-/** What everybody does: spawn bash -c with pipes, read both, resolve on close. */
+/** The usual way: spawn bash -c with pipes, read both, resolve on close. */
 export function spawnBash(command, cwd) {
   return new Promise((resolve, reject) => {
     const child = spawn("bash", ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"] });
@@ -42,13 +42,13 @@ export function spawnBash(command, cwd) {
   });
 }
 
-/** Start to result with everything nacre does: spool, tag, drain, record, leftovers. */
+/** From start to result, with everything nacre does: spool, tag, drain, record, leftovers. */
 export async function runShell(manager, command, workingDir = "/tmp") {
   const shell = await manager.createShell({ command, workingDir, background: false });
   const code = await shell.wait();
   const leftovers = await shell.leftovers();
   const output = shell.getAllOutput();
-  // The result is there; tidying up is not on the caller's time.
+  // The caller has its result; the cleanup does not count.
   setImmediate(() => manager.forget(shell));
   return { code, output, leftovers };
 }

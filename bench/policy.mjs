@@ -1,5 +1,6 @@
-// Verdicts on the labelled commands of the corpus, and what one costs; beside cc-safety-net and the patterns that
-// shells for agents usually start from. Then how long hostile text of a megabyte takes. No command is ever run.
+// Verdicts on the labeled commands of the corpus and the time per verdict, compared with cc-safety-net and the
+// patterns that shells for agents usually start from. Then the time for a megabyte of hostile text. No command is
+// ever run.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ const ROUNDS = amount(6, 3);
 const TEXT_BYTES = amount(2 ** 20, 2 ** 16);
 const LINES = amount(80_000, 5_000);
 const facts = { home: "/home/dev", cwd: "/home/dev/proj" };
-/** The nine patterns of the first plan for this tool. */
+/** The nine patterns from the first design of this tool. */
 const PATTERNS = [
   /rm\s+-rf\s+\/\s*$/,
   /rm\s+-rf\s+\/\*/,
@@ -33,7 +34,7 @@ const judges = [
   ["nacre", (command) => judge(command, facts).verdict],
   ["nine regular expressions", (command) => (PATTERNS.some((one) => one.test(command)) ? "deny" : "allow")],
 ];
-// This one looks at the disk: it gets a home and a project that exist, in the place of those the commands name.
+// This judge reads the disk, so the paths in the commands are replaced by a home and a project that exist.
 const home = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const cwd = join(home, "proj");
 mkdirSync(cwd);
@@ -47,7 +48,7 @@ if (safetyNet) {
 }
 
 if (existsSync(corpus)) await score();
-else absent("the corpus of labelled commands", "it is not on this machine, so there are no scores");
+else absent("the corpus of labeled commands", "not on this machine, so there are no scores");
 hostile();
 
 async function score() {
@@ -66,7 +67,7 @@ async function score() {
     times: [],
     cells: ["deny", "ask", "allow"].map((expect) => stopped(verdictOf, expect)),
   }));
-  // In turns, so that noise hits all alike.
+  // Alternating, so that noise affects all equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const { command } of entries) {
       for (const { verdictOf, times } of shuffled(rows)) {
@@ -76,15 +77,8 @@ async function score() {
     }
   }
   table(
-    `${entries.length} labelled commands: the part that is stopped (denied or asked about)`,
-    [
-      "policy",
-      "of those to deny",
-      "of those to ask about",
-      "of the harmless",
-      "ms per command, median",
-      "p99",
-    ],
+    `${entries.length} labeled commands: the share that is stopped (deny or ask)`,
+    ["policy", "of those to deny", "of those to ask", "of the harmless", "ms per command, median", "p99"],
     rows.map(({ title, times, cells }) => [
       title,
       ...cells,
@@ -92,10 +86,8 @@ async function score() {
       quantile(times, 0.99).toFixed(3),
     ]),
   );
-  note("nacre's rules were written with these commands at hand; the others' were not.");
-  note(
-    "cc-safety-net denies or allows, it never asks; what it denies of those to ask about counts as stopped.",
-  );
+  note("The authors of nacre's rules knew these commands; the authors of the others did not.");
+  note("cc-safety-net denies or allows and never asks; a denial of a command to ask counts as stopped.");
   target("a verdict, median", median(rows[0].times), { atMost: 0.2 }, " ms");
   target("a verdict, p99", quantile(rows[0].times, 0.99), { atMost: 5 }, " ms");
 }

@@ -1,5 +1,6 @@
-// What the sandbox costs: a fresh command in workspace-write beside plain bwrap with the same mounts and bash without
-// either, and a command in a sandboxed session beside one without. Interleaved, so that noise hits all alike.
+// The cost of the sandbox: a fresh command in workspace-write, compared with plain bwrap with the same mounts and
+// with bash alone, and a command in a sandboxed session, compared with one without. The ways alternate, so that noise
+// affects all equally.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ const open = (name, options) => new ShellManager({ stateRoot: join(base, name), 
 const off = open("off", {});
 const boxed = open("boxed", { sandbox: "workspace-write" });
 
-// The proxies of the peer would keep this process alive.
+// The peer's proxies would keep this process alive.
 const endings = [];
 try {
   await Promise.all([off.warmUp(), boxed.warmUp()]);
@@ -59,10 +60,10 @@ async function fresh() {
   );
   const added = middle("nacre sandboxed") - middle("nacre");
   const plain = middle("bwrap") - middle("bash");
-  target("what the sandbox adds, beside what plain bwrap adds", added / plain, { atMost: 1.3 }, "x");
+  target("what the sandbox adds, relative to plain bwrap", added / plain, { atMost: 1.3 }, "x");
   if (srt) {
     const theirs = middle(SRT) - middle("bash");
-    target("what sandbox-runtime adds, beside ours", theirs / added, { atLeast: 3 }, "x");
+    target("what sandbox-runtime adds, relative to nacre", theirs / added, { atLeast: 3 }, "x");
   }
 }
 
@@ -79,7 +80,7 @@ async function sessions() {
     }
     const ratio = median(times[1]) / median(times[0]);
     rows.push([command, `${ratio.toFixed(2)}x`, spread(times[1]), spread(times[0])]);
-    target(`${command} in a sandboxed session, beside one without`, ratio, { atMost: 1.2 }, "x");
+    target(`${command} in a sandboxed session, relative to one without`, ratio, { atMost: 1.2 }, "x");
   }
   table(
     "In a session, milliseconds as median / p95",
@@ -94,12 +95,12 @@ async function run(manager, command) {
   return shell;
 }
 
-/** Tidying up is not on the caller's time. */
+/** The cleanup does not count. */
 function forget(manager, shell) {
   setImmediate(() => manager.forget(shell));
 }
 
-/** The arguments of a real start, without what only we use: descriptors, and placeholders, which are gone by now. */
+/** The arguments of a real start, without those specific to nacre: descriptors, and placeholders, which no longer exist. */
 function sameMounts(file) {
   const args = readFileSync(file, "utf8").split("\0").slice(0, -1);
   for (const option of ["--seccomp", "--json-status-fd"]) {
@@ -136,7 +137,7 @@ async function loadSrt() {
     const { code } = await spawnBash(await SandboxManager.wrapWithSandbox("true"));
     if (code !== 0) throw new Error(`\`true\` ends with ${code} in its sandbox`);
   } catch (error) {
-    absent(SRT, `it cannot work here: ${error.message.split("\n")[0]}`);
+    absent(SRT, `it does not work here: ${error.message.split("\n")[0]}`);
     return undefined;
   }
   endings.push(() => SandboxManager.reset());

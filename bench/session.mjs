@@ -1,4 +1,5 @@
-// What a session costs beyond its commands (latency.mjs has those): commands back to back, a long one, a restart.
+// The cost of a session apart from its commands, which latency.mjs measures: commands back to back, a long command, a
+// restart.
 
 import { median, sleep, spawnBash, spread, timed, withManager } from "./measure.mjs";
 import { amount } from "./shared/amount.mjs";
@@ -25,7 +26,7 @@ await withManager(async (manager) => {
     rows.push([command, `${(median(plain) / median(ours)).toFixed(2)}x`, spread(ours), spread(plain)]);
   }
   table(
-    "A session beside spawn, back to back, milliseconds as median / p95",
+    "A session and spawn, back to back, milliseconds as median / p95",
     ["command", "times as fast", "session", "spawn"],
     rows,
   );

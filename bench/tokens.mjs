@@ -1,5 +1,5 @@
-// What a model reads: the schemas of the shell tools, and the results of five recorded tasks, counted in tokens
-// (o200k_base), beside the tools of two peers. Every tool does each task the way its description says.
+// What a model reads: the schemas of the shell tools and the results of five recorded tasks, counted in tokens
+// (o200k_base), compared with the tools of two peers. Each tool does each task the way its description says.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ try {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Programs that print what such programs print, the same each time. */
+/** Programs with realistic and reproducible output. */
 function writePrograms() {
   const passes = Array.from(
     { length: 60 },
@@ -66,7 +66,7 @@ printf '\\n\\033[1mdist/index.js\\033[0m  142.11 kB\\nbuilt in 3.21s\\n'`,
   );
 }
 
-/** Runs the five tasks; each is a list of what the model was answered. */
+/** Runs the five tasks. Returns the list of answers to the model for each. */
 async function record({ run, serve, stop }) {
   const test = [await run("bash tests.sh")];
   const build = [await run("bash build.sh")];
@@ -80,7 +80,7 @@ async function ours() {
   const kit = await createToolkit({ workingDir: dir, stateRoot: join(scratch, "state") });
   const call = async (name, args) => {
     const { output, error, metadata, notes } = await kit.call(name, args);
-    // As over MCP: the error, the output, the notes.
+    // As over MCP: error, output, notes.
     const text = [error, output, ...(notes ?? [])].filter(Boolean).join("\n");
     return { text, metadata };
   };
@@ -132,7 +132,7 @@ async function desktopCommander() {
   };
 }
 
-/** It has no background: what is to go on is started with `&`, as its users do. */
+/** This tool has no background mode, so long-running programs are started with `&`, as its users do. */
 async function piTool() {
   const pi = await importPeer("pi");
   if (!pi) return undefined;
@@ -167,7 +167,7 @@ function report() {
   });
   const [nacre, ...peers] = rows;
   table(
-    "Tokens a model reads: the sum, as a part of nacre's",
+    "Tokens a model reads: sum relative to nacre",
     ["tool", "times nacre's"],
     rows.map(({ title, sum }) => [title, `${(sum / nacre.sum).toFixed(2)}x`]),
   );
@@ -178,11 +178,9 @@ function report() {
   );
   if (peers.length > 0) {
     const best = Math.min(...peers.map(({ sum }) => sum));
-    target("tokens in sum, as a part of the best peer's", (nacre.sum / best) * 100, { atMost: 60 }, " %");
+    target("sum of tokens, relative to the best peer", (nacre.sum / best) * 100, { atMost: 60 }, " %");
   }
-  note(
-    "Of desktop-commander only the five tools that run and read processes are counted; it lists many more.",
-  );
+  note("Counts only the five tools of desktop-commander that run and read processes; it lists many more.");
   if (process.env.BENCH_TEXTS) {
     for (const { title, results } of tools)
       for (const [i, texts] of results.entries()) {

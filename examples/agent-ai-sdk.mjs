@@ -1,4 +1,4 @@
-// An agent with the Vercel AI SDK. The model is a fake one on loopback; put a real provider in its place.
+// An agent with the Vercel AI SDK. The model is a local fake; replace it with a real provider.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs } from "ai";
 import { createToolkit } from "nacre";

@@ -1,4 +1,4 @@
-// An agent with LangChain: the loop by hand, to show all of it. The model is a fake one on loopback.
+// An agent with LangChain, with an explicit loop. The model is a local fake.
 import { HumanMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { createToolkit } from "nacre";

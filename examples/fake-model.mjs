@@ -1,5 +1,5 @@
-// Stands in for a model, on loopback: asks for each of the given tool calls in turn, then repeats the last thing it
-// was told. It speaks enough of OpenAI's chat completions and of Anthropic's messages for the examples here.
+// A local fake model: requests each of the given tool calls in turn, then repeats the last tool result. It implements the
+// parts of OpenAI's chat completions and Anthropic's messages that these examples use.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
@@ -8,10 +8,10 @@ export async function fakeModel(...calls) {
   const server = createServer(async (request, response) => {
     const { messages } = JSON.parse(await textOf(request));
     const call = calls[turn++];
-    const said = `The tool said: ${lastTextIn(messages).trim()}`;
+    const answerText = `The tool said: ${lastTextIn(messages).trim()}`;
     const answer = request.url.endsWith("/messages")
-      ? anthropicMessage(call, said)
-      : chatCompletion(call, said);
+      ? anthropicMessage(call, answerText)
+      : chatCompletion(call, answerText);
     response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
   });
   server.listen(0, "127.0.0.1");
@@ -25,7 +25,7 @@ async function textOf(request) {
   return Buffer.concat(parts).toString();
 }
 
-/** The text of the last message, whatever it is wrapped in. */
+/** The text of the last message, from any nesting of content blocks. */
 function lastTextIn(messages) {
   let value = messages.at(-1).content;
   while (typeof value !== "string")
@@ -33,7 +33,7 @@ function lastTextIn(messages) {
   return value;
 }
 
-function chatCompletion(call, said) {
+function chatCompletion(call, text) {
   const toolCalls = call && [
     {
       id: "call_1",
@@ -50,20 +50,20 @@ function chatCompletion(call, said) {
       {
         index: 0,
         finish_reason: call ? "tool_calls" : "stop",
-        message: { role: "assistant", content: call ? null : said, ...(call && { tool_calls: toolCalls }) },
+        message: { role: "assistant", content: call ? null : text, ...(call && { tool_calls: toolCalls }) },
       },
     ],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   };
 }
 
-function anthropicMessage(call, said) {
+function anthropicMessage(call, text) {
   return {
     id: "msg_1",
     type: "message",
     role: "assistant",
     model: "fake",
-    content: [call ? { type: "tool_use", id: "call_1", ...call } : { type: "text", text: said }],
+    content: [call ? { type: "tool_use", id: "call_1", ...call } : { type: "text", text }],
     stop_reason: call ? "tool_use" : "end_turn",
     usage: { input_tokens: 1, output_tokens: 1 },
   };

@@ -1,4 +1,4 @@
-// Rules of your own, on top of the built-in ones, and a person who is asked.
+// Adds a rule to the built-in ones, and asks a person when the policy requires approval.
 import { createToolkit } from "nacre";
 
 const kit = await createToolkit({

@@ -1,5 +1,5 @@
-// What a command may touch: it writes in its own directory and nowhere else, and has no network. The policy is off
-// here, to show the wall and not the guard rail before it.
+// A sandboxed command can write only to its own directory and has no network. The policy is off here, so that the sandbox
+// stops the commands.
 // Needs bubblewrap (Debian: apt-get install bubblewrap).
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,15 +1,15 @@
-// The few figures that README.md names, taken from the findings of a whole run, word for word as the report has them.
+// The figures in README.md, copied from the results of a complete benchmark run.
 
 const BEGIN = "<!-- figures: written by npm run bench -->";
 const END = "<!-- end of figures -->";
 
-/** The page with its figures replaced; a page without a place for them stays as it is. */
+/** Replaces the figures in the page. A page without the two marks stays unchanged. */
 export function withFigures(readme, findings) {
   const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
   if (begin < 0 || end < begin) return readme;
   const rows = rowsOf((bench, title, row, column) => cellOf(findings, bench, title, row, column));
   const lines = [
-    "| what | nacre | beside |",
+    "| what | nacre | others |",
     "| --- | --- | --- |",
     ...rows.map((row) => `| ${row.join(" | ")} |`),
   ];
@@ -17,55 +17,55 @@ export function withFigures(readme, findings) {
 }
 
 function rowsOf(cell) {
-  const small = (way) => cell("latency", /^Times as fast.*small hosts/, way, "echo hi");
-  const large = (way) => cell("latency", /^Times as fast.*a host of/, way, "echo hi");
+  const small = (way) => cell("latency", /^Speed relative.*small hosts/, way, "echo hi");
+  const large = (way) => cell("latency", /^Speed relative.*a host of/, way, "echo hi");
   const escaped = (killer) => cell("kill", /escapes/, killer, "survive");
   const call = (server) => cell("mcp", /^tools\/call, milliseconds/, server, "echo hi");
   const stopped = (policy) =>
-    `${cell("policy", /labelled/, policy, "of those to deny")}, ${cell("policy", /labelled/, policy, "of the harmless")}`;
+    `${cell("policy", /labeled/, policy, "of those to deny")}, ${cell("policy", /labeled/, policy, "of the harmless")}`;
   const tokens = (tool) => cell("tokens", /^Tokens a model reads$/, tool, "sum");
   const blocked = (column) => cell("event-loop-block", /event loop/, "a large host", column);
-  const beside = (names, show) => names.map((name) => `${name} ${show(name)}`).join(", ");
+  const others = (names, show) => names.map((name) => `${name} ${show(name)}`).join(", ");
   return [
     [
-      '`echo hi` in a session, times as fast as `spawn("bash", …)`',
+      '`echo hi` in a session, speed relative to `spawn("bash", …)`',
       small("nacre session"),
-      beside(["execa", "zx", "pi bash tool"], small),
+      others(["execa", "zx", "pi bash tool"], small),
     ],
     [
-      "the same in a host of two gigabytes",
+      "the same in a 2 GB host process",
       large("nacre session"),
-      beside(["execa", "zx", "pi bash tool"], large),
+      others(["execa", "zx", "pi bash tool"], large),
     ],
     [
-      "event loop blocked by a start in such a host, median and worst",
+      "event loop blocked by a start in a 2 GB host process, median and worst",
       blocked("nacre, median and worst"),
       `spawn ${blocked("spawn, median and worst")}`,
     ],
     [
       "`echo hi` over MCP, ms (median / p95)",
       call("nacre mcp"),
-      beside(["mcp-server-commands", "desktop-commander"], call),
+      others(["mcp-server-commands", "desktop-commander"], call),
     ],
     [
-      "of fourteen escapes, those that survive a kill",
+      "processes that survive a kill (14 ways to escape)",
       escaped("nacre"),
-      beside(["kill(-pgid)", "tree-kill", "desktop-commander"], escaped),
+      others(["kill(-pgid)", "tree-kill", "desktop-commander"], escaped),
     ],
     [
-      "dangerous commands stopped, and harmless ones",
+      "dangerous commands stopped, harmless commands wrongly stopped",
       stopped("nacre"),
-      beside(["cc-safety-net", "nine regular expressions"], stopped),
+      others(["cc-safety-net", "nine regular expressions"], stopped),
     ],
     [
-      "tokens of schemas and five tasks",
+      "tokens for tool schemas and five tasks",
       tokens("nacre"),
-      beside(["pi bash tool", "desktop-commander"], tokens),
+      others(["pi bash tool", "desktop-commander"], tokens),
     ],
   ];
 }
 
-/** The cell of the row that begins with this name; "-" where a peer took no part. */
+/** The cell in the row that starts with this name; "-" if that peer was not measured. */
 function cellOf({ benches }, bench, title, name, column) {
   const table = benches.find((one) => one.name === bench)?.tables.find((one) => title.test(one.title));
   const row = table?.rows.find(([first]) => first === name || first.startsWith(`${name} `));

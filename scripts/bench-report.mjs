@@ -1,4 +1,4 @@
-// The findings of the benchmarks as a page: what was missed first, then the machine, then the figures.
+// Formats the benchmark results as bench/REPORT.md: missed targets first, then the machine, then the figures.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { asMarkdown } from "../bench/shared/report.mjs";
 import { root } from "./setup.mjs";
 
-/** The machine and the versions; no names and no paths of it. */
-export function surroundings(busyBefore) {
+/** The machine and the versions, without host names and paths. */
+export function machineInfo(loadBefore) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const bash = execFileSync("bash", ["-c", "printf %s $BASH_VERSION"], { encoding: "utf8" });
   return {
@@ -16,15 +16,15 @@ export function surroundings(busyBefore) {
       cpu: cpus()[0]?.model ?? "unknown",
       cores: availableParallelism(),
       memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
-      busyBefore,
+      loadBefore,
       kernel: `Linux ${release().split("-")[0]} ${arch()}`,
     },
     versions: { nacre: version, node: process.version, bash },
   };
 }
 
-/** How much else went on in the minute before, per core: what is measured on a busy machine is slower, and unsteady. */
-export function busyness() {
+/** Load per core in the last minute. On a busy machine, results are slower and vary more. */
+export function loadPerCore() {
   return Number((loadavg()[0] / availableParallelism()).toFixed(1));
 }
 
@@ -43,18 +43,15 @@ export function reportOf({ date, machine, versions, seconds, benches }) {
       : `${targets.length - missed.length} of ${targets.length} targets are met. Missed:`,
     "",
     ...missed.map(({ what, wanted, got }) => `- ${what}: ${got}, wanted ${wanted}`),
-    ...failed.map(
-      ({ name }) =>
-        `- the benchmark ${name}, which did not come to its end: some of its targets may not be counted`,
-    ),
+    ...failed.map(({ name }) => `- the benchmark ${name} failed: some of its targets may be missing here`),
     ...(missed.length + failed.length > 0 ? [""] : []),
     `One run of \`npm run bench\` on ${date}, ${Math.ceil(seconds / 60)} minutes long, written by the run itself. ${machine.cpu},`,
     `${machine.cores} cores, ${machine.memory}, ${machine.kernel}; nacre ${versions.nacre}, Node ${versions.node.slice(1)}, bash ${versions.bash}.`,
-    `Before the run ${machine.busyBefore} processes per core wanted to run${machine.busyBefore > 0.5 ? ": the machine was busy with other work" : ""}.`,
-    "What is compared is measured in turns, in the same minute: the ratios say more than the milliseconds.",
+    `The load before the run was ${machine.loadBefore} per core${machine.loadBefore > 0.5 ? ": the machine was busy with other work" : ""}.`,
+    "Measurements of compared programs alternate within the same minute, so ratios are more reliable than milliseconds.",
     "",
-    absent.length === 0 ? "Every peer took part." : "Peers that took no part:",
-    ...(absent.length === 0 ? [] : ["", ...absent.map((words) => `- ${words}`)]),
+    absent.length === 0 ? "Every peer was measured." : "Peers that could not be measured:",
+    ...(absent.length === 0 ? [] : ["", ...absent.map((line) => `- ${line}`)]),
     "",
     ...benches.flatMap(section),
   ];
@@ -69,7 +66,7 @@ function section({ name, about, tables, targets, notes, text }) {
     "",
     ...tables.flatMap(({ title, columns, rows }) => [`**${title}**`, "", asMarkdown(columns, rows), ""]),
     ...(text ? ["```", text, "```", ""] : []),
-    ...notes.flatMap((words) => [words, ""]),
+    ...notes.flatMap((note) => [note, ""]),
     ...(targets.length > 0
       ? [
           "**Targets**",
@@ -84,7 +81,7 @@ function section({ name, about, tables, targets, notes, text }) {
   ];
 }
 
-/** What npm and others say may name machines and paths. */
-function clean(words) {
-  return words.replace(/https?:\/\/\S+/g, "the registry").replace(/(^|\s)\/\S+/g, "$1a file");
+/** Removes host names and paths from the messages of npm and other programs. */
+function clean(message) {
+  return message.replace(/https?:\/\/\S+/g, "the registry").replace(/(^|\s)\/\S+/g, "$1a file");
 }

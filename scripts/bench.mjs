@@ -1,6 +1,6 @@
-// npm run bench [-- --json] [--only NAME]... [--quick]: every benchmark in a process of its own, one after the other. A
-// whole run writes bench/REPORT.md and the figures in README.md; with --json the findings go to stdout and everything
-// else to stderr. --quick does a little of each, to see that they work: its figures mean nothing and are not kept.
+// npm run bench [-- --json] [--only NAME]... [--quick]: runs each benchmark in its own process, one after the other. A
+// complete run writes bench/REPORT.md and the figures in README.md. With --json the results go to stdout and everything
+// else to stderr. --quick runs a short form of each to check that it works; its figures are meaningless and not stored.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { forgetFailures } from "../bench/shared/peers.mjs";
 import { withFigures } from "./bench-figures.mjs";
-import { busyness, reportOf, surroundings } from "./bench-report.mjs";
+import { loadPerCore, machineInfo, reportOf } from "./bench-report.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
-/** In the order of the report; others follow. */
+/** The order in the report; others follow. */
 const ORDER = [
   "latency",
   "fresh-command",
@@ -38,30 +38,30 @@ const all = readdirSync(join(root, "bench"))
 const wanted = [...values.only, ...positionals].flatMap((names) => names.split(","));
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  console.error(`bench: there is no ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
+  console.error(`bench: unknown benchmark ${unknown.join(", ")}. Known: ${all.join(", ")}.`);
   process.exit(2);
 }
 
 ensureBuilt();
 forgetFailures();
 const names = wanted.length > 0 ? wanted : all;
-const busyBefore = busyness();
+const loadBefore = loadPerCore();
 const began = performance.now();
 const benches = names.map(measure);
 const findings = {
-  ...surroundings(busyBefore),
+  ...machineInfo(loadBefore),
   seconds: Math.round((performance.now() - began) / 1000),
   benches,
 };
 if (values.json) console.log(JSON.stringify(findings, null, 2));
-// A part of it would replace figures by none.
+// A partial run would replace figures by nothing.
 if (wanted.length === 0 && !values.quick) {
   writeFileSync(join(root, "bench/REPORT.md"), reportOf(findings));
   const readme = join(root, "README.md");
   writeFileSync(readme, withFigures(readFileSync(readme, "utf8"), findings));
 }
 const failed = benches.filter((bench) => bench.failed);
-for (const { name } of failed) console.error(`bench: ${name} did not come to its end, see above`);
+for (const { name } of failed) console.error(`bench: ${name} failed, see above`);
 if (values.quick && failed.length === 0) console.error(`bench: ${benches.length} of ${benches.length} work`);
 process.exitCode = failed.length > 0 ? 1 : 0;
 
@@ -74,19 +74,19 @@ function measure(name) {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",
     maxBuffer: 64 * 1024 ** 2,
-    // A bash of the first level whose stdin is a socket, as that of a child of Node is, reads the person's .bashrc.
+    // Node gives children a socket as stdin. With a socket and SHLVL unset, bash would read the user's .bashrc.
     env: { ...process.env, SHLVL: "2", BENCH_RESULT: file, BENCH_QUICK: values.quick ? "1" : "" },
   });
   process[values.json ? "stderr" : "stdout"].write(stdout);
   const found = existsSync(file)
     ? JSON.parse(readFileSync(file, "utf8"))
-    : // It only prints: that, then, as it is.
+    : // A benchmark without a result file: report what it printed.
       { tables: [], targets: [], notes: [], peers: [], text: stdout.trim() };
   rmSync(scratch, { recursive: true, force: true });
   return { name, about: aboutOf(path), failed: status !== 0, ...found };
 }
 
-/** What a benchmark says of itself: the comment it opens with. */
+/** The header comment of a benchmark. */
 function aboutOf(path) {
   const lines = readFileSync(path, "utf8").split("\n");
   const end = lines.findIndex((line) => !line.startsWith("//"));

@@ -1,5 +1,5 @@
-// npm run clients [-- NAME...]: real MCP clients against `nacre mcp`: each lists the tools and runs a command, driven
-// by a fake model on this machine. They are installed into .cache/clients, and that takes a while; not a part of npm test.
+// npm run clients [-- NAME...]: real MCP clients against `nacre mcp`. Each lists the tools and runs a command, driven by a
+// fake model on this machine. Installs the clients into .cache/clients, which takes a while, so npm test does not run it.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ ensureBuilt();
 const home = installAside("clients", PACKAGES);
 const node24 = nodeIn(home);
 const nacre = join(root, "dist/cli/main.js");
-// No client prints this that has not run it.
+// The expected output does not appear in the command, so a client that prints it has run the command.
 const COMMAND = "echo $((6 * 7))-from-nacre";
 const EXPECTED = "42-from-nacre";
 
@@ -31,33 +31,33 @@ const wanted = process.argv.slice(2);
 let failed = 0;
 for (const [name, drive] of Object.entries(CLIENTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const place = mkdtempSync(join(tmpdir(), "nacre-client-"));
+  const folder = mkdtempSync(join(tmpdir(), "nacre-client-"));
   try {
-    const { tools, result } = await drive(place);
+    const { tools, result } = await drive(folder);
     const missing = ["Bash", "BashOutput", "KillShell"].filter(
       (tool) => !tools.some((known) => known.endsWith(tool)),
     );
-    if (missing.length > 0) throw new Error(`it did not offer ${missing.join(", ")} but ${tools.join(", ")}`);
+    if (missing.length > 0) throw new Error(`it offered no ${missing.join(", ")} but ${tools.join(", ")}`);
     if (!result.includes(EXPECTED)) throw new Error(`the result was: ${result.slice(0, 2_000)}`);
     console.log(`ok      ${name}: 3 tools, and a result: ${JSON.stringify(result.slice(0, 160))}`);
   } catch (error) {
     failed++;
     console.log(`FAILED  ${name}: ${error.message}`);
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 process.exit(failed === 0 ? 0 : 1);
 
-async function inspector(place) {
-  const cli = (...words) =>
-    run(place, node24, [
+async function inspector(folder) {
+  const cli = (...args) =>
+    run(folder, node24, [
       bin("@modelcontextprotocol/inspector"),
       "--cli",
       process.execPath,
       nacre,
       "mcp",
-      ...words,
+      ...args,
     ]);
   const { tools } = JSON.parse(firstJson(await cli("--method", "tools/list")));
   const result = await cli(
@@ -66,9 +66,9 @@ async function inspector(place) {
   return { tools: tools.map(({ name }) => name), result };
 }
 
-async function claude(place) {
+async function claude(folder) {
   return await withModel(async (model) => {
-    const config = join(place, "mcp.json");
+    const config = join(folder, "mcp.json");
     writeFileSync(
       config,
       JSON.stringify({ mcpServers: { nacre: { command: process.execPath, args: [nacre, "mcp"] } } }),
@@ -79,7 +79,7 @@ async function claude(place) {
       `claude-code-${process.platform}-${process.arch}`,
       "claude",
     );
-    const words = [
+    const args = [
       "-p",
       "run it",
       "--mcp-config",
@@ -88,7 +88,7 @@ async function claude(place) {
       "--allowedTools",
       "mcp__nacre",
     ];
-    return await run(place, binary, words, {
+    return await run(folder, binary, args, {
       ANTHROPIC_BASE_URL: model.url,
       ANTHROPIC_API_KEY: "not-a-key",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -98,32 +98,32 @@ async function claude(place) {
   });
 }
 
-async function codex(place) {
+async function codex(folder) {
   return await withModel(async (model) => {
     const settings = [
       'model="fake"',
       'model_provider="fake"',
       `model_providers.fake={name="fake",base_url="${model.url}/v1",wire_api="responses",requires_openai_auth=false}`,
-      `mcp_servers.nacre={command="${process.execPath}",args=["${nacre}","mcp"],env={NACRE_HOME="${join(place, "state")}"},default_tools_approval_mode="approve"}`,
+      `mcp_servers.nacre={command="${process.execPath}",args=["${nacre}","mcp"],env={NACRE_HOME="${join(folder, "state")}"},default_tools_approval_mode="approve"}`,
     ];
-    const words = ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
-    for (const setting of settings) words.push("-c", setting);
-    return await run(place, node24, [bin("@openai/codex"), ...words, "run it"]);
+    const args = ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+    for (const setting of settings) args.push("-c", setting);
+    return await run(folder, node24, [bin("@openai/codex"), ...args, "run it"]);
   });
 }
 
-async function gemini(place) {
+async function gemini(folder) {
   return await withModel(async (model) => {
-    mkdirSync(join(place, ".gemini"));
+    mkdirSync(join(folder, ".gemini"));
     writeFileSync(
-      join(place, ".gemini/settings.json"),
+      join(folder, ".gemini/settings.json"),
       JSON.stringify({
         security: { auth: { selectedType: "gemini-api-key" } },
         mcpServers: { nacre: { command: process.execPath, args: [nacre, "mcp"], trust: true } },
       }),
     );
     return await run(
-      place,
+      folder,
       node24,
       [bin("@google/gemini-cli"), "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p", "run it"],
       { GEMINI_API_KEY: "not-a-key", GOOGLE_GEMINI_BASE_URL: model.url, GEMINI_CLI_TRUST_WORKSPACE: "true" },
@@ -131,7 +131,7 @@ async function gemini(place) {
   });
 }
 
-async function opencode(place) {
+async function opencode(folder) {
   return await withModel(async (model) => {
     const config = {
       provider: {
@@ -145,15 +145,15 @@ async function opencode(place) {
       autoupdate: false,
       share: "disabled",
     };
-    writeFileSync(join(place, "opencode.json"), JSON.stringify(config));
+    writeFileSync(join(folder, "opencode.json"), JSON.stringify(config));
     const binary = join(home, "node_modules", `opencode-${process.platform}-${process.arch}`, "bin/opencode");
-    return await run(place, binary, ["run", "-m", "fake/fake", "run it"], {
+    return await run(folder, binary, ["run", "-m", "fake/fake", "run it"], {
       OPENCODE_DISABLE_MODELS_FETCH: "1",
     });
   });
 }
 
-/** Runs an agent against the fake model; what the model has seen is what counts. */
+/** Runs an agent against the fake model. The model's requests prove what the agent did. */
 async function withModel(drive) {
   const model = await startFakeModel(COMMAND);
   let output = "";
@@ -179,11 +179,11 @@ function bin(name) {
   return join(folder, typeof bin === "string" ? bin : Object.values(bin)[0]);
 }
 
-/** With a home of its own, so that no user's settings are read or changed. */
-async function run(place, file, args, env = {}) {
+/** Uses a temporary home directory, so that the client neither reads nor changes the user's settings. */
+async function run(folder, file, args, env = {}) {
   const child = spawn(file, args, {
-    cwd: place,
-    env: { PATH: process.env.PATH, HOME: place, NACRE_HOME: join(place, "state"), ...env },
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, NACRE_HOME: join(folder, "state"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: PATIENCE_MS,
     killSignal: "SIGKILL",

@@ -1,6 +1,6 @@
-// Run after changing dependencies: `npm install` leaves out of the lockfile the optional packages for other
-// platforms that the registry it talks to does not offer, and `npm ci` then refuses the lockfile. This adds
-// them, with the exact version their parent asks for; npm skips them by platform without fetching anything.
+// Run this after changing dependencies. If a registry lacks the optional packages for other platforms, `npm install` omits
+// them from the lockfile, and `npm ci` then rejects it. This adds them with the exact version that their parent requires.
+// npm skips them by platform without fetching anything.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
@@ -16,7 +16,7 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     const platform = platformOf(name);
     if (!platform || !/^\d+\.\d+\.\d+/.test(version) || found?.version === version) continue;
     const { cpu, libc, os } = platform;
-    // In the order in which npm writes them, or its next run moves the lines about.
+    // npm's own order of keys: otherwise its next run reorders the lines.
     lock.packages[lock.packages[beside] ? nested : beside] = {
       version,
       ...(cpu ? { cpu } : {}),

@@ -1,12 +1,13 @@
-// npm run conformance: the official conformance suite against a server with its fixtures on our transport code. What is
-// expected to fail, and why, is in test/conformance/expected-failures-*.yml. Installs the suite into .cache/conformance.
+// npm run conformance: the official MCP conformance suite against a server with its fixtures on our transport code.
+// test/conformance/expected-failures-*.yml lists the expected failures with reasons. Installs the suite into
+// .cache/conformance.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
 import { ensureInstalled, root } from "./setup.mjs";
 
-// The suite needs a newer Node than nacre does, which also runs the fixtures as they are.
+// The suite needs a newer Node than nacre. That Node also runs the TypeScript fixtures directly.
 const PACKAGES = {
   [NODE]: NODE_24,
   "conformance-2025": "npm:@modelcontextprotocol/conformance@0.1.16",
@@ -27,11 +28,11 @@ let failed = 0;
 try {
   const [line] = await once(fixture.stdout, "data");
   const url = line.toString().trim();
-  for (const [name, words, era] of RUNS) {
+  for (const [name, options, era] of RUNS) {
     console.log(`\n== ${name} against ${url}`);
     const expected = join(root, "test/conformance", `expected-failures-${era}.yml`);
     const program = join(home, "node_modules", name, "dist/index.js");
-    const args = [program, "server", "--url", url, "--expected-failures", expected, ...words];
+    const args = [program, "server", "--url", url, "--expected-failures", expected, ...options];
     const { status } = spawnSync(node, args, { cwd: home, stdio: "inherit" });
     if (status !== 0) failed++;
   }

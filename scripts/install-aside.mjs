@@ -1,15 +1,15 @@
-// Programs from npm that a single script needs, in .cache/NAME: installed anew only when what is wanted changes.
+// Installs npm packages that a single script needs into .cache/NAME. Repeats only if the list of packages changes.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./setup.mjs";
 
-/** The package that holds Node for this machine. */
+/** The npm package with a Node executable for this machine. */
 export const NODE = `node-${process.platform}-${process.arch}`;
-/** For programs that need a newer one than nacre does. */
+/** For programs that need a newer Node than nacre does. */
 export const NODE_24 = "24.21.0";
 
-/** Returns the folder that node_modules is in. */
+/** Returns the folder that contains node_modules. */
 export function installAside(name, packages) {
   const home = join(root, ".cache", name);
   const stamp = join(home, "installed.json");
@@ -26,7 +26,7 @@ export function installAside(name, packages) {
   return home;
 }
 
-/** Node itself, where `NODE` is among the packages. */
+/** The Node executable, if `NODE` is among the packages. */
 export function nodeIn(home) {
   return join(home, "node_modules", NODE, "bin/node");
 }

@@ -1,7 +1,6 @@
-// npm run newcomer: what happens to a user who follows README.md. Packs the package, installs it
-// into an empty project, checks the types of every ts block there and runs it, runs every line of the sh blocks, starts
-// the server of every client's configuration and asks it for its tools; then the same program on newer Nodes. Prints
-// what was run and what it came to.
+// npm run newcomer: does what README.md says. Packs the package and installs it into an empty project. Type-checks and runs
+// every ts block, runs every line of the sh blocks, and starts the server of every client configuration to list its tools.
+// Then runs the ts blocks on newer Node versions. Prints each step and its result.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +13,8 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 const NEWER_NODES = ["22.23.3", NODE_24];
 const SNIPPET_MAX_MS = 60_000;
-/** Lines of sh blocks that are not run here, each with its reason. */
-const NOT_RUN = { "npm test": "the whole of the tests, which run by themselves" };
+/** Lines of sh blocks that this script does not run, with the reason. */
+const NOT_RUN = { "npm test": "CI runs the tests separately" };
 
 ensureBuilt();
 const base = mkdtempSync(join(tmpdir(), "nacre-newcomer-"));
@@ -35,13 +34,13 @@ try {
   const configurations = ["text", "toml", "json"].flatMap((language) => blocksOf(readme, language));
   for (const block of configurations) report(titleOf(block), await listsTools(block));
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
-  const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages with all it needs`;
-  report(`README.md says what it weighs: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
+  const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages including dependencies`;
+  report(`README.md states the package size: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
 } finally {
   if (existsSync(dir)) runLine("nacre kill --all");
   rmSync(base, { recursive: true, force: true });
 }
-console.log(failures === 0 ? "A newcomer gets through." : `${failures} step(s) failed.`);
+console.log(failures === 0 ? "Every step of README.md works." : `${failures} step(s) failed.`);
 process.exit(failures === 0 ? 0 : 1);
 
 function pack() {
@@ -53,7 +52,7 @@ function pack() {
   return { tarball: join(base, filename), size };
 }
 
-/** A project with what the page talks about: a make that succeeds. */
+/** A project with the program that the page uses: a make that succeeds. */
 function install(tarball) {
   mkdirSync(join(base, "bin"));
   writeFileSync(join(base, "bin/make"), "#!/bin/sh\necho made $*\n", { mode: 0o755 });
@@ -83,7 +82,7 @@ function blocksOf(text, language) {
     .map(([, , body]) => body);
 }
 
-/** As it is printed, once for the types and once to run. */
+/** The block as printed: a .ts file to type-check and an .mjs file to run. */
 function writeSnippet(body, index) {
   const name = `snippet-${index + 1}`;
   const js = join(dir, `${name}.mjs`);
@@ -102,7 +101,7 @@ function runNode(node, file) {
   return run(node, [file]);
 }
 
-/** What sh blocks tell to type, without the remarks. */
+/** The lines of the sh blocks, without comments. */
 function linesOf(text) {
   return blocksOf(text, "sh")
     .flatMap((block) => block.split("\n"))
@@ -110,7 +109,7 @@ function linesOf(text) {
     .filter((line) => line !== "");
 }
 
-/** Those of npm are for a clone, the others for an installed package. ID is a shell that runs. */
+/** npm lines run in the clone, others in the project. ID is a running shell. */
 function runLine(line) {
   const isForClone = line.startsWith("npm ");
   const shell = line.includes("ID") ? "ID=$(nacre run -b 'sleep 1000' 2>&-)\n" : "";
@@ -124,7 +123,7 @@ function runLine(line) {
       timeout: SNIPPET_MAX_MS,
     },
   );
-  // A verdict is an answer, too.
+  // Exit codes 3 and 4 are verdicts, not failures.
   const good = line.startsWith("nacre check ") ? [0, 3, 4] : [0];
   const ok = !signal && good.includes(status);
   if (!ok) console.log(`${stdout}${stderr}ended with ${signal ?? status}`);
@@ -141,7 +140,7 @@ function titleOf(block) {
   return `the server of ${block.trim().split("\n")[0]} lists its tools`;
 }
 
-/** In the project, as its client would start it there. */
+/** Starts the server in the project, as a client would. */
 async function listsTools(block) {
   const server = serverOf(block);
   if (server === undefined) return false;

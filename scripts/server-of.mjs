@@ -1,9 +1,9 @@
-// The command line of the MCP server that a client's configuration names, read as that client would: JSON in its four
-// shapes, TOML, or the words of `claude mcp add`. undefined where a text is none.
+// Reads the command line of the MCP server from a client's configuration: JSON in its four forms, TOML, or a
+// `claude mcp add` command. Returns undefined for any other text.
 
 /** @returns {{ command: string, args: string[] } | undefined} */
 export function serverOf(text) {
-  return fromJson(text) ?? fromToml(text) ?? fromWords(text);
+  return fromJson(text) ?? fromToml(text) ?? fromCommand(text);
 }
 
 function fromJson(text) {
@@ -15,7 +15,7 @@ function fromJson(text) {
   return { command, args };
 }
 
-/** Of a table, each key on a line of its own; its strings and arrays are JSON's, too. */
+/** One table with a key per line. Its strings and arrays are also valid JSON. */
 function fromToml(text) {
   const [head, ...lines] = text.trim().split("\n");
   if (head !== "[mcp_servers.nacre]") return undefined;
@@ -27,9 +27,9 @@ function fromToml(text) {
   return { command, args };
 }
 
-function fromWords(text) {
-  const [, words] = /^claude mcp add nacre -- (.+)$/m.exec(text) ?? [];
-  if (words === undefined) return undefined;
-  const [command, ...args] = words.split(" ");
+function fromCommand(text) {
+  const [, line] = /^claude mcp add nacre -- (.+)$/m.exec(text) ?? [];
+  if (line === undefined) return undefined;
+  const [command, ...args] = line.split(" ");
   return { command, args };
 }

@@ -1,5 +1,5 @@
-// Brings a clone to the state its commands need: dependencies installed, dist built.
-// Each step leaves a stamp with the hash of its inputs and is repeated only when they change.
+// Installs dependencies and builds dist. Each step writes a stamp with the hash of its inputs, and runs again only if they
+// change.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 export function ensureInstalled() {
-  // The stamp lives inside node_modules, so removing that folder removes it too.
+  // Inside node_modules, so that removing the folder also removes the stamp.
   once("node_modules/.nacre-installed", ["package-lock.json"], "Installing dependencies", () =>
     run("npm", ["ci", "--ignore-scripts", "--loglevel=error"]),
   );
@@ -32,31 +32,31 @@ export function ensureBuilt() {
     ["src", "package-lock.json", "package.json", "tsdown.config.ts", "tsconfig.json"],
     "Building",
     () => {
-      // Built aside and put in place at once: whatever runs from dist meanwhile goes on.
-      const place = `.cache/build-${process.pid}`;
-      const fresh = `${place}/dist`;
+      // Build elsewhere and rename: programs that run from dist must not see a partial build.
+      const folder = `.cache/build-${process.pid}`;
+      const fresh = `${folder}/dist`;
       run(join(root, "node_modules/.bin/tsdown"), ["--logLevel", "error", "--out-dir", fresh]);
       for (const name of readdirSync(join(root, "src/engine"))) {
         if (name.endsWith(".sh")) cpSync(join(root, "src/engine", name), join(root, fresh, "engine", name));
       }
-      // The program finds its version where it will be: beside dist.
-      cpSync(join(root, "package.json"), join(root, place, "package.json"));
+      // The program reads its version from the package.json next to dist.
+      cpSync(join(root, "package.json"), join(root, folder, "package.json"));
       finishProgram(join(root, fresh, "cli"));
       const old = join(root, `.cache/old-${process.pid}`);
       if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
       renameSync(join(root, fresh), join(root, "dist"));
-      for (const done of [old, join(root, place)]) rmSync(done, { recursive: true, force: true });
+      for (const done of [old, join(root, folder)]) rmSync(done, { recursive: true, force: true });
     },
   );
 }
 
-/** The bundled program is CommonJS, and passes on the licences of what is in it. */
+/** The bundled program is CommonJS. The licenses of the bundled packages require a copy. */
 function finishProgram(folder) {
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
-  writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenceOf).join("\n"));
+  writeFileSync(join(folder, "LICENSES.txt"), BUNDLED.map(licenseOf).join("\n"));
 }
 
-/** Packages whose code is in the program; their licences want to be passed on with it. */
+/** Packages whose code is in the bundled program. */
 const BUNDLED = [
   "@humanwhocodes/momoa",
   "@modelcontextprotocol/server",
@@ -67,14 +67,14 @@ const BUNDLED = [
   "zod",
 ];
 
-function licenceOf(name) {
+function licenseOf(name) {
   const folder = join(root, "node_modules", name);
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(folder, file), "utf8")}\n`;
 }
 
-/** Runs a program with its chatter on stderr: stdout belongs to the command the person asked for. */
+/** Runs a program with its output on stderr: stdout belongs to the npm script. */
 export function run(file, args) {
   execFileSync(file, args, { cwd: root, stdio: ["ignore", 2, 2] });
 }

@@ -1,4 +1,4 @@
-// npm start -- WORDS: sets up what is missing, then runs the CLI with those words.
+// npm start -- ARGUMENTS: installs and builds if needed, then runs the CLI with these arguments.
 import { spawnSync } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What README.md says about speed and size must stand in the report of the benchmarks.
+// The figures in README.md must be those of the benchmark report.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { withFigures } from "../scripts/bench-figures.mjs";
 const root = join(import.meta.dirname, "..");
 const read = (name: string) => readFileSync(join(root, name), "utf8");
 
-/** Numbers as they are written, with what makes them another number if it is missing. */
+/** Numbers as written, with all their digits. */
 function numbersOf(text: string): Set<string> {
   return new Set(text.match(/(?<![\w.])\d+(?:\.\d+)*(?![\d])/g));
 }
@@ -16,20 +16,20 @@ const FIGURES = /<!-- figures: [^\n]*-->(.*?)<!-- end of figures -->/s;
 const [, figures = ""] = FIGURES.exec(read("README.md")) ?? [];
 const report = read("bench/REPORT.md");
 
-test("README.md has figures, and each of them stands in the report", () => {
+test("README.md has figures, and each of them is in the report", () => {
   const named = [...numbersOf(figures)];
   expect(named.length).toBeGreaterThan(10);
   const known = numbersOf(report);
   expect(named.filter((number) => !known.has(number))).toEqual([]);
 });
 
-test("each figure is the one that the report has for it", () => {
+test("each figure equals that of the report", () => {
   const written = withFigures(read("README.md"), findingsOf(report));
   const [, expected = ""] = FIGURES.exec(written) ?? [];
   expect(cellsOf(figures)).toEqual(cellsOf(expected));
 });
 
-/** The rows of a table, whatever its columns are filled up with. */
+/** The cells of a table, without padding. */
 function cellsOf(text: string): string[][] {
   return text
     .split("\n")
@@ -42,7 +42,7 @@ function cellsOf(text: string): string[][] {
     );
 }
 
-/** What the page was made of, as far as its tables tell. */
+/** Reads the benchmark results back from the tables of the report. */
 function findingsOf(page: string) {
   const benches = page.split(/^## /m).slice(1);
   return {
@@ -56,14 +56,15 @@ function findingsOf(page: string) {
   };
 }
 
-test("the claims around them are those of the report", () => {
-  const [, around = ""] = /## What it guarantees(.*?)## As a library/s.exec(read("README.md")) ?? [];
+test("the text around the figures has no figures of its own", () => {
+  const [, around = ""] = /## What it guarantees(.*?)## Comparison/s.exec(read("README.md")) ?? [];
+  expect(around).toContain(figures);
   const claims = around.replace(figures, "");
-  // No figure outside the table: it would grow old where nobody looks. (Names of commands have numbers, too.)
+  // A figure outside the table would not be updated. Names of commands between backticks may have numbers.
   expect(claims.replace(/`[^`]*`/g, "").match(/\d+(?:\.\d+)?\s*(?:x|times|ms|MB|GB|%)/g)).toBeNull();
 });
 
-test("the report begins with what was missed, and names no machine and no path", () => {
+test("the report starts with the missed targets, and has no host name and no path", () => {
   expect(report).toMatch(
     /^# Benchmarks\n\n(All \d+ targets are met\.|\d+ of \d+ targets are met\. Missed:\n\n- )/,
   );

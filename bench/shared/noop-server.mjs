@@ -1,5 +1,4 @@
-// The least an MCP server of the SDK can be: one tool that answers at once. What is measured beside it, is measured
-// beside the floor.
+// A minimal MCP server with the SDK: one tool that answers at once. It is the lower bound for the other servers.
 import { McpServer } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import * as z from "zod";

@@ -1,5 +1,5 @@
-// The programs nacre is measured beside, at pinned versions. They are installed into a scratch folder, never as
-// dependencies of the package, and without running their install scripts.
+// The programs that nacre is compared with, at pinned versions. They are installed into a scratch folder, never as
+// dependencies of the package, and without their install scripts.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ const PEERS = {
     package: "@wonderwhy-er/desktop-commander",
     version: "0.2.52",
     entry: "dist/index.js",
-    // A dependency of a dependency asks for a version that not every registry has.
+    // A transitive dependency requires a version that some registries lack.
     overrides: { "typedarray.prototype.slice": "1.0.5" },
   },
   "sandbox-runtime": { package: "@anthropic-ai/sandbox-runtime", version: "0.0.78", entry: "dist/index.js" },
@@ -31,7 +31,7 @@ export function peerTitle(name) {
   return `${name} ${PEERS[name].version}`;
 }
 
-/** The file a peer is run or imported from; undefined, and said so in the report, where it cannot be had. */
+/** The entry file of a peer. If the peer is not available, reports that and returns undefined. */
 export function peerFile(name) {
   const { package: pkg, version, overrides, entry } = PEERS[name];
   const folder = join(cache, `${name}@${version}`);
@@ -46,7 +46,7 @@ export function peerFile(name) {
   return join(home, entry);
 }
 
-/** The peer as a module; undefined, and said so in the report, where it cannot be had. */
+/** The peer as a module. If it is not available, reports that and returns undefined. */
 export async function importPeer(name) {
   const file = peerFile(name);
   if (file === undefined) return undefined;
@@ -58,7 +58,7 @@ export async function importPeer(name) {
   }
 }
 
-/** A peer that did not install is tried again by the next run. */
+/** Forgets failed installations, so that this run tries them again. */
 export function forgetFailures() {
   for (const [name, { version }] of Object.entries(PEERS)) {
     rmSync(join(cache, `${name}@${version}`, "failed"), { force: true });
@@ -69,15 +69,8 @@ function install(folder, wanted, overrides = {}) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
   process.stderr.write(`bench: installing ${wanted}...\n`);
-  const words = [
-    "install",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--save-exact",
-    "--loglevel=error",
-  ];
-  const { status, stderr } = spawnSync("npm", [...words, wanted], {
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--loglevel=error"];
+  const { status, stderr } = spawnSync("npm", [...args, wanted], {
     cwd: folder,
     encoding: "utf8",
     timeout: 600_000,

@@ -1,4 +1,4 @@
-// The text of a part of an output file, as a caller of a session reads it.
+// Reads a range of an output file as text, as a caller of a session does.
 import { closeSync, openSync, readSync } from "node:fs";
 
 export function readPart({ path, from, to }) {

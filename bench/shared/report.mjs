@@ -1,10 +1,10 @@
-// What a benchmark has found: printed as it comes, and left as JSON for scripts/bench.mjs at the end of the process.
-// Ratios come first: a table of them, then the figures behind it.
+// The results of a benchmark: printed at once, and written as JSON for scripts/bench.mjs at the end of the process.
+// Tables of ratios come first, then the figures behind them.
 import { writeFileSync } from "node:fs";
 
 const found = { tables: [], targets: [], notes: [], peers: [] };
 
-/** Rows are arrays of words and numbers; numbers are rounded here, and nowhere else. */
+/** Rows are arrays of text and numbers. Only this function rounds numbers. */
 export function table(title, columns, rows) {
   const cells = rows.map((row) => row.map(cell));
   found.tables.push({ title, columns, rows: cells });
@@ -12,13 +12,13 @@ export function table(title, columns, rows) {
   console.log(asMarkdown(columns, cells));
 }
 
-/** A sentence that belongs to the figures: how they were taken, what they leave out. */
+/** A remark on the figures: how they were measured, what they leave out. */
 export function note(text) {
   found.notes.push(text);
   console.log(text);
 }
 
-/** What was aimed at. `limit` is { atMost } or { atLeast }, in `unit`. */
+/** A target. `limit` is { atMost } or { atLeast }, in `unit`. */
 export function target(what, got, limit, unit = "") {
   const { atMost, atLeast } = limit;
   const met = Number.isFinite(got) && (atMost === undefined ? got >= atLeast : got <= atMost);
@@ -27,7 +27,7 @@ export function target(what, got, limit, unit = "") {
   console.log(`${met ? "met   " : "MISSED"} ${what}: ${cell(got)}${unit}, wanted ${wanted}`);
 }
 
-/** A peer that took no part, and why. */
+/** A peer that could not be measured, and the reason. */
 export function absent(name, reason) {
   found.peers.push({ name, reason });
   console.log(`${name} took no part: ${reason}`);
@@ -35,7 +35,7 @@ export function absent(name, reason) {
 
 export function asMarkdown(columns, rows) {
   const widths = columns.map((title, i) => Math.max(title.length, 3, ...rows.map((row) => row[i].length)));
-  const line = (words) => `| ${words.map((word, i) => word.padEnd(widths[i])).join(" | ")} |`;
+  const line = (cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i])).join(" | ")} |`;
   return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
 }
 

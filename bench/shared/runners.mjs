@@ -1,5 +1,5 @@
-// Ways to run one command in this process and get its output: ours, and those of the peers. Each is opened in a
-// working directory and gives { run(command), close() }; undefined where the peer cannot be had.
+// Ways to run one command in this process and get its output: nacre and the peers. Each opens in a working directory
+// and returns { run(command), close() }, or undefined if the peer is not available.
 import { ShellManager } from "nacre";
 import { runShell, spawnBash } from "../measure.mjs";
 import { importPeer, peerTitle } from "./peers.mjs";

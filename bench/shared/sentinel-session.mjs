@@ -1,6 +1,6 @@
-// The simplest session there is, written for comparison: one bash, commands on its stdin, a sentinel in its output
-// that says a command has ended. It has none of the guarantees: output that looks like the sentinel, a command that
-// reads stdin or ends the bash, and a background child that prints later all break it.
+// The simplest possible session, for comparison: one bash, commands on its stdin, and a sentinel in its output that
+// marks the end of a command. It breaks if output looks like the sentinel, a command reads stdin or ends bash, or a
+// background child prints later.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 

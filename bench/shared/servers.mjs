@@ -1,5 +1,5 @@
-// MCP servers that run commands: ours, those of the peers, and the floor. Each has a home of its own, so that none
-// reads or writes what belongs to the person, and says nothing to anybody over the network.
+// MCP servers that run commands: nacre, the peers and a minimal server. Each has a temporary home directory, so that
+// it neither reads nor writes the user's files, and its telemetry is turned off.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,16 +10,16 @@ import { peerFile, peerTitle } from "./peers.mjs";
 const ours = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const floor = fileURLToPath(new URL("./noop-server.mjs", import.meta.url));
 
-/** `words` start it, `call` names its tool for one command; undefined where it cannot be had. */
+/** `args` start the server, `call` is its tool call for one command; undefined if it is not available. */
 export const SERVERS = {
   "nacre mcp": () => ({
     title: "nacre mcp",
-    words: [ours, "mcp"],
+    args: [ours, "mcp"],
     call: (command) => ({ name: "Bash", arguments: { command } }),
   }),
   "SDK no-op": () => ({
-    title: "a no-op server of the SDK (the floor)",
-    words: [floor],
+    title: "a minimal server with the SDK",
+    args: [floor],
     call: (command) => ({ name: "run", arguments: { command } }),
   }),
   "mcp-server-commands": () =>
@@ -33,10 +33,10 @@ export const SERVERS = {
 
 function peer(name, call) {
   const file = peerFile(name);
-  return file === undefined ? undefined : { title: peerTitle(name), words: [file], call };
+  return file === undefined ? undefined : { title: peerTitle(name), args: [file], call };
 }
 
-/** The environment of a server whose home is a new directory in `scratch`. */
+/** The environment of a server, with a new home directory in `scratch`. */
 export function serverEnv(scratch, name) {
   const home = join(scratch, name.replaceAll(" ", "-"));
   mkdirSync(home, { recursive: true });
@@ -50,11 +50,11 @@ export function serverEnv(scratch, name) {
   };
 }
 
-/** A client of the server; `close` ends both. */
+/** Starts the server and a client for it; `close` ends both. */
 export async function connect(server, env, cwd) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: server.words,
+    args: server.args,
     env,
     cwd,
     stderr: "ignore",
@@ -68,7 +68,7 @@ export async function connect(server, env, cwd) {
     tools,
     pid,
     run: async (command) => textOf(await client.callTool(server.call(command), { timeout: 120_000 })),
-    /** The most memory it has had, in MiB. */
+    /** Peak memory in MiB. */
     peakMib: () => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024,
     close: () => client.close(),
   };

@@ -1,5 +1,5 @@
-// A model that always does the same: it calls the first tool whose name ends in "Bash" with one command, and when it
-// has the result it says "done". Speaks as Anthropic, OpenAI (responses and chat) and Gemini do. Keeps what it saw.
+// A fake model: it calls the first tool whose name ends in "Bash" with one command, and answers "done" to the result. It
+// implements the APIs of Anthropic, OpenAI (responses and chat) and Gemini, and stores the requests.
 import { createServer } from "node:http";
 
 export async function startFakeModel(command) {
@@ -108,7 +108,7 @@ const responsesEvents = (item) => {
   return events.map((data, sequence_number) => ({ event: data.type, data: { ...data, sequence_number } }));
 };
 
-// Tools of an MCP server may come as a namespace that holds them.
+// The tools of an MCP server can be nested in a namespace.
 const responsesTools = (tools) =>
   tools.flatMap((tool) =>
     tool.type === "namespace"
