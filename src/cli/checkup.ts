@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readStat } from "../engine/process-table.ts";
 import { missingReaper, REAPER_REMEDY } from "../engine/reaper.ts";
-import { defaultStateRoot, StateRoot } from "../engine/state-dir.ts";
+import { defaultStateRoot, ROOT_NAMES, StateRoot } from "../engine/state-dir.ts";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { realPath } from "../sandbox/real-path.ts";
@@ -157,7 +157,7 @@ function cgroup(): Result {
 async function bubblewrap({ root }: ShellManager, workspace: string): Promise<Result> {
   const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [root.path], trusted: [] });
   if (!spec) return ok("not asked for");
-  const result = await new Bubblewrap(join(root.path, "sandbox")).probe(spec);
+  const result = await new Bubblewrap(join(root.path, ROOT_NAMES.sandbox)).probe(spec);
   if (!result.ok) return limited(`no sandbox: ${result.why}`, result.fix);
   const guarded = guardTrusted(ownProgram(undefined), [realPath(workspace)]);
   if (guarded.ok) return ok("the sandbox can be enforced");

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defaultStateRoot } from "../engine/state-dir.ts";
+import { defaultStateRoot, ROOT_NAMES } from "../engine/state-dir.ts";
 import { CODE_CACHE_SAVE_AFTER_MS } from "../support/limits.ts";
 import { CodeCache } from "./code-cache.ts";
 import { EXIT } from "./exit-code.ts";
@@ -28,7 +28,8 @@ function placeOf(word: string | undefined): { readonly dir: string | undefined; 
   try {
     const root = defaultStateRoot();
     return {
-      dir: existsSync(root) || name === "run" || name === "mcp" ? join(root, "code-cache") : undefined,
+      dir:
+        existsSync(root) || name === "run" || name === "mcp" ? join(root, ROOT_NAMES.codeCache) : undefined,
       name,
     };
   } catch {

@@ -5,9 +5,7 @@
 //         -> TakenSlot.send           the job through the slot's pipe; bash runs the command
 //   end   <- Keeper <- shim.sh        the exit record, after it is on disk
 //         -> #ended                   closes the slot, frees its tag, calls plan.onExit, refills the pool
-import { randomBytes } from "node:crypto";
 import { accessSync, constants, realpathSync } from "node:fs";
-import { join } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
@@ -74,7 +72,7 @@ export class Engine implements ShellScope {
     this.#bashPath = realpathSync(findBash(options.shellPath, process.env["PATH"]));
     this.#keeper = new Keeper({
       bashPath: this.#bashPath,
-      keeperDir: join(root.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`),
+      keeperDir: root.newKeeperDir(),
       ownTag: options.containment === "best-effort" ? undefined : lockLimit("self"),
       baseEnvironment: baseEnvironmentOf(environment),
       onExit: (generation, record) => this.#ended(generation, record),

@@ -12,6 +12,7 @@ import {
   readStat,
 } from "./process-table.ts";
 import type { StartedShell } from "./started-shell.ts";
+import { hostPidIn } from "./state-dir.ts";
 import { keeperPrefixOf, reachOf } from "./tag.ts";
 
 /** Set for every command where tags do not work: one more way to find what it left. */
@@ -121,7 +122,7 @@ async function findTagged(
       const prefix = BigInt(limit) >> shift;
       const shell = byPrefix.get(prefix);
       if (shell) addProcess(pid, found.get(shell));
-      hostsByKeeper.get(prefix)?.add(hostOfKeeper(pid));
+      hostsByKeeper.get(prefix)?.add(hostPidIn(commandLine(pid)));
     }
   });
   for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) passedOn.add(shell);
@@ -156,12 +157,6 @@ function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint,
   if (tag === undefined) return false;
   const hosts = byShift.get(reachOf(tag).shift)?.hostsByKeeper.get(keeperPrefixOf(tag)) ?? [];
   return [...hosts].some((pid) => pid !== undefined && pid !== meta.host.pid);
-}
-
-/** Keepers and shims name their directory, and that names the host. */
-function hostOfKeeper(pid: number): number | undefined {
-  const match = /\/keepers\/(\d+)-[0-9a-f]+ /.exec(commandLine(pid));
-  return match ? Number(match[1]) : undefined;
 }
 
 /** The groups, the sessions, whoever has the cookie, and what hangs below them. */

@@ -132,7 +132,7 @@ has_shim() {
 is_taken_over() {
   local link
   for link in "$1"/owner.*; do
-    [[ -L $link && $(readlink "$link") != nobody ]] && return
+    [[ -L $link && $(readlink "$link") != none ]] && return
   done
   return 1
 }

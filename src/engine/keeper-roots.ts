@@ -3,10 +3,10 @@
 // searched. A root counts while one of its processes lives: one that is gone may be removed at any time, and a sandbox
 // cannot start with a mask over a directory that vanishes.
 import { readFileSync, readlinkSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";
 import { pidNamespace } from "./process-table.ts";
+import { rootOfKeeper } from "./state-dir.ts";
 
 export class KeeperRoots {
   /** With the processes that were seen to belong to each. */
@@ -43,9 +43,8 @@ function rootOf(pid: number): string | undefined {
   const line = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   if (!line?.startsWith(KEEPER_NAME)) return undefined;
   const keeperDir = line.split("\0")[KEEPER_DIR_WORD] ?? "";
-  const keepers = dirname(keeperDir);
-  if (!isAbsolute(keeperDir) || basename(keepers) !== "keepers") return undefined;
-  const root = dirname(keepers);
+  const root = rootOfKeeper(keeperDir);
+  if (root === undefined) return undefined;
   // Another user, or a command in a sandbox, could call itself a keeper to have something hidden from this one.
   return isOurs(pid) && attempt(() => statSync(root).uid) === process.geteuid?.() ? root : undefined;
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
+import { KEEPER_NAMES } from "./state-dir.ts";
 
 // Also right from a bundle in the folder of a door.
 const PACKAGED = fileURLToPath(new URL("../engine/", import.meta.url));
@@ -21,21 +22,21 @@ const NAMES = [
   "supervisor.sh",
 ] as const;
 
-/** Below the keeper's directory. */
-const FOLDER = "scripts";
-
 export function keeperProgram(keeperDir: string): string {
-  return join(keeperDir, FOLDER, "keeper.sh");
+  return join(keeperDir, KEEPER_NAMES.scripts, "keeper.sh");
 }
 
 /** What a waiting bash was started with (BASH_ENV), which tells whose slot it is. */
 export function hookOf(keeperDir: string): string {
-  return join(keeperDir, FOLDER, "hook.sh");
+  return join(keeperDir, KEEPER_NAMES.scripts, "hook.sh");
 }
 
 /** The program that a sandboxed session begins with, and what that reads. */
 export function supervisorFiles(keeperDir: string): readonly [program: string, ...others: string[]] {
-  return [join(keeperDir, FOLDER, "supervisor.sh"), join(keeperDir, FOLDER, "pipe.sh")];
+  return [
+    join(keeperDir, KEEPER_NAMES.scripts, "supervisor.sh"),
+    join(keeperDir, KEEPER_NAMES.scripts, "pipe.sh"),
+  ];
 }
 
 export class KeeperScripts {
@@ -49,7 +50,7 @@ export class KeeperScripts {
   /** Writes the copy, again where it was removed: from memory, never from the package a second time. */
   place(): void {
     this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
-    const folder = join(this.#keeperDir, FOLDER);
+    const folder = join(this.#keeperDir, KEEPER_NAMES.scripts);
     try {
       makeDirs(folder);
       for (const [name, text] of this.#texts) writeFileSync(join(folder, name), text, { mode: 0o600 });

@@ -14,6 +14,7 @@ import type { ExitRecord } from "./end-record.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
 import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
 import type { Answer, Hello, ReadySlot } from "./protocol.ts";
+import { KEEPER_NAMES } from "./state-dir.ts";
 import { TagSpace } from "./tag.ts";
 
 export interface KeeperOptions {
@@ -127,7 +128,7 @@ export class Keeper {
   async openFolder(): Promise<string> {
     await this.start();
     this.#restoreFiles();
-    const name = `in${++this.#lastName}`;
+    const name = KEEPER_NAMES.fifoDir(++this.#lastName);
     mkdirSync(this.pathOf(name), { mode: 0o700 });
     return name;
   }
@@ -145,7 +146,7 @@ export class Keeper {
     this.#restoreFiles();
     const keeper = this.#current;
     if (!keeper) throw new KeeperLost();
-    const name = `log${++this.#lastName}`;
+    const name = KEEPER_NAMES.loggerFifo(++this.#lastName);
     const fifo = folder === undefined ? "" : join(folder, name);
     const opened = new Promise<number>((resolve, reject) => {
       this.#loggerOpenings.set(name, { resolve, reject });

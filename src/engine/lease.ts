@@ -6,7 +6,7 @@ import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { ShellMeta } from "./meta.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import type { ShellFiles } from "./state-dir.ts";
+import { ownerName, ownerNumber, type ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
   /** How often it was taken over or given up. */
@@ -17,11 +17,12 @@ export interface Lease {
   readonly over: boolean;
 }
 
-const NOBODY = "nobody";
+/** The text of the link that gives a shell up. */
+const NO_OWNER = "none";
 
 /** Throws where the shell's directory is gone. */
 export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
-  const numbers = readdirSync(files.dir).map((name) => Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0));
+  const numbers = readdirSync(files.dir).map((name) => ownerNumber(name));
   const number = Math.max(0, ...numbers);
   if (number === 0) return { number, holder: meta.host, over: false };
   const match = /^(\d+) (\d+)( over)?$/.exec(readlinkSync(ownerLink(files, number)));
@@ -39,7 +40,7 @@ export function takeOver(files: ShellFiles, seen: Lease, me: ProcessIdentity, ov
 export function giveUp(files: ShellFiles, meta: ShellMeta, me: ProcessIdentity): void {
   try {
     const { number, holder } = readLease(files, meta);
-    if (holder?.pid === me.pid && holder.startTime === me.startTime) link(files, number + 1, NOBODY);
+    if (holder?.pid === me.pid && holder.startTime === me.startTime) link(files, number + 1, NO_OWNER);
   } catch {
     // Its directory is gone, and with it whatever could be held.
   }
@@ -55,5 +56,5 @@ function link(files: ShellFiles, number: number, text: string): boolean {
 }
 
 function ownerLink(files: ShellFiles, number: number): string {
-  return join(files.dir, `owner.${number}`);
+  return join(files.dir, ownerName(number));
 }

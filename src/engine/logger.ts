@@ -20,6 +20,7 @@ import { attempt } from "../support/attempt.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { pipePath } from "./process-pipe.ts";
+import { RESTORED_SUFFIX } from "./state-dir.ts";
 
 /** `idle`: it has taken everything there was. `hidden`: this system does not let us look. */
 export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
@@ -90,7 +91,7 @@ export class Logger {
   /** Puts a copy of the file back where it was. What the logger writes after that is not in it. */
   restoreFile(): void {
     makeDirs(dirname(this.file));
-    const copy = `${this.file}.restored`;
+    const copy = this.file + RESTORED_SUFFIX;
     try {
       copyFileSync(`/proc/self/fd/${this.#output}`, copy);
       renameSync(copy, this.file);

@@ -2,6 +2,7 @@
 // The command text itself stands in its own file beside it.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
+import { NEW_SUFFIX } from "./state-dir.ts";
 
 export interface ShellMeta {
   readonly version: 1;
@@ -31,7 +32,7 @@ export interface ShellMeta {
 /** Durable shells must be found after a crash of the machine's power, too: theirs is synced. */
 export function writeMeta(path: string, meta: ShellMeta): void {
   const text = `${JSON.stringify(meta)}\n`;
-  const temporary = `${path}.new`;
+  const temporary = path + NEW_SUFFIX;
   if (meta.durable) {
     const fd = openSync(temporary, "w", 0o600);
     try {

@@ -5,7 +5,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import type { StateRoot } from "./state-dir.ts";
+import { ROOT_NAMES, type StateRoot } from "./state-dir.ts";
 
 export class SessionFile {
   readonly #path: string;
@@ -20,7 +20,7 @@ export class SessionFile {
       );
     }
     root.ensure();
-    const dir = join(root.path, "sessions");
+    const dir = join(root.path, ROOT_NAMES.sessions);
     makeDirs(dir);
     this.#path = join(dir, `${name}.json`);
     this.#lock = join(dir, `${name}.lock`);

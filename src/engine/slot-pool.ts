@@ -1,6 +1,5 @@
 // Slots: directories with a bash that waits for its job. A few of the usual kind are kept ready, so
 // that a command need not wait for a fork; any other kind is opened when it is asked for.
-import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -15,7 +14,7 @@ import type { Keeper } from "./keeper.ts";
 import { KeeperLost } from "./keeper-process.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
-import type { ShellFiles, StateRoot } from "./state-dir.ts";
+import { newShellId, type ShellFiles, type StateRoot } from "./state-dir.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
 export interface SlotKind {
@@ -189,7 +188,7 @@ class DirectoryLost extends NacreError {
 
 function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
   for (let tries = 0; ; tries++) {
-    const id = `shell_${randomBytes(4).toString("hex")}`;
+    const id = newShellId();
     const files = root.files(id);
     try {
       mkdirSync(files.dir, { mode: 0o700 });

@@ -1,43 +1,158 @@
-// Where shells are kept on disk: the state root and the files of one shell. Memory is only a cache of this.
+// The state root: every name of a file, directory or fifo below it, and the root itself. What a file holds is described
+// where it is written. The bash scripts spell the same names; test/engine/state-dir.test.ts compares them.
+//
+//   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
+//   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
+//   <root>/sessions/              NAME.json, NAME.lock (session-file.ts)
+//   <root>/sandbox/, code-cache/  of sandbox/ and of cli/code-cache.ts
+import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+
+/** Directories in the state root. */
+export const ROOT_NAMES = {
+  shells: "shells",
+  keepers: "keepers",
+  sessions: "sessions",
+  sandbox: "sandbox",
+  codeCache: "code-cache",
+} as const;
+
+/** Files in the directory of one shell. */
+export const SHELL_NAMES = {
+  /** The command text, which bash reads as its script. */
+  command: "cmd",
+  meta: "meta",
+  /** The PIDs of shim and command, written by the shim (identity.ts). */
+  identity: "identity",
+  /** The exit record and the cause (end-record.ts). */
+  record: "record",
+  stdout: "out",
+  stderr: "err",
+  /** Exists if the shell outlives its host (durable-mark.ts). */
+  durable: "durable",
+  /** Exists if the shim is to append a line about the end to stdout's file. */
+  trailer: "trailer",
+  /** Why the command could not begin, written by the bash that should have run it. */
+  fault: "fault",
+  /** The start script: sets limits, or starts a sandbox, before the command. */
+  start: "start",
+  /** What bwrap reports about itself, and its arguments. */
+  sandboxStatus: "sandbox.status",
+  sandboxArgs: "sandbox.args",
+  /** Remarks about the end besides the record, one per line. */
+  remarks: "remarks",
+} as const;
+
+/** More files of a session, in the directory of its shell or in the scratch directory there. */
+export const SESSION_NAMES = {
+  /** The directory that a sandboxed bash can write to. Nothing in it can be trusted. */
+  scratch: "scratch",
+  /** The saved state after a command: two files in turn. */
+  state: (number: number) => `state.${number & 1}`,
+  /** The script that restores the saved state in a new bash. */
+  restore: (token: string) => `restore.${token}`,
+  /** The script that gives a background shell the state of its session. */
+  inherit: (number: number) => `inherit.${number}`,
+  hidden: "hidden",
+  /** The environment after the profile. */
+  profileEnvironment: "profile-env",
+  /** The record of a further bash in the same sandbox. */
+  record: (number: number) => `record.${number}`,
+  /** The output of further loggers. */
+  stdout: (number: number) => `out.${number}`,
+  stderr: (number: number) => `err.${number}`,
+  /** A copy of one command's part of an output file. */
+  copy: (outputFile: string, number: number) => `${basename(outputFile).split(".")[0]}.c${number}`,
+} as const;
+
+/** Files in the directory of a keeper. */
+export const KEEPER_NAMES = {
+  /** The process that acts as the keeper. */
+  identity: "identity",
+  /** The directories of all shells that may be alive. */
+  covered: "covered",
+  /** A link to cat, so that `pkill cat` spares the loggers. */
+  logger: "nacre-log",
+  scripts: "scripts",
+  /** A directory with the fifos of one sandboxed session (fifo-dir.ts). */
+  fifoDir: (number: number) => `fifos.${number}`,
+  loggerFifo: (number: number) => `log.${number}`,
+} as const;
+
+/** Suffix of a file that is written completely before it replaces another one. */
+export const NEW_SUFFIX = ".new";
+/** Suffix of a copy that replaces a removed file. */
+export const RESTORED_SUFFIX = ".restored";
+
+/** The link that names the n-th owner of a shell (lease.ts). */
+export const ownerName = (number: number): string => `owner.${number}`;
+
+export function ownerNumber(name: string): number {
+  return Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0);
+}
+
+export function newShellId(): string {
+  return `shell_${randomBytes(4).toString("hex")}`;
+}
+
+export function isShellId(text: string): boolean {
+  return /^shell_[0-9a-f]{8}$/.test(text);
+}
+
+/** The PID in the name of a keeper's directory. */
+export function hostPidOf(keeperDirName: string): number {
+  return Number(/^(\d+)-/.exec(keeperDirName)?.[1] ?? 0);
+}
+
+/** The PID of the host whose keeper, deputy or shim has this command line. */
+export function hostPidIn(commandLine: string): number | undefined {
+  const pid = /\/keepers\/(\d+)-[0-9a-f]+ /.exec(commandLine)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/** undefined if this is not the path of a keeper's directory. */
+export function rootOfKeeper(keeperDir: string): string | undefined {
+  const keepers = dirname(keeperDir);
+  return isAbsolute(keeperDir) && basename(keepers) === ROOT_NAMES.keepers ? dirname(keepers) : undefined;
+}
 
 /** NACRE_HOME, else $XDG_STATE_HOME/nacre, else ~/.local/state/nacre. */
 export function defaultStateRoot(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const chosen = env["NACRE_HOME"];
   if (chosen) {
-    // Another one in every directory would lose shells.
+    // A relative path would mean another root in every directory, and lose shells.
     if (isAbsolute(chosen)) return chosen;
     throw new NacreError("spawn_failed", `NACRE_HOME must be an absolute path; it is ${chosen}.`);
   }
   const xdg = env["XDG_STATE_HOME"];
-  // The XDG specification says that a relative path is to be ignored.
+  // The XDG specification says to ignore a relative path.
   if (xdg && isAbsolute(xdg)) return join(xdg, "nacre");
-  return join(homeOf(), ".local", "state", "nacre");
+  return rootInHome(homeOf());
 }
 
-/** Every place where nacre of this user keeps its state by default, by what is set here and by the user database. */
+/** Every default state root of this user, by the environment and by the user database. */
 export function usualStateRoots(
   env: Readonly<Record<string, string | undefined>> = process.env,
   homes: readonly (() => string)[] = [homedir, () => userInfo().homedir],
 ): string[] {
   const own = [() => defaultStateRoot(env), () => defaultStateRoot({ ...env, NACRE_HOME: undefined })];
-  const inHomes = homes.map((home) => () => join(home(), ".local", "state", "nacre"));
+  const inHomes = homes.map((home) => () => rootInHome(home()));
   const roots = [...own, ...inHomes].flatMap((find) => attempt(find) ?? []);
   return [...new Set(roots.filter(isAbsolute))];
 }
 
+function rootInHome(home: string): string {
+  return join(home, ".local", "state", "nacre");
+}
+
 function homeOf(): string {
-  let home = "";
-  try {
-    home = homedir();
-  } catch {
-    // Neither HOME nor an entry in the user database.
-  }
+  // homedir() throws if neither HOME nor an entry in the user database exists.
+  const home = attempt(homedir) ?? "";
   if (isAbsolute(home)) return home;
   throw new NacreError(
     "spawn_failed",
@@ -45,34 +160,8 @@ function homeOf(): string {
   );
 }
 
-/** The files of one shell. */
-export interface ShellFiles {
-  readonly dir: string;
-  /** The command text, as bash reads it. */
-  readonly command: string;
-  readonly meta: string;
-  /** Written by the shim: who runs it, see identity.ts. */
-  readonly identity: string;
-  /** The exit record and the cause, see end-record.ts. */
-  readonly record: string;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Exists where the shell outlives its host, see durable-mark.ts. */
-  readonly durable: string;
-  /** Exists where the shim is to end stdout's file with a line about the end. */
-  readonly trailer: string;
-  /** Why the command could not begin, written by the bash that should have run it. */
-  readonly fault: string;
-  /** Exists where the bash is to do something before the command: limits, a sandbox. */
-  readonly start: string;
-  /** What bwrap tells of itself, where it confines the shell. */
-  readonly sandboxStatus: string;
-  /** What is to be said of the end besides the record, if anything. A line each. */
-  readonly remarks: string;
-}
-
-/** Of the file that the first logger of a shell writes to. */
-export const STDOUT_NAME = "out";
+/** The paths of SHELL_NAMES, and of their directory. */
+export type ShellFiles = Readonly<Record<"dir" | keyof typeof SHELL_NAMES, string>>;
 
 export class StateRoot {
   readonly path: string;
@@ -81,11 +170,11 @@ export class StateRoot {
 
   constructor(path: string) {
     this.path = path;
-    this.shellsDir = join(path, "shells");
-    this.keepersDir = join(path, "keepers");
+    this.shellsDir = join(path, ROOT_NAMES.shells);
+    this.keepersDir = join(path, ROOT_NAMES.keepers);
   }
 
-  /** Creates what is missing, private to this user; says clearly what is wrong with a root that cannot serve. */
+  /** Creates missing directories, private to this user. Throws an error that explains why the root cannot be used. */
   ensure(): void {
     if (!isAbsolute(this.path)) {
       throw new NacreError("spawn_failed", `The state directory must be an absolute path: ${this.path}`);
@@ -97,7 +186,7 @@ export class StateRoot {
       const uid = process.getuid?.();
       if (uid !== undefined && stat.uid !== uid)
         throw new Error(`it belongs to another user (uid ${stat.uid})`);
-      // Output may hold secrets: others get no look, also where the directory existed before.
+      // Output can hold secrets: close a directory that existed before, too.
       if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
       for (const dir of [this.shellsDir, this.keepersDir]) {
         makeDirs(dir);
@@ -113,31 +202,19 @@ export class StateRoot {
     }
   }
 
-  files(id: string): ShellFiles {
-    const dir = join(this.shellsDir, id);
-    return {
-      dir,
-      command: join(dir, "cmd"),
-      meta: join(dir, "meta"),
-      identity: join(dir, "identity"),
-      record: join(dir, "record"),
-      stdout: join(dir, STDOUT_NAME),
-      stderr: join(dir, "err"),
-      durable: join(dir, "durable"),
-      trailer: join(dir, "trailer"),
-      fault: join(dir, "fault"),
-      start: join(dir, "start"),
-      sandboxStatus: join(dir, "sandbox.status"),
-      remarks: join(dir, "remarks"),
-    };
+  /** A new name for this process: its keepers share one directory. */
+  newKeeperDir(): string {
+    return join(this.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`);
   }
 
-  /** Ids of all shells on disk, slots that wait for a job included. */
+  files(id: string): ShellFiles {
+    const dir = join(this.shellsDir, id);
+    const paths = Object.entries(SHELL_NAMES).map(([key, name]) => [key, join(dir, name)]);
+    return { dir, ...(Object.fromEntries(paths) as Omit<ShellFiles, "dir">) };
+  }
+
+  /** The ids of all shells on disk, including slots that wait for a job. */
   list(): string[] {
-    try {
-      return readdirSync(this.shellsDir);
-    } catch {
-      return [];
-    }
+    return attempt(() => readdirSync(this.shellsDir)) ?? [];
   }
 }

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOnce } from "../engine/run-once.ts";
+import { SHELL_NAMES } from "../engine/state-dir.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";
@@ -18,10 +19,6 @@ import { isSeen, viewOf } from "./view.ts";
 
 /** Not the standard ones, and none that bash uses for itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
-
-/** What bwrap tells about itself: that it began, and how its command ended. */
-export const STATUS_FILE = "sandbox.status";
-const ARGS_FILE = "sandbox.args";
 
 export class Bubblewrap implements SandboxDriver {
   readonly name = "bubblewrap";
@@ -113,9 +110,14 @@ export class Bubblewrap implements SandboxDriver {
       ...["--json-status-fd", String(FD.status)],
     ];
     const descriptors: Descriptor[] = [
-      { fd: FD.args, mode: "read", file: ARGS_FILE, content: bytesOfText(`${args.join("\0")}\0`) },
+      {
+        fd: FD.args,
+        mode: "read",
+        file: SHELL_NAMES.sandboxArgs,
+        content: bytesOfText(`${args.join("\0")}\0`),
+      },
       ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
-      { fd: FD.status, mode: "write", file: STATUS_FILE },
+      { fd: FD.status, mode: "write", file: SHELL_NAMES.sandboxStatus },
     ];
     const noFilter = `the filter on system calls: there is none for ${process.arch}, so unix sockets can be reached`;
     return {

@@ -2,6 +2,7 @@
 // one. Refuses where it cannot; runs without only if its owner said so, and tells.
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
+import { ROOT_NAMES } from "../engine/state-dir.ts";
 import { NacreError } from "../support/errors.ts";
 import { shownPath } from "../support/path-text.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
@@ -101,7 +102,7 @@ export class Sandbox {
     if (sandbox === "off") refuseWithoutSandbox(options);
     this.#options = options;
     this.#place = place;
-    const dir = join(place.stateRoots[0], "sandbox");
+    const dir = join(place.stateRoots[0], ROOT_NAMES.sandbox);
     this.#limits = new Limits(options);
     this.#placeholders = new Placeholders(join(dir, "placeholders"), place);
     this.#bubblewrap = new Bubblewrap(dir);
@@ -223,7 +224,7 @@ export class Sandbox {
 }
 
 /** Of a root that a living host uses, what must not be seen. */
-const PARTS_OF_ROOT = ["keepers", "shells", "sandbox"];
+const PARTS_OF_ROOT = [ROOT_NAMES.keepers, ROOT_NAMES.shells, ROOT_NAMES.sandbox];
 
 function hidingRoots(spec: SandboxSpec, living: readonly string[]): SandboxSpec {
   const more = living.map(realPath).filter((root) => !spec.stateRoots.includes(root));

@@ -1,12 +1,12 @@
 // Commands of a session that become shells like any other, with an id to read and to end them by: one whose
 // time was over and that goes on, and one that has ended and left something running.
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { basename } from "node:path";
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ShellMeta, writeMeta } from "../engine/meta.ts";
+import { newShellId } from "../engine/state-dir.ts";
 import type { ShellProcessOptions } from "../shell/shell-process.ts";
 import { remainsHost } from "./command-processes.ts";
 import type { CommandRemains, PublishedBash } from "./session-options.ts";
@@ -39,7 +39,7 @@ export function remainsOf(host: Engine, remains: CommandRemains): Published {
     processes: remainsHost(host, started, remains.number),
     started: {
       ...started,
-      id: `shell_${randomBytes(4).toString("hex")}`,
+      id: newShellId(),
       meta: commandMeta(remains),
       files: { ...started.files, ...remains.files },
     },

@@ -7,6 +7,7 @@ import type { ShellMeta } from "../engine/meta.ts";
 import { thisProcess } from "../engine/process-table.ts";
 import { openReports } from "../engine/report-fifo.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { REPORTS_INSIDE } from "../shell/confiner.ts";
 import { endShells } from "../shell/kill.ts";
 import { wallMs } from "../support/clock.ts";
@@ -75,7 +76,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
   bash = born;
   options.onBirth(born);
   house.watch(born.shell);
-  const restoreFrom = join(born.given, `restore.${token}`);
+  const restoreFrom = join(born.given, SESSION_NAMES.restore(token));
   // In the new directory: the one it was saved in may be swept some day.
   if (options.state !== undefined) {
     const script = restoreScript(options.state, nonce, Object.keys(house.environment.env));
@@ -88,7 +89,7 @@ export async function bearBash(house: SessionHouse, options: BirthOptions): Prom
       throw error;
     }
   }
-  const profileEnvPath = join(born.scratch, "profile-env");
+  const profileEnvPath = join(born.scratch, SESSION_NAMES.profileEnvironment);
   born.send(
     birthMessage(place, {
       restoreFrom: options.state === undefined ? undefined : restoreFrom,

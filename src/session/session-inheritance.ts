@@ -2,6 +2,7 @@
 import { unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diskProblem } from "../engine/slot-pool.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
@@ -16,7 +17,7 @@ export class Inheritances {
       if (!shell.isRunning) attempt(() => unlinkSync(file));
       return shell.isRunning;
     });
-    const file = join(dir, `inherit.${++this.#count}`);
+    const file = join(dir, SESSION_NAMES.inherit(++this.#count));
     writeScript(file, script, dir);
     return file;
   }

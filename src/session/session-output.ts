@@ -2,12 +2,13 @@
 // command to command; they are exchanged when something that a command left running holds their pipes, so
 // that what it prints later is nobody else's output, and before their files grow to the disk cap.
 import { existsSync, unlinkSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Logger } from "../engine/logger.ts";
 import { readStat } from "../engine/process-table.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import {
   capRemark,
@@ -284,7 +285,7 @@ export class SessionOutput {
   }
 
   #copy(part: OutputPart): OutputPart {
-    const path = join(this.#options.dir, `${basename(part.path).split(".")[0]}.c${++this.#count}`);
+    const path = join(this.#options.dir, SESSION_NAMES.copy(part.path, ++this.#count));
     try {
       copyPart(part, path);
     } catch {
@@ -308,8 +309,8 @@ export class SessionOutput {
     const { host, dir, capBytes } = this.#options;
     const number = ++this.#count;
     return openBoth(
-      host.openLogger(join(dir, `out.${number}`), capBytes),
-      host.openLogger(join(dir, `err.${number}`), capBytes),
+      host.openLogger(join(dir, SESSION_NAMES.stdout(number)), capBytes),
+      host.openLogger(join(dir, SESSION_NAMES.stderr(number)), capBytes),
     );
   }
 

@@ -3,7 +3,7 @@
 import { dirname, join } from "node:path";
 import { isDiskFull } from "../engine/disk-space.ts";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
-import { StateRoot } from "../engine/state-dir.ts";
+import { SESSION_NAMES, StateRoot } from "../engine/state-dir.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import { spoolFullRemark } from "../shell/lost-output.ts";
 import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
@@ -119,7 +119,7 @@ export class Run {
       putAside,
       changeTo,
       env: this.#options.env ?? {},
-      hiddenPath: join(this.#bash.scratch, "hidden"),
+      hiddenPath: join(this.#bash.scratch, SESSION_NAMES.hidden),
       outputs,
       hasHighFds: this.#bash.reachesHighFds && !succession.meaning?.facts.functions.includes("exec"),
       // The harness has to enable its builtins again afterwards.

@@ -2,11 +2,12 @@
 // bash itself after every command (session-harness.ts), into two files in turn; here it is found and read.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { markOf } from "./session-harness.ts";
 
 /** The file that the state after this command goes to. */
 export function stateFile(dir: string, number: number): string {
-  return join(dir, `state.${number & 1}`);
+  return join(dir, SESSION_NAMES.state(number));
 }
 
 /** The newest state that is whole: after this command, else after the one before. */

@@ -14,6 +14,7 @@ import { directoryField, encodeFields } from "../engine/protocol.ts";
 import { openReports, type ReportFifo } from "../engine/report-fifo.ts";
 import { ScriptChannel } from "../engine/script-channel.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import { scratchOf } from "../shell/scratch.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
@@ -110,7 +111,7 @@ export class SessionWorld {
 
   /** Starts the next bash; `onOver` hears of the end of it all. */
   async bear(token: string, workingDir: string, onOver: (record: ExitRecord) => void): Promise<StartedShell> {
-    const record = join(this.#slot.files.dir, `record.${++this.#count}`);
+    const record = join(this.#slot.files.dir, SESSION_NAMES.record(++this.#count));
     preallocateEndRecord(record);
     this.#bashes.add(onOver);
     const forked = new Promise<number>((resolve) => this.#forks.set(token, resolve));

@@ -2,11 +2,11 @@
 // state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
 import { accessSync, constants } from "node:fs";
 import { holdEventLoop } from "../engine/event-loop-hold.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { buildEnvironment } from "../environment/environment.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
 import type { KillReport } from "../shell/kill-report.ts";
-import { SCRATCH_NAME } from "../shell/scratch.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { checkWorkingDir } from "../shell/working-dir.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
@@ -319,7 +319,7 @@ export class Session {
     const { bash } = await this.#succession.current([]);
     const baseNames = Object.keys(this.#house.environment.env);
     const isSandboxed = await this.#house.confiner.isEnforced(this.#succession.workspace);
-    const reportTo = stateFile(isSandboxed ? SCRATCH_NAME : ".", INHERITED_NUMBER);
+    const reportTo = stateFile(isSandboxed ? SESSION_NAMES.scratch : ".", INHERITED_NUMBER);
     const script = inheritanceScript(state, nonce, baseNames, env, reportTo);
     return this.#inheritances.write(bash.started.files.dir, script);
   }

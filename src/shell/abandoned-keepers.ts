@@ -14,7 +14,7 @@ import {
   readStat,
 } from "../engine/process-table.ts";
 import { sendSignal, signalProcess } from "../engine/signals.ts";
-import type { StateRoot } from "../engine/state-dir.ts";
+import { hostPidOf, KEEPER_NAMES, type StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 
 export function removeAbandonedKeepers(root: StateRoot): void {
@@ -72,7 +72,7 @@ function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: Readonly
 
 /** Whether both the keeper and its host process are dead. False if that cannot be seen from here. */
 function isAbandoned(keeperDir: string): boolean {
-  const identity = attempt(() => readFileSync(join(keeperDir, "identity"), "latin1")) ?? "";
+  const identity = attempt(() => readFileSync(join(keeperDir, KEEPER_NAMES.identity), "latin1")) ?? "";
   const match = /^(\d+) (\d+) (\S+) (\d+)\n$/.exec(identity);
   if (!match) return false;
   const [, pid = "", startTime = "", boot, namespace] = match;
@@ -82,9 +82,4 @@ function isAbandoned(keeperDir: string): boolean {
   // removes the directory.
   const host = readStat(hostPidOf(basename(keeperDir)));
   return host === undefined || host.hasEnded;
-}
-
-/** The name of a keeper's directory begins with the PID of its host. */
-function hostPidOf(name: string): number {
-  return Number(/^(\d+)-/.exec(name)?.[1] ?? 0);
 }

@@ -6,7 +6,7 @@ import { readStartedShell } from "../engine/attach.ts";
 import type { Engine } from "../engine/engine.ts";
 import { holdEventLoop } from "../engine/event-loop-hold.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
-import type { StateRoot } from "../engine/state-dir.ts";
+import { isShellId, type StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import type { Events } from "../support/events.ts";
@@ -147,7 +147,7 @@ export class KnownShells {
 
   #attach(id: string): ShellProcess | undefined {
     // A caller's id becomes a path.
-    if (!/^shell_[0-9a-f]{8}$/.test(id)) return undefined;
+    if (!isShellId(id)) return undefined;
     const started = readStartedShell(this.#options.root, id);
     if (!started) return undefined;
     const shell = this.#addStarted(started);

@@ -4,13 +4,13 @@ import { sizeOf } from "../engine/cursor.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { ShellMeta } from "../engine/meta.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
-import { STDOUT_NAME } from "../engine/state-dir.ts";
+import { SHELL_NAMES } from "../engine/state-dir.ts";
 import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
   // Loggers that a session's bash got later are not the shim's, which knows nothing of their end.
-  if (meta.output !== undefined && meta.output.stdout.file !== STDOUT_NAME)
+  if (meta.output !== undefined && meta.output.stdout.file !== SHELL_NAMES.stdout)
     return confinementRemarks({ files, meta });
   const remarks: string[] = [];
   if (record.capReached) {

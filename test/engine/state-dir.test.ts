@@ -1,8 +1,25 @@
-import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defaultStateRoot, StateRoot } from "../../src/engine/state-dir.ts";
+import {
+  defaultStateRoot,
+  KEEPER_NAMES,
+  NEW_SUFFIX,
+  ownerName,
+  RESTORED_SUFFIX,
+  SHELL_NAMES,
+  StateRoot,
+} from "../../src/engine/state-dir.ts";
 import { NacreError } from "../../src/support/errors.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
@@ -124,3 +141,35 @@ function refusal(path: string): string {
   }
   return "it was accepted";
 }
+
+describe("the bash scripts spell the names of state-dir.ts", () => {
+  const scripts = join(import.meta.dirname, "../../src/engine");
+  const lines = readdirSync(scripts)
+    .filter((name) => name.endsWith(".sh"))
+    .flatMap((name) => readFileSync(join(scripts, name), "utf8").split("\n"))
+    .filter((line) => !/^\s*#|^\. /.test(line));
+
+  /** The names that stand behind one of these variables and a slash; not those of /proc. */
+  function namesBehind(variables: string): string[] {
+    const path = new RegExp(`(?<!/proc/)\\$(?:${variables})"?/([a-z][\\w.*-]*)`, "g");
+    const names = lines.flatMap((line) => [...line.matchAll(path)].map(([, name = ""]) => name));
+    return [...new Set(names.map((name) => name.replace(new RegExp(`\\${NEW_SUFFIX}$`), "")))].sort();
+  }
+
+  test("of a shell's directory", () => {
+    const { durable, command, fault, identity, meta, record, start, stderr, stdout, trailer } = SHELL_NAMES;
+    const owners = ownerName(1).replace("1", "*");
+    expect(namesBehind("dir|1|\\{0%/\\*\\}")).toEqual(
+      [durable, command, fault, identity, meta, owners, record, start, stderr, stdout, trailer].sort(),
+    );
+  });
+
+  test("of a keeper's directory", () => {
+    const { covered, identity, logger } = KEEPER_NAMES;
+    expect(namesBehind("keeper_dir")).toEqual([covered, identity, logger].sort());
+  });
+
+  test("of a restored file", () => {
+    expect(lines.join("\n")).toContain(`"$2${RESTORED_SUFFIX}"`);
+  });
+});

@@ -87,7 +87,7 @@ describeSandboxed("a sandboxed session", () => {
   test("shows its commands neither its records nor those of others", async () => {
     const { say } = open();
     const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
-    expect(seen).toMatch(/^(\S+\/(inside\/state\.[01]|scripts\/(supervisor|pipe)\.sh)\n?)+$/);
+    expect(seen).toMatch(/^(\S+\/(scratch\/state\.[01]|scripts\/(supervisor|pipe)\.sh)\n?)+$/);
   });
 
   test("keeps its state, its jobs and its temporary files when its bash exits", async () => {
@@ -185,7 +185,7 @@ describeSandboxed("a sandboxed session", () => {
 
   test("a state that a command has replaced by a link or a fifo is not read", async () => {
     const { run, say, session } = open();
-    const inside = `'${home}'/state/shells/*/inside`;
+    const inside = `'${home}'/state/shells/*/scratch`;
     await say("x=1");
     await run(
       `cd ${inside}; rm -f state.*; ln -s ~/.netrc state.0; mkfifo state.1; cd '${workspace}'; exit 2`,
