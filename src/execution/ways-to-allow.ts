@@ -1,6 +1,6 @@
 // What would let this very command run where no person can be asked, in the words of the door it came through. The
 // only place that names such a flag or setting; each way is tried on the policy before it is named.
-import { EFFECT_KINDS } from "../policy/effects/effect-kind.ts";
+import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 

@@ -1,14 +1,9 @@
 // What a command does to which places: the facts rules are written against, whatever program does it.
 
-import { changes, changesOf } from "./effects/changes.ts";
-import { deletes, deletionsOf } from "./effects/deletions.ts";
-import type { RawEffect } from "./effects/effect.ts";
-import type { EffectKind } from "./effects/effect-kind.ts";
-import { permissionsOf, setsPermissions } from "./effects/permission-effects.ts";
-import { reads, readsOf } from "./effects/reads.ts";
-import { writes, writesOf } from "./effects/writes.ts";
 import type { Place, Where } from "./paths/paths.ts";
-import { remembered } from "./remembered.ts";
+import type { RawEffect } from "./programs/effect.ts";
+import type { EffectKind } from "./programs/effect-kind.ts";
+import { programEffects } from "./programs/program-effects.ts";
 import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 
 export interface Effect {
@@ -25,9 +20,8 @@ export interface JudgedCommand extends EffectiveCommand {
 }
 
 export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCommand {
-  const raw: RawEffect[] = [];
-  if (command.redirects.length > 0) raw.push(...redirected(command));
-  for (const effectsOf of sourcesOf(command.program)) raw.push(...effectsOf(command));
+  const own = programEffects(command);
+  const raw = command.redirects.length > 0 ? [...redirected(command), ...own] : own;
   if (raw.length === 0) return withEffects(command, NONE);
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
@@ -59,18 +53,6 @@ function withEffects(command: EffectiveCommand, effects: readonly Effect[]): Jud
 }
 
 const NONE: readonly Effect[] = [];
-
-/** Who has something to say about a program: most programs do nothing to any place. */
-const sourcesOf = remembered((program) => {
-  const sources = [
-    { has: deletes, of: deletionsOf },
-    { has: changes, of: changesOf },
-    { has: writes, of: writesOf },
-    { has: setsPermissions, of: permissionsOf },
-    { has: reads, of: readsOf },
-  ];
-  return sources.filter(({ has }) => has(program)).map(({ of }) => of);
-});
 
 /** The effect on what the word names, and on what its links lead to. */
 function resolved(

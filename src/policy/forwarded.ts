@@ -1,8 +1,7 @@
 // An unknown program with a destructive command behind it, is probably a wrapper: the tail is judged as if it were
 // called, and what would be refused is asked about.
 
-import { isKnownProgram } from "./programs/known-programs.ts";
-import { isWrapper } from "./programs/wrappers.ts";
+import { isKnownProgram, isWrapper } from "./programs/programs.ts";
 import type { EffectiveCommand } from "./shell-model/command.ts";
 
 const DESTRUCTIVE =

@@ -1,9 +1,9 @@
 // What a built-in rule is. To add one: put it into the family it belongs to (rules/), with examples of both kinds;
 // one test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
-import type { EffectKind } from "./effects/effect-kind.ts";
 import type { Effect, JudgedCommand } from "./facts.ts";
 import type { PathClass } from "./paths/path-class.ts";
+import type { EffectKind } from "./programs/effect-kind.ts";
 import type { SignKind } from "./shell-model/command.ts";
 import { shown } from "./shell-model/marks.ts";
 import type { Span } from "./shell-model/span.ts";
@@ -71,6 +71,11 @@ export function onEffect({ kinds, classes, when, says }: EffectPattern): Check {
     return null;
   };
   return Object.assign(check, { needs: "effects" as const });
+}
+
+/** A check about the programs whose record says so. */
+export function onPrograms(needs: (program: string) => boolean, check: Check): Check {
+  return Object.assign((command: JudgedCommand) => check(command), { needs });
 }
 
 /** A check that fires on an argv that fits. */

@@ -2,8 +2,8 @@
 // (`npm run fix` writes policy-rules.schema.json).
 
 import { z } from "zod";
-import { EFFECT_KINDS } from "./effects/effect-kind.ts";
 import { PATH_CLASSES } from "./paths/path-class.ts";
+import { EFFECT_KINDS } from "./programs/effect-kind.ts";
 import { RULES } from "./rules.ts";
 
 const text = z.string({ error: "must be a text" });

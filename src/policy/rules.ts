@@ -6,7 +6,7 @@ import { deletionRules } from "./rules/deletion.ts";
 import { diskRules } from "./rules/disks.ts";
 import { exfiltrationRules } from "./rules/exfiltration.ts";
 import { fetchedRules } from "./rules/fetched.ts";
-import { gitRules } from "./rules/git.ts";
+import { gitRules } from "./rules/git-history.ts";
 import { moveRules } from "./rules/moves.ts";
 import { permissionRules } from "./rules/permission-changes.ts";
 import { persistenceRules } from "./rules/persistence.ts";

@@ -1,7 +1,7 @@
 // Rules that people write: what they look like. Reading and checking them is in read-rules.ts.
 
-import type { EffectKind } from "./effects/effect-kind.ts";
 import type { PathClass } from "./paths/path-class.ts";
+import type { EffectKind } from "./programs/effect-kind.ts";
 
 export interface UserRule {
   readonly id: string;

@@ -1,91 +1,131 @@
-// Other agents: programs that run commands by rules of their own, with or without asking a person.
+// Agents and the switches that make them act without asking their user; nacre itself is one of them.
 
-import { asksForHelp } from "../facts.ts";
-import { remembered } from "../remembered.ts";
-import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
-import { isUnresolved, shown } from "../shell-model/marks.ts";
-import type { Scope } from "../shell-model/script-scope.ts";
-import { AGENTS, type Agent, SHARED_SWITCHES } from "./agent-table.ts";
-import { isKnownProgram } from "./known-programs.ts";
-import { runsScripts } from "./nacre-words.ts";
-import { isWrapper } from "./wrappers.ts";
+import type { Agent, Program, ProgramFamily } from "./program-record.ts";
+import type { OptionTable } from "./read-options.ts";
 
-/** Reports an agent that would act without asking. It runs nothing that could be judged here. */
-export function runAgent(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): null {
-  const agent = agentNamed(command.program);
-  if (agent === "none") return null;
-  const found = agent === "unknown" ? sharedSwitch(command) : loosened(agent, command, scope);
-  if (found !== null && !asksForHelp(command))
-    runner.sign("skips-approvals", command.span, `${command.program} ${found}`);
-  return null;
-}
+const ANY = /(?:)/;
+const ON = /^(?!(0|false|no|off)?$)/i;
+/** Registers a program that the agent starts from then on. */
+const SERVERS = /^mcp (add|add-json|add-from-\S+|remove|enable)( |$)/;
 
-const agentNamed = remembered((program): Agent | "unknown" | "none" => {
-  const agent = Object.hasOwn(AGENTS, program) ? AGENTS[program] : undefined;
-  if (agent) return agent;
-  return !runsScripts(program) && (isKnownProgram(program) || isWrapper(program)) ? "none" : "unknown";
-});
+const GEMINI: Agent = {
+  flags: ["--yolo", "-y"],
+  values: { "--approval-mode": /^(yolo|auto_?-?edit)$/i },
+  lists: { "--allowed-tools": /^(run_shell_command|ShellTool|\*)/ },
+  verbs: SERVERS,
+};
 
-/** A program that is not known may be an agent, or start one. */
-function sharedSwitch({ args }: EffectiveCommand): string | null {
-  return args.find(({ text }) => SHARED_SWITCHES.has(text))?.text ?? null;
-}
+const AGENTS: Readonly<Record<string, Agent>> = {
+  claude: {
+    flags: ["--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"],
+    values: {
+      "--permission-mode": /^(bypassPermissions|acceptEdits|dontAsk|auto)$/i,
+      "--settings": ANY,
+      "--permission-prompt-tool": ANY,
+    },
+    lists: { "--allowedTools": /^(Bash|\*)/, "--allowed-tools": /^(Bash|\*)/ },
+    variables: { CLAUDE_CONFIG_DIR: ANY },
+    verbs: /^(mcp (add|add-json|add-from-\S+|remove)|config (set|add)|plugin (install|enable))( |$)/,
+  },
+  codex: {
+    flags: ["--dangerously-bypass-approvals-and-sandbox", "--yolo", "--full-auto"],
+    values: {
+      "-a": /^(never|on-failure)$/,
+      "--ask-for-approval": /^(never|on-failure)$/,
+      "-s": /^danger-full-access$/,
+      "--sandbox": /^danger-full-access$/,
+      "-c": /^(approval_policy|approvals?_|sandbox|default_permissions|permissions|projects\.|mcp_servers)/,
+      "--config":
+        /^(approval_policy|approvals?_|sandbox|default_permissions|permissions|projects\.|mcp_servers)/,
+    },
+    variables: { CODEX_HOME: ANY },
+    verbs: SERVERS,
+  },
+  "gemini qwen": GEMINI,
+  opencode: {
+    flags: ["--dangerously-skip-permissions", "--yolo"],
+    variables: { OPENCODE_PERMISSION: ANY, OPENCODE_CONFIG: ANY, OPENCODE_CONFIG_CONTENT: ANY },
+    verbs: SERVERS,
+  },
+  "cursor-agent": { flags: ["--force", "-f", "--yolo", "--approve-mcps"] },
+  aider: {
+    flags: ["--yes-always", "--yes"],
+    variables: { AIDER_YES_ALWAYS: ON, AIDER_YES: ON },
+  },
+  goose: {
+    flags: ["--no-confirm"],
+    variables: { GOOSE_MODE: /^auto$/i, GOOSE_CONFIG_DIR: ANY },
+  },
+  amp: { flags: ["--dangerously-allow-all"], values: { "--settings-file": ANY } },
+  copilot: {
+    flags: ["--allow-all-tools", "--allow-all", "--yolo", "--allow-all-paths"],
+    lists: { "--allow-tool": /^(shell|\*)/ },
+    variables: { COPILOT_ALLOW_ALL: ON },
+  },
+  "crush cline iflow": { flags: ["--yolo", "-y"] },
+  droid: {
+    flags: ["--skip-permissions-unsafe"],
+    values: { "--auto": /^(medium|high)$/ },
+  },
+  kilocode: { flags: ["--yolo", "--auto"] },
+  kimi: { flags: ["--yolo", "-y", "--yes", "--auto-approve"] },
+  vibe: { flags: ["--auto-approve"] },
+  openhands: { flags: ["--always-approve", "--yolo"] },
+  gptme: { flags: ["--no-confirm", "-y"] },
+  interpreter: { flags: ["--auto_run", "-y"] },
+  "q kiro-cli": { flags: ["--trust-all-tools", "-a"], values: { "--trust-tools": /execute_bash/ } },
+};
 
-/** The switch, value or variable that takes an agent's questions away; null where nothing does. */
-function loosened(agent: Agent, { args, assignments }: EffectiveCommand, scope: Scope): string | null {
-  const end = args.findIndex(({ text }, i) => text === "--" && i > 0);
-  const texts = (end < 0 ? args : args.slice(0, end)).map(({ text }) => text);
-  const flag = texts.find(
-    (text) =>
-      agent.flags?.some((name) => isFlag(text, name)) ||
-      SHARED_SWITCHES.has(text.replace(/=(true|1|yes)$/i, "")),
-  );
-  if (flag !== undefined) return flag;
-  const option = looseValue(agent, texts) ?? looseList(agent, texts);
-  if (option !== null) return option;
-  for (const [name, loose] of Object.entries(agent.variables ?? {})) {
-    const given = assignments.filter((one) => one.name === name).map(({ value }) => value);
-    const values = given.length > 0 ? given : (scope.variable(name)?.values ?? []);
-    const hit = values.find((value) => loose.test(value) || isUnresolved(value));
-    if (hit !== undefined) return `with ${name}=${shown(hit)}`;
-  }
-  const line = texts.filter((text) => !text.startsWith("-")).join(" ");
-  return agent.verbs?.test(line) ? line.split(" ").slice(0, 2).join(" ") : null;
-}
+/** The options of nacre's commands. */
+export const NACRE_OPTIONS: OptionTable = {
+  values: `-sn policy policy-file sandbox network writable hide cwd env env-mode session timeout mode remote scope http dialect
+on-timeout with max-processes max-memory cpu-seconds max-file-size signal`,
+  flags: `allow-unsandboxed no-token all write dry-run background stdin json durable git-config debuggers control user help
+version`,
+};
 
-function looseValue({ values = {} }: Agent, texts: readonly string[]): string | null {
-  for (const [name, loose] of Object.entries(values)) {
-    for (const [i, text] of texts.entries()) {
-      const value = optionValue(name, text, texts[i + 1]);
-      if (value !== null && (loose.test(value) || isUnresolved(value))) return `${name} ${shown(value)}`;
-    }
-  }
-  return null;
-}
+export const agents: ProgramFamily = {
+  familiar: "nacre",
+  programs: {
+    nacre: { options: NACRE_OPTIONS },
+    ...Object.fromEntries(
+      Object.entries(AGENTS).map(([names, agent]): [string, Program] => [names, { agent }]),
+    ),
+  },
+};
 
-function looseList({ lists = {} }: Agent, texts: readonly string[]): string | null {
-  for (const [name, loose] of Object.entries(lists)) {
-    const at = texts.findIndex((text) => text === name || text.startsWith(`${name}=`));
-    if (at < 0) continue;
-    const next = texts.findIndex((word, i) => i > at && word.startsWith("-"));
-    const list = [
-      texts[at]?.slice(name.length + 1) ?? "",
-      ...texts.slice(at + 1, next < 0 ? undefined : next),
-    ];
-    const hit = list.flatMap((word) => word.split(/[,\s]+/)).find((word) => loose.test(word));
-    if (hit !== undefined) return `${name} ${shown(hit)}`;
-  }
-  return null;
-}
+/** Switches that agents share: they mean the same with any agent, and with an unknown program. */
+export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
+  "--dangerously-skip-permissions",
+  "--dangerously-bypass-approvals-and-sandbox",
+  "--dangerously-allow-all",
+  "--skip-permissions-unsafe",
+  "--allow-all-tools",
+  "--trust-all-tools",
+  "--always-approve",
+  "--yes-always",
+  "--full-auto",
+  "--no-approval",
+  "--no-approvals",
+  "--skip-approvals",
+  "--skip-permissions",
+  "--bypass-permissions",
+  "--yolo",
+]);
 
-function isFlag(text: string, name: string): boolean {
-  if (text === name || (text.startsWith(`${name}=`) && !/=(false|0|no)$/i.test(text))) return true;
-  return name.length === 2 && /^-[A-Za-z]{2,}$/.test(text) && text.includes(name.slice(1));
-}
-
-function optionValue(name: string, text: string, next: string | undefined): string | null {
-  if (text === name) return next?.replace(/^["']|["']$/g, "") ?? null;
-  if (text.startsWith(`${name}=`)) return text.slice(name.length + 1);
-  const isShort = name.length === 2 && text.startsWith(name) && !text.startsWith("--");
-  return isShort ? text.slice(2) : null;
-}
+/** Packages whose program has another name than the package. */
+export const PACKAGE_PROGRAMS: Readonly<Record<string, string>> = {
+  "@anthropic-ai/claude-code": "claude",
+  "@openai/codex": "codex",
+  "@google/gemini-cli": "gemini",
+  "@qwen-code/qwen-code": "qwen",
+  "@sourcegraph/amp": "amp",
+  "@github/copilot": "copilot",
+  "@charmland/crush": "crush",
+  "@kilocode/cli": "kilocode",
+  "opencode-ai": "opencode",
+  "aider-chat": "aider",
+  "goose-ai": "goose",
+  "open-interpreter": "interpreter",
+  "openhands-ai": "openhands",
+};

@@ -1,70 +1,56 @@
-// Editors and viewers that run commands from inside: sed's e and w, vim's :!, ed's !, less's +!, .shell of sqlite3.
+// Editors, viewers, database clients and debuggers: programs that run commands from inside.
 
-import { remembered } from "../remembered.ts";
-import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
-import { type Flow, flowOf, NO_FLOW } from "../shell-model/flow.ts";
-import { readOptions, valuesOf } from "./argv.ts";
-import { sedActions } from "./sed.ts";
+import type { EffectiveCommand } from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
+import type { Program, ProgramFamily } from "./program-record.ts";
+import { type Options, type OptionTable, valuesOf } from "./read-options.ts";
+import { shellEscapes } from "./runs/shell-escapes.ts";
 
-export function runEditor(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
-  if (/^g?sed$/.test(command.program)) return runSed(command, within(command, around), runner);
-  const bang = bangOf(command.program);
-  if (bang === null) return null;
-  const inside = within(command, around);
-  for (const { text, span } of textsOf(command)) {
-    for (const [, shell = "", called = ""] of text.matchAll(bang)) {
-      runner.sign("runs-program", span, `${command.program} runs a command from inside`);
-      runner.runText(shell || called, { ...inside, span });
-    }
-  }
-  return null;
-}
-
-/** How each program is told to run a command. */
-const BANGS: readonly (readonly [RegExp, RegExp])[] = [
-  [
-    /^(n?vim?|view|ex|gvim|vimdiff)$/,
+const VIM: Program = {
+  runs: shellEscapes(
     /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)|\bsystem(?:list)?\(\s*["']([^"'\n]+)/g,
-  ],
-  [/^(ed|red)$/, /(?:^|\n)[er]?\s*!([^\n]+)/g],
-  [/^(less|more|most|man|pg)$/, /^\+?!\s*([^\n]+)/g],
-  [/^sqlite3?$/, /(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g],
-  [/^(mysql|mariadb|psql|clickhouse-client)$/, /(?:\\!|(?:^|[;\n])\s*system)\s+([^\n;]+)/g],
-  [/^(gdb|lldb)$/, /^(?:shell|!|platform shell)\s*([^\n]+)/g],
-  [/^(ftp|sftp|telnet|mail|mailx)$/, /(?:^|\n)~?!\s*([^\n]+)/g],
-];
+  ),
+};
+const ED: Program = { runs: shellEscapes(/(?:^|\n)[er]?\s*!([^\n]+)/g) };
+const PAGER: Program = { runs: shellEscapes(/^\+?!\s*([^\n]+)/g) };
+const EDITOR_OPTIONS: OptionTable = { values: "-pcST" };
+const EDITS: Program = { options: EDITOR_OPTIONS, effects: saved };
 
-const bangOf = remembered((program) => BANGS.find(([name]) => name.test(program))?.[1] ?? null);
+export const editors: ProgramFamily = {
+  familiar: `code ed emacs ex info less man mongosh more mysql nano nvim patch psql redis-cli sqlite3 vi vim`,
+  programs: {
+    "vi vim": { ...VIM, ...EDITS, reads: true },
+    "nvim ex": { ...VIM, ...EDITS },
+    view: { ...VIM, reads: true },
+    "nvi gvim vimdiff": VIM,
+    ed: { ...ED, ...EDITS },
+    red: ED,
+    "less more most": { ...PAGER, reads: true },
+    pg: PAGER,
+    man: { ...PAGER, options: { values: "-MSC", runs: "-PH pager html" } },
+    emacs: { options: { runs: "eval execute", singleDash: true }, reads: true },
+    "nano code": { reads: true },
+    "sqlite sqlite3": { runs: shellEscapes(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g) },
+    "mysql mariadb psql clickhouse-client": {
+      runs: shellEscapes(/(?:\\!|(?:^|[;\n])\s*system)\s+([^\n;]+)/g),
+    },
+    "gdb lldb": { runs: shellEscapes(/^(?:shell|!|platform shell)\s*([^\n]+)/g) },
+    patch: {
+      options: { values: "-piodrDVzBF" },
+      effects: ({ operands }) => effectsOn(operands.slice(0, 1), "write", { how: "edit" }),
+    },
+  },
+};
 
-function within(command: EffectiveCommand, around: CommandContext): CommandContext {
-  return { ...around, via: [...around.via, command.program], redirects: [], stdin: NO_FLOW };
-}
-
-function textsOf(command: EffectiveCommand): readonly Field[] {
-  const { args, stdin, span } = command;
-  return stdin.text !== null && stdin.connected ? [...args, { text: stdin.text, span }] : args;
-}
-
-function runSed(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
-  const options = readOptions(command.args, {
-    values: "efl",
-    longValues: ["expression", "file", "line-length"],
-  });
-  const expressions = valuesOf(options, "e", "expression");
-  const scripts =
-    expressions.length > 0 || options.flags.has("f") ? expressions : options.operands.slice(0, 1);
-  for (const { text, span } of scripts) {
-    const { runs, executes, writes } = sedActions(text);
-    if (executes) runner.sign("runs-program", span, "sed runs what its script or its input says");
-    for (const shell of runs) runner.runText(shell, { ...around, span });
-    for (const path of writes)
-      runner.runArgv(
-        [
-          { text: "tee", span },
-          { text: path, span },
-        ],
-        around,
-      );
-  }
-  return flowOf(null, command.stdin.origins);
+/** The file of an editor that a script saves: in an option, behind a plus sign, or on stdin. */
+function saved(options: Options, { program, args, stdin }: EffectiveCommand): readonly RawEffect[] {
+  const scripts = valuesOf(options, "-c").map(({ text }) => text);
+  const starts = args.filter(({ text }) => text.startsWith("+")).map(({ text }) => text.slice(1));
+  const saves = [...scripts, ...starts].some((text) =>
+    /(^|\|)[\s:]*(w|wq|x|xit|update|wall|wqa)!?\s*(\||$)/.test(text),
+  );
+  const types = stdin.text === null || /(^|\n)\s*(w|wq|x)/.test(stdin.text);
+  if (!saves && (/vim?$/.test(program) || !types)) return [];
+  const [file] = options.operands.filter(({ text }) => !text.startsWith("+"));
+  return file ? effectsOn([file], "write", { how: "edit" }) : [];
 }

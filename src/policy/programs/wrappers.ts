@@ -1,94 +1,94 @@
-// Programs that run another program: what they would run, by the table of wrapper-table.ts.
+// Programs that run the program named by their operands. One that wraps and is in no family is found by the destructive
+// command behind it (forwarded.ts).
 
-import { shellQuote } from "../../support/shell-quote.ts";
-import type { AssignedValue, EffectiveCommand, Field } from "../shell-model/command.ts";
-import { PACKAGE_PROGRAMS } from "./agent-table.ts";
-import { hasFlag, readOptions, valuesOf } from "./argv.ts";
-import { WRAPPERS, type Wrapper } from "./wrapper-table.ts";
+import { named, printsSettings } from "./print-texts.ts";
+import type { Program, ProgramFamily, Wrapper } from "./program-record.ts";
 
-export interface Peeled {
-  readonly argv: readonly Field[];
-  readonly assignments: readonly AssignedValue[];
-  /** The directory the inner program starts in, if the wrapper sets one. */
-  readonly directory: Field | null;
-  /** Shell text that runs instead of an argv. */
-  readonly text: Field | null;
-}
+const wrapping = (values: string, wraps: Wrapper = {}): Program => ({ options: { values }, wraps });
 
-export function isWrapper(program: string): boolean {
-  return Object.hasOwn(WRAPPERS, program);
-}
+const ARCHITECTURE = /^(x86_64|i\d86|linux\d\d|uname26|aarch64|arm\w*|amd64)$/;
 
-/** What the wrapper would run, or null if it runs nothing. */
-export function peel(command: EffectiveCommand): Peeled | null {
-  const wrapper = Object.hasOwn(WRAPPERS, command.program) ? WRAPPERS[command.program] : undefined;
-  if (!wrapper) return null;
-  const verbless = afterVerb(command.args, wrapper);
-  if (verbless === null) return null;
-  // `env -` is `env -i`.
-  const args = verbless[0]?.text === "-" ? verbless.slice(1) : verbless;
-  const options = readOptions(args, { ...wrapper, stopAtOperand: true });
-  if (wrapper.asks && hasFlag(options, ...wrapper.asks)) return null;
-  const [directory = null] = wrapper.directory ? valuesOf(options, ...wrapper.directory) : [];
-  const { assignments, rest } = takeAssignments(afterOperands(options.operands, wrapper), wrapper);
-  const text = textOf(command, wrapper, rest);
-  if (text === null && rest.length === 0) return null;
-  const argv = wrapper.packages ? withProgramOf(rest) : rest;
-  return { argv: text ? [] : argv, assignments, directory, text };
-}
+/** Without options that take a value. */
+const PLAIN_WRAPPERS = `builtin noglob nohup setsid unbuffer valgrind toybox coreutils dbus dbus-run-session dbus-launch arch
+rlwrap eatmydata torsocks torify ts catchsegv ld.so rtk entr linux32 linux64 i386 x86_64 heaptrack dumb-init alacritty kitty
+foot konsole gnome-terminal chronic ifne nocache`;
 
-/** The argv with the program of a package in its place: `nacre@latest`, `@openai/codex`. */
-function withProgramOf(argv: readonly Field[]): readonly Field[] {
-  const [first, ...rest] = argv;
-  if (!first) return argv;
-  const name = first.text.replace(/^npm:/, "").replace(/(?<=.)@[^/]*$/, "");
-  const program = Object.hasOwn(PACKAGE_PROGRAMS, name) ? PACKAGE_PROGRAMS[name] : undefined;
-  return [{ ...first, text: program ?? name }, ...rest];
-}
-
-function afterVerb(args: readonly Field[], { verb }: Wrapper): readonly Field[] | null {
-  if (!verb) return args;
-  const at = args.findIndex(({ text }) => !text.startsWith("-"));
-  if (at < 0) return null;
-  for (const words of verb.map((one) => one.split(" "))) {
-    if (words.every((word, i) => args[at + i]?.text === word)) return args.slice(at + words.length);
-  }
-  return null;
-}
-
-function afterOperands(operands: readonly Field[], { skip = 0, may }: Wrapper): readonly Field[] {
-  // After an operand of its own a wrapper may still say where its options end.
-  const from = operands[skip]?.text === "--" ? skip + 1 : skip;
-  const rest = operands.slice(from);
-  return may?.test(rest[0]?.text ?? "") ? rest.slice(1) : rest;
-}
-
-function takeAssignments(rest: readonly Field[], { assigns }: Wrapper) {
-  const count = assigns ? rest.findIndex(({ text }) => !/^\w+=/.test(text)) : 0;
-  const end = count < 0 ? rest.length : count;
-  const assignments = rest.slice(0, end).map(({ text, span }): AssignedValue => {
-    const equal = text.indexOf("=");
-    return { name: text.slice(0, equal), value: text.slice(equal + 1), span };
-  });
-  return { assignments, rest: rest.slice(end) };
-}
-
-/** Shell text: the value of an option, wherever it stands, or the joined rest. */
-function textOf(command: EffectiveCommand, wrapper: Wrapper, rest: readonly Field[]): Field | null {
-  if (wrapper.text) {
-    const isEnv = command.program === "env";
-    const [first] = valuesOf(
-      readOptions(command.args, { ...wrapper, stopAtOperand: isEnv }),
-      ...wrapper.text,
-    );
-    if (!first) return null;
-    // `env -S` splits its value and then goes on with the arguments behind it.
-    const tail = isEnv ? rest.map(({ text }) => ` ${shellQuote(text)}`).join("") : "";
-    return { ...first, text: first.text + tail };
-  }
-  const [head] = rest;
-  if (!wrapper.joins || !head) return null;
-  // `npm:dev:*` names scripts of the project, not a program.
-  const texts = rest.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun|node):(?=\S+$)/, "$1 run "));
-  return { ...head, text: texts.join(wrapper.joins === "blanks" ? " " : "\n") };
-}
+export const wrappers: ProgramFamily = {
+  familiar: "command entr env exec hyperfine nohup screen su sudo time timeout watch",
+  programs: {
+    sudo: wrapping("-CDghpRrtTuU user group chdir host prompt chroot role type other-user close-from", {
+      assigns: true,
+      asks: "-lvkKVe version list edit",
+      directory: "-D chdir",
+    }),
+    doas: wrapping("-uCa", { assigns: true }),
+    pkexec: wrapping("user"),
+    su: wrapping("-cgGsTw command shell group", { text: "-c command", skip: 1 }),
+    runuser: wrapping("-cgGsuw command user group shell", { text: "-c command" }),
+    sg: wrapping("-c", { text: "-c", skip: 1 }),
+    env: wrapping("-uCSa unset chdir split-string argv0", {
+      assigns: true,
+      directory: "-C chdir",
+      text: "-S split-string",
+    }),
+    command: {
+      wraps: { asks: "-vV" },
+      prints: { text: (called) => (/^-[vp]*v/.test(called.args[0]?.text ?? "") ? named(called) : null) },
+    },
+    exec: wrapping("-a"),
+    nice: wrapping("-n adjustment"),
+    ionice: wrapping("-cnpPu class classdata"),
+    chrt: wrapping("-TPD", { skip: 1 }),
+    numactl: wrapping("-NmCpi cpunodebind membind physcpubind interleave"),
+    "timeout gtimeout": wrapping("-ks kill-after signal", { skip: 1 }),
+    time: wrapping("-fo format output"),
+    stdbuf: wrapping("-ioe input output error"),
+    setpriv: wrapping("reuid regid groups inh-caps bounding-set ambient-caps securebits"),
+    prlimit: wrapping("-op"),
+    choom: wrapping("-np"),
+    runcon: wrapping("-tulr"),
+    strace: wrapping("-oepsaEuPbIOSX"),
+    ltrace: wrapping("-oepsaulnAFxD"),
+    perf: wrapping("-eopCFcdD", { verb: ["stat", "record", "trace"] }),
+    rr: { wraps: { verb: ["record"] } },
+    watch: wrapping("-nq interval equexit", { joins: "blanks" }),
+    flock: wrapping("-wEc timeout wait conflict-exit-code command", { skip: 1, text: "-c command" }),
+    script: wrapping("-cEoBIOTtm command log-out log-in log-io log-timing", { text: "-c command", skip: 1 }),
+    "systemd-run": wrapping(
+      "-pMHGuEtd property unit description slice setenv working-directory uid gid nice on-calendar on-active",
+      { directory: "working-directory" },
+    ),
+    "systemd-inhibit": wrapping("what who why mode"),
+    "systemd-cat": wrapping("-tp"),
+    busybox: { wraps: { asks: "list help install" } },
+    ld: { wraps: { asks: "version" } },
+    "ld-linux-x86-64.so.2": wrapping("library-path preload argv0"),
+    "xvfb-run": wrapping("-nsfelpw"),
+    caffeinate: wrapping("-tw"),
+    "proxychains proxychains4": wrapping("-f"),
+    "ssh-agent": { ...wrapping("-atEP"), prints: printsSettings(/^(-[sc])?$/) },
+    cgexec: wrapping("-g"),
+    setarch: { wraps: { may: ARCHITECTURE } },
+    daemonize: wrapping("-acelopuE"),
+    chpst: wrapping("-uUbemdofprct"),
+    softlimit: wrapping("-dsmlafopcrt"),
+    cpulimit: wrapping("-lpePm"),
+    trickle: wrapping("-dusnlwLDt"),
+    tini: wrapping("-pe"),
+    sshpass: wrapping("-pfdP"),
+    sem: wrapping("-j id jobs"),
+    xterm: wrapping("-T"),
+    wezterm: { wraps: { verb: ["start"] } },
+    lockf: wrapping("-t", { skip: 1 }),
+    daemon: wrapping("-nuDoOEFLXr"),
+    pee: { wraps: { joins: "lines" } },
+    hyperfine: wrapping("-wrmMpcsSPDLui", { joins: "lines" }),
+    watchexec: wrapping("-ewfirsdo exts watch filter ignore", { joins: "blanks" }),
+    "aws-vault": { wraps: { verb: ["exec"], skip: 1 } },
+    op: wrapping("env-file account", { verb: ["run"] }),
+    doppler: wrapping("-pc", { verb: ["run"] }),
+    /** Each with one operand of its own before the inner program: a user, a file, a time. */
+    "gosu su-exec taskset faketime setuidgid dtach abduco logsave": { wraps: { skip: 1 } },
+    [PLAIN_WRAPPERS]: { wraps: {} },
+  },
+};

@@ -1,18 +1,13 @@
 // Secrets that are read, and data that leaves the machine.
 
-import { isRemote } from "../effects/changes.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { holdsCredentials } from "../paths/paths.ts";
-import { readOptions } from "../programs/argv.ts";
-import { isShell } from "../programs/shell-programs.ts";
-import { type Hit, onEffect, type Rule } from "../rule.ts";
+import { isShell, programNamed } from "../programs/programs.ts";
+import { readOptions } from "../programs/read-options.ts";
+import { type Hit, onEffect, onPrograms, type Rule } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
-import { readGit } from "./git.ts";
 import { onRows } from "./tables.ts";
 
-const SENDERS =
-  /^(curl|wget|nc(?:\.\w+)?|ncat|netcat|socat|ssh|scp|sftp|rsync|ftp|tftp|telnet|dig|nslookup|host|drill|ping|mail|mailx|mutt|sendmail|msmtp|aws|gsutil|rclone|http|https|xh|openssl|git|gh|s3cmd|croc|wormhole|ncftpput|lftp)$/;
-const PIPES = /^(nc(?:\.\w+)?|ncat|netcat|socat|telnet|openssl)$/;
 const HERE = /(^|[/@ ])(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/ ]|$)/;
 
 const line = (command: JudgedCommand) => command.args.map(({ text }) => text).join(" ");
@@ -24,12 +19,13 @@ function sendsSecret(command: JudgedCommand): Hit | null {
   return { reason: `${shown(command.program)} would send keys or credentials to another host.` };
 }
 
+const USUAL_IDENTITY = /(^| )(--(netrc-file|cert|key|cacert|config|proxy-cert|proxy-key)|-E|-K)[= ]$/;
+
 /** A key that opens the connection is used, not sent. */
 function isKey(path: string, command: JudgedCommand): boolean {
   const before = line(command).split(path)[0] ?? "";
-  if (/^(ssh|scp|sftp|rsync|git)$/.test(command.program))
-    return /(^| )(-(i|o|F|J)|-e ?ssh.*) ?\S*$/.test(before);
-  return /(^| )(--(netrc-file|cert|key|cacert|config|proxy-cert|proxy-key)|-E|-K)[= ]$/.test(before);
+  const { identity = USUAL_IDENTITY } = programNamed(command.program).sends ?? {};
+  return identity.test(before);
 }
 
 function givesShell(command: JudgedCommand): Hit | null {
@@ -38,62 +34,16 @@ function givesShell(command: JudgedCommand): Hit | null {
     const connected = command.redirects.some(({ target }) => /^\/dev\/(tcp|udp)\//.test(target.text));
     if (connected) return { reason };
   }
-  if (!PIPES.test(command.program)) return null;
-  const text = line(command);
-  const executes = /^(nc(\.\w+)?|ncat|netcat)$/.test(command.program)
-    ? /(^| )(-\w*[ec]\w*|--exec|--sh-exec|--lua-exec)( |=)/.test(text)
-    : /\b(exec|system|shell)(:|,)/i.test(text);
-  return executes || command.stdin.origins.includes("shell") ? { reason } : null;
+  const { givesShell: executes } = programNamed(command.program).sends ?? {};
+  if (!executes) return null;
+  return executes.test(line(command)) || command.stdin.origins.includes("shell") ? { reason } : null;
 }
-
-const UPLOADERS = /^(curl|http|xh|wget|scp|rsync|git|ssh|dig|nslookup|host|ping)$/;
 
 function uploads(command: JudgedCommand): Hit | null {
-  const text = line(command);
-  if (asksForHelp(command) || HERE.test(text)) return null;
-  const sends = { reason: `${shown(command.program)} would send local data to another machine.` };
-  switch (command.program) {
-    case "curl":
-    case "http":
-    case "xh":
-      return /(^| )(-\w*T|--upload-file)|(^| )(-d ?@|--data(-\w+)?[ =]@|-F ?[^\s=]*=[@<]|--form[ =][^\s=]*=[@<])/.test(
-        text,
-      ) || namesFile(command.args.at(-1)?.text ?? "")
-        ? sends
-        : null;
-    case "wget":
-      return /--(post|body)-file/.test(text) ? sends : null;
-    case "ssh":
-      return command.stdin.connected && command.stdin.text === null ? sends : null;
-    case "dig":
-    case "nslookup":
-    case "host":
-    case "ping":
-      return /\uFDD0\./.test(text) ? sends : null;
-    case "scp":
-    case "rsync":
-      return isRemote(
-        readOptions(command.args, {
-          values: "efTcFiJloPS",
-          longValues: ["rsh", "exclude", "include"],
-        }).operands.at(-1)?.text ?? "",
-      )
-        ? sends
-        : null;
-    case "git": {
-      const { verb, args } = readGit(command.args);
-      const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
-      return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote) ? sends : null;
-    }
-    default:
-      return null;
-  }
-}
-
-/** `field@/some/file.txt`, as httpie has it. */
-function namesFile(arg: string): boolean {
-  if (/^@./.test(arg)) return true;
-  return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
+  const { sends, options } = programNamed(command.program);
+  if (!sends?.uploads || asksForHelp(command) || HERE.test(line(command))) return null;
+  if (!sends.uploads(readOptions(command.args, options), command)) return null;
+  return { reason: `${shown(command.program)} would send local data to another machine.` };
 }
 
 export const exfiltrationRules: readonly Rule[] = [
@@ -115,8 +65,7 @@ export const exfiltrationRules: readonly Rule[] = [
       "cat ~/.ssh/id_rsa.pub",
       "curl https://example.com",
     ],
-    programs: SENDERS,
-    check: sendsSecret,
+    check: onPrograms((name) => programNamed(name).sends !== undefined, sendsSecret),
   },
   {
     id: "send-secret-away",
@@ -237,8 +186,7 @@ export const exfiltrationRules: readonly Rule[] = [
       "git push origin main",
       "scp u@h:a.txt .",
     ],
-    programs: UPLOADERS,
-    check: uploads,
+    check: onPrograms((name) => programNamed(name).sends?.uploads !== undefined, uploads),
   },
   {
     id: "open-channel",

@@ -1,7 +1,8 @@
 // Ending every process, or the machine.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import { hasFlag, readOptions, valuesOf } from "../programs/argv.ts";
+import { programNamed } from "../programs/programs.ts";
+import { hasFlag, readOptions, valuesOf } from "../programs/read-options.ts";
 import { onArgs, type Rule } from "../rule.ts";
 import { EACH, isCertain } from "../shell-model/marks.ts";
 
@@ -32,16 +33,13 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
   if (program !== "pkill" && program !== "killall" && program !== "skill") return false;
   const options = readOptions(
     args.filter(({ text }) => !/^-(\d+|SIG[A-Z]+|[A-Z]{3,})$/.test(text)),
-    {
-      values: program === "pkill" ? "uUgGPstF" : "uosyZn",
-      longValues: ["signal", "euid", "uid", "user", "group", "parent", "session"],
-    },
+    programNamed(program).options,
   );
   const [pattern] = options.operands;
   // Every process but these.
-  if (program === "pkill" && hasFlag(options, "v", "inverse")) return true;
-  if (hasFlag(options, "u", "U", "euid", "uid", "user") && !pattern) return true;
-  if (valuesOf(options, "P", "parent").some(({ text }) => text === "1")) return true;
+  if (program === "pkill" && hasFlag(options, "-v inverse")) return true;
+  if (hasFlag(options, "-uU euid uid user") && !pattern) return true;
+  if (valuesOf(options, "-P parent").some(({ text }) => text === "1")) return true;
   return /^([.^$*]|\.\*|\.\+|\[.{1,6}\]\*?|init|systemd|launchd)*$/.test(
     pattern?.text.replace(/[\uFDD2-\uFDD4]/g, "*") ?? "x",
   );

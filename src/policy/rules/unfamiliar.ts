@@ -1,9 +1,7 @@
 // Programs and scripts that are merely unknown. Only the cautious profile asks about them, and only without a sandbox.
 
 import { asksForHelp } from "../facts.ts";
-import { isKnownProgram } from "../programs/known-programs.ts";
-import { isShell } from "../programs/shell-programs.ts";
-import { isWrapper } from "../programs/wrappers.ts";
+import { isKnownProgram, isShell, isWrapper } from "../programs/programs.ts";
 import type { Rule } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
 

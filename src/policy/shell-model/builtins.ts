@@ -1,28 +1,19 @@
 // Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and their kind.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
-import type { Where } from "../paths/paths.ts";
-import { readOptions } from "../programs/argv.ts";
+import { readOptions } from "../programs/read-options.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import { directoriesNamed, isThere } from "./cd-targets.ts";
-import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
+import { apartFrom, type CommandContext, type EffectiveCommand, type Field, type Runner } from "./command.ts";
 import { formatted } from "./decode-text.ts";
-import { type Flow, flowOf, NO_FLOW } from "./flow.ts";
+import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
 import type { Ended, Scope } from "./script-scope.ts";
 
-interface BuiltinRunner extends Runner {
-  readonly where: Where;
-}
-
 /** null: nothing more than noted; what it prints is folded as for any program. */
-type Builtin = (command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner) => Flow | null;
+type Builtin = (command: EffectiveCommand, around: CommandContext, runner: Runner) => Flow | null;
 
-export function runBuiltin(
-  command: EffectiveCommand,
-  around: CommandContext,
-  runner: BuiltinRunner,
-): Flow | null {
+export function runBuiltin(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const builtin = Object.hasOwn(BUILTINS, command.called) ? BUILTINS[command.called] : undefined;
   return builtin ? builtin(command, around, runner) : null;
 }
@@ -52,7 +43,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   compgen: (command, around, runner) => callsBack(command, "C", around, runner),
   complete: (command, around, runner) => callsBack(command, "C", around, runner),
   hash: (command, around) => {
-    const options = readOptions(command.args, { values: "pt" });
+    const options = readOptions(command.args, { values: "-pt" });
     const [path] = options.values.get("p") ?? [];
     const [name] = options.operands;
     if (options.flags.has("r")) around.scope.names = around.scope.names.withoutHashed();
@@ -60,7 +51,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     return SILENT;
   },
   enable: (command, { scope }) => {
-    const { flags, operands } = readOptions(command.args, { values: "f" });
+    const { flags, operands } = readOptions(command.args, { values: "-f" });
     for (const { text } of flags.has("n") ? operands : []) scope.names = scope.names.withRedefined(text);
     return SILENT;
   },
@@ -119,14 +110,14 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
       const equal = text.indexOf("=");
       if (equal <= 0) continue;
       around.scope.setAlias(text.slice(0, equal), text.slice(equal + 1));
-      runner.runText(text.slice(equal + 1), later(around, "alias"));
+      runner.runText(text.slice(equal + 1), apartFrom(around, "alias"));
     }
     return SILENT;
   },
   trap: (command, around, runner) => {
     const [action] = readOptions(command.args).operands;
     if (action && action.text !== "-" && command.args.length > 1)
-      runner.runText(action.text, later(around, "trap"));
+      runner.runText(action.text, apartFrom(around, "trap"));
     return SILENT;
   },
   eval: (command, around, runner) => {
@@ -160,15 +151,7 @@ function unreadable(command: EffectiveCommand): "remote-code" | "hidden-code" {
   return command.substituted.includes("network") ? "remote-code" : "hidden-code";
 }
 
-function later(around: CommandContext, via: string): CommandContext {
-  return { ...around, scope: around.scope.fork(), via: [...around.via, via], redirects: [], stdin: NO_FLOW };
-}
-
-function changesDirectory(
-  command: EffectiveCommand,
-  { scope }: CommandContext,
-  { where }: BuiltinRunner,
-): Flow {
+function changesDirectory(command: EffectiveCommand, { scope }: CommandContext, { where }: Runner): Flow {
   const { operands, flags } = readOptions(command.args);
   const [target] = operands;
   const named = directoriesNamed(target?.text ?? null, command, scope, where);
@@ -187,7 +170,7 @@ function withoutLinks(text: string, named: (cwd: string) => readonly string[], {
   return (cwd: string) => [...made.links.followed(text, cwd, true), ...named(cwd)];
 }
 
-function declares(command: EffectiveCommand, { scope }: CommandContext, runner: BuiltinRunner): Flow {
+function declares(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): Flow {
   const { flags, operands } = readOptions(command.args);
   evaluatedNames(operands, runner);
   const counts = new Map<string, number>();
@@ -206,8 +189,8 @@ function declares(command: EffectiveCommand, { scope }: CommandContext, runner: 
   return SILENT;
 }
 
-function reads(command: EffectiveCommand, { scope }: CommandContext, runner: BuiltinRunner): Flow {
-  const { operands, values } = readOptions(command.args, { values: "adinNptu" });
+function reads(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): Flow {
+  const { operands, values } = readOptions(command.args, { values: "-adinNptu" });
   evaluatedNames(operands, runner);
   const lines = linesOf(command, values.get("u")?.[0], scope);
   const words = lines.map((line) => line.split(/\s+/));
@@ -225,14 +208,14 @@ function reads(command: EffectiveCommand, { scope }: CommandContext, runner: Bui
 
 /** A text that an option hands over to be run: `mapfile -C`, `complete -C`. */
 function callsBack(command: EffectiveCommand, option: string, around: CommandContext, runner: Runner): Flow {
-  for (const { text } of readOptions(command.args, { values: `${option}AFGPSWXo` }).values.get(option) ?? [])
-    runner.runText(text, later(around, command.called));
+  for (const { text } of readOptions(command.args, { values: `-${option}AFGPSWXo` }).values.get(option) ?? [])
+    runner.runText(text, apartFrom(around, command.called));
   return SILENT;
 }
 
-function readsWithCallback(command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner): Flow {
-  const { values, operands } = readOptions(command.args, { values: "CdnsuOc" });
-  for (const { text } of values.get("C") ?? []) runner.runText(text, later(around, command.called));
+function readsWithCallback(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
+  const { values, operands } = readOptions(command.args, { values: "-CdnsuOc" });
+  for (const { text } of values.get("C") ?? []) runner.runText(text, apartFrom(around, command.called));
   evaluatedNames(operands, runner);
   const lines = linesOf(command, values.get("u")?.[0], around.scope);
   around.scope.assign(operands[0]?.text ?? "MAPFILE", lines, lines);
@@ -249,7 +232,7 @@ function linesOf(
   return kept?.connected ? (kept.text ?? UNKNOWN).trim().split("\n") : [UNKNOWN];
 }
 
-function printsIntoVariable(command: EffectiveCommand, around: CommandContext, runner: BuiltinRunner): null {
+function printsIntoVariable(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const [flag, name] = command.args;
   if (flag?.text.startsWith("-v")) {
     evaluatedNames(flag.text === "-v" && name ? [name] : [flag], runner);
@@ -266,7 +249,7 @@ function printsIntoVariable(command: EffectiveCommand, around: CommandContext, r
   return null;
 }
 
-function testsVariable(command: EffectiveCommand, _around: CommandContext, runner: BuiltinRunner): Flow {
+function testsVariable(command: EffectiveCommand, _around: CommandContext, runner: Runner): Flow {
   evaluatedNames(command.args, runner);
   return SILENT;
 }

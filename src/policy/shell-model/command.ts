@@ -1,6 +1,9 @@
-// An effective command: what really runs after words are evaluated and wrappers are peeled; and the one interface through which wrappers, shells and interpreters hand back what they would run.
+// An effective command: what really runs after words are evaluated and wrappers are removed; and the interface through
+// which wrappers, shells and interpreters return what they would run.
 
-import type { DataOrigin, Flow } from "./flow.ts";
+import type { Where } from "../paths/paths.ts";
+import type { Profile } from "../verdict.ts";
+import { type DataOrigin, type Flow, NO_FLOW } from "./flow.ts";
 import type { Links } from "./links.ts";
 import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
@@ -68,7 +71,7 @@ export type SignKind =
   | "skips-approvals"
   | "policy-error";
 
-/** What a running command hands to the commands inside it. */
+/** What a running command passes to the commands inside it. */
 export interface CommandContext {
   readonly scope: Scope;
   readonly stdin: Flow;
@@ -79,11 +82,24 @@ export interface CommandContext {
   readonly span: Span;
 }
 
-/** How peeled commands and nested texts get back to the walk. */
+/** The context of what a command runs: redirections are its own, and it passes on no input unless the caller adds it. */
+export function insideOf(around: CommandContext, via: string): CommandContext {
+  return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
+}
+
+/** The same in a process of its own, whose directory and variables do not come back. */
+export function apartFrom(around: CommandContext, via: string): CommandContext {
+  return { ...insideOf(around, via), scope: around.scope.fork() };
+}
+
+/** How nested commands and texts get back to the walk, and what they are judged by. */
 export interface Runner {
-  /** Runs an argv; answers what it prints. */
+  readonly where: Where;
+  readonly profile: Profile;
+  readonly isSandboxed: boolean;
+  /** Runs an argv; returns what it prints. */
   runArgv(argv: readonly Field[], around: CommandContext): Flow;
-  /** Runs shell text; answers what it prints. */
+  /** Runs shell text; returns what it prints. */
   runText(text: string, around: CommandContext): Flow;
   sign(kind: SignKind, span: Span, detail: string): void;
 }

@@ -5,8 +5,7 @@
 import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
 import { changeDirectory, locate, type Where } from "../paths/paths.ts";
-import { isKnownProgram } from "../programs/known-programs.ts";
-import { isWrapper } from "../programs/wrappers.ts";
+import { isKnownProgram, isWrapper } from "../programs/programs.ts";
 import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { shown } from "./marks.ts";
 

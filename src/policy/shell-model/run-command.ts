@@ -2,34 +2,27 @@
 
 import { shellQuote } from "../../support/shell-quote.ts";
 import { changeDirectory, type Where } from "../paths/paths.ts";
-import { runAgent } from "../programs/agents.ts";
-import { runDeferred } from "../programs/deferred.ts";
-import { runEditor } from "../programs/editors.ts";
-import { runExecOptions } from "../programs/exec-options.ts";
-import { runFinder } from "../programs/finders.ts";
-import { runInterpreter } from "../programs/interpreters.ts";
-import { runItems } from "../programs/items.ts";
-import { isKnownProgram } from "../programs/known-programs.ts";
-import { type NacreRunner, runNacre } from "../programs/nacre-call.ts";
-import { foldOutput } from "../programs/printed-output.ts";
-import { runRemote } from "../programs/remote.ts";
-import { runFile, runShell } from "../programs/shell-programs.ts";
-import { runStarted } from "../programs/started-program.ts";
-import { runTerminal } from "../programs/terminals.ts";
-import { peel } from "../programs/wrappers.ts";
+import { runNacre } from "../programs/nacre/nacre-call.ts";
+import { runAgent } from "../programs/nacre/skipped-approvals.ts";
+import { runStarted } from "../programs/nacre/started-program.ts";
+import { isKnownProgram, programNamed } from "../programs/programs.ts";
+import { readOptions } from "../programs/read-options.ts";
+import { runProgram } from "../programs/run-program.ts";
+import { runFile } from "../programs/runs/shell-scripts.ts";
 import { remembered } from "../remembered.ts";
 import { runBuiltin } from "./builtins.ts";
-import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
+import { type CommandContext, type EffectiveCommand, type Field, insideOf, type Runner } from "./command.ts";
 import type { Flow } from "./flow.ts";
-import { flowOf, joinOrigins, NO_FLOW } from "./flow.ts";
+import { flowOf, joinOrigins } from "./flow.ts";
 import { couldMatch } from "./glob.ts";
 import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
+import { foldOutput } from "./printed-output.ts";
 import { disguised, isBuiltinName, isInReach, isRedefined, originOf } from "./program-identity.ts";
-import { rememberMade } from "./remember-made.ts";
+import type { Scope } from "./script-scope.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 
 /** What a run needs besides the runner: where things are, and a place for the result. */
-export interface CommandRunner extends NacreRunner {
+export interface CommandRunner extends Runner {
   emit(command: EffectiveCommand): void;
   callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
 }
@@ -47,9 +40,15 @@ export function runCommand(argv: readonly Field[], around: CommandContext, runne
   if (called) return called;
   const ran = isSwitchedOff(command, around) ? flowOf(null) : runInside(command, around, runner);
   if (around.scope.hasOption("autocd")) enterDirectory(command, around);
-  rememberMade(command, around.scope.made);
+  noteLeft(command, around.scope);
   const printed = foldOutput(command, around.scope, runner.where);
   return ran ? { ...ran, origins: joinOrigins(ran.origins, printed.origins) } : printed;
+}
+
+/** Notes what the command leaves in files for later ones. */
+function noteLeft(command: EffectiveCommand, scope: Scope): void {
+  const { leaves, options } = programNamed(command.program);
+  if (leaves) leaves(readOptions(command.args, options), command, scope);
 }
 
 /** Whether something else stands where a builtin was: it does not change this shell the way the builtin would. */
@@ -79,14 +78,14 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
     const text = [alias, ...command.args.map((arg) => shellQuote(arg.text))].join(" ");
     // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
     scope.removeAlias(command.called);
-    runner.runText(text, { ...inner(around, "alias"), stdin: around.stdin });
+    runner.runText(text, { ...insideOf(around, "alias"), stdin: around.stdin });
     scope.setAlias(command.called, alias);
   }
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
   // An earlier lookup found the program where it belongs.
   if (origin.endsWith(`/${command.called}`) && !isInReach(origin, runner.where)) return;
-  runner.runArgv([{ text: origin, span: command.span }, ...command.args], inner(around, "copy"));
+  runner.runArgv([{ text: origin, span: command.span }, ...command.args], insideOf(around, "copy"));
 }
 
 /** What a command runs in turn, the first kind that fits; null where it runs nothing. */
@@ -96,34 +95,9 @@ function runInside(command: EffectiveCommand, around: CommandContext, runner: Co
     runNacre(command, around, runner) ??
     runAgent(command, around, runner) ??
     runStarted(command, around, runner) ??
-    runPeeled(command, around, runner) ??
-    runShell(command, around, runner) ??
-    runFinder(command, around, runner) ??
-    runItems(command, around, runner) ??
-    runRemote(command, around, runner) ??
-    runDeferred(command, around, runner) ??
-    runTerminal(command, around, runner) ??
-    runInterpreter(command, around, runner) ??
-    runEditor(command, around, runner) ??
-    runExecOptions(command, around, runner) ??
+    runProgram(command, around, runner) ??
     runFile(command, around, runner)
   );
-}
-
-function runPeeled(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
-  const peeled = peel(command);
-  if (!peeled) return null;
-  // `command cd` and `builtin cd` move this very shell.
-  const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
-  for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
-  const { directory } = peeled;
-  if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
-  const assignments = [...around.assignments, ...peeled.assignments];
-  // What the wrapper's output is connected to, the inner program's is as well.
-  const { redirects, stdin } = around;
-  const inside = { ...inner(around, command.program), scope, assignments, stdin, redirects };
-  if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
-  return runner.runArgv(peeled.argv, inside);
 }
 
 /** A glob may well name the one program it must not. */
@@ -138,7 +112,7 @@ function runUnknown(
     runner.sign("reverse-shell", first.span, "the other end of a socket decides what runs");
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {
-      runner.runArgv([{ ...first, text: name }, ...command.args], inner(around, "glob"));
+      runner.runArgv([{ ...first, text: name }, ...command.args], insideOf(around, "glob"));
     }
   }
   return flowOf(null);
@@ -167,9 +141,4 @@ function describe(argv: readonly Field[], around: CommandContext, where: Where):
     substituted: around.substituted,
     span: around.span,
   };
-}
-
-/** The surroundings of what a command runs: redirections were its own, its input is not inherited unless said. */
-function inner(around: CommandContext, via: string): CommandContext {
-  return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }

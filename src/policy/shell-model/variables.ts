@@ -1,9 +1,8 @@
 // Variables through which another program is made to run code. Their values are walked like any other text.
 
 import { changeDirectory, type Where } from "../paths/paths.ts";
-import { isShell } from "../programs/shell-programs.ts";
-import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
-import { NO_FLOW } from "./flow.ts";
+import { isShell } from "../programs/programs.ts";
+import { apartFrom, type CommandContext, type EffectiveCommand, type Runner } from "./command.ts";
 import { isInReach } from "./program-identity.ts";
 
 const LOADS =
@@ -32,14 +31,7 @@ export function runVariables(command: EffectiveCommand, around: CommandContext, 
   for (const { name, value } of assignedBy(command)) {
     const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
     if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
-    const inside = {
-      ...around,
-      scope: around.scope.fork(),
-      via: [...around.via, name],
-      redirects: [],
-      assignments: [],
-      stdin: NO_FLOW,
-    };
+    const inside = { ...apartFrom(around, name), assignments: [] };
     runner.runText(isPrompt ? `: "${value.replaceAll('"', '\\"')}"` : value, inside);
   }
 }

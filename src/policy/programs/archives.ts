@@ -1,0 +1,82 @@
+// Programs that pack and unpack files.
+
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
+import { decodesInput } from "./print-texts.ts";
+import type { Program, ProgramFamily } from "./program-record.ts";
+import { hasFlag, type Options, type OptionTable, readOptions, valuesOf } from "./read-options.ts";
+import { runOptionTexts } from "./runs/option-texts.ts";
+
+const TAR: OptionTable = {
+  values: "-fCTXbgHKLNV file directory exclude",
+  runs: "-IF to-command use-compress-program checkpoint-action info-script new-volume-script rsh-command rmt-command",
+};
+const BSDTAR: OptionTable = { values: "-fCIFTXbgHKLNV file directory exclude" };
+
+/** It takes the file away once it is packed. */
+const PACKER: Program = {
+  options: { values: "-S suffix" },
+  effects: (options) =>
+    hasFlag(options, "-cklt stdout keep list test")
+      ? []
+      : effectsOn(options.operands, "delete", { how: "pack" }),
+};
+
+export const archives: ProgramFamily = {
+  familiar: "bunzip2 bzip2 cpio gunzip gzip tar unxz unzip xz zcat zip",
+  programs: {
+    tar: {
+      options: TAR,
+      effects: (options, { args }) => [
+        ...packedAway(options),
+        ...unpacked(args, TAR),
+        ...effectsOn(archivesWritten(options, args), "write", { how: "archive" }),
+      ],
+      reads: true,
+    },
+    bsdtar: { options: BSDTAR, effects: (_options, { args }) => unpacked(args, BSDTAR), reads: true },
+    unzip: {
+      options: { values: "-dxP" },
+      effects: (options) =>
+        effectsOn(valuesOf(options, "-d").slice(0, 1), "write", { recursive: true, how: "extract" }),
+    },
+    zip: { options: { runs: "unzip-command" }, runs: runZipTest, reads: true },
+    "gzip bzip2 xz": { ...PACKER, reads: true },
+    lzma: PACKER,
+    "7z zstd": { reads: true },
+    "gunzip zcat": { prints: decodesInput },
+  },
+};
+
+function packedAway(options: Options): readonly RawEffect[] {
+  if (!options.flags.has("remove-files")) return [];
+  const [directory] = valuesOf(options, "-C directory");
+  const targets = options.operands.map((target) => (directory ? inDirectory(directory, target) : target));
+  return effectsOn(targets, "delete", { recursive: true });
+}
+
+function inDirectory(directory: Field, target: Field): Field {
+  return target.text.startsWith("/") ? target : { ...target, text: `${directory.text}/${target.text}` };
+}
+
+/** `tar xf` is `tar -xf`. */
+function unpacked(args: readonly Field[], table: OptionTable): readonly RawEffect[] {
+  const [first] = args;
+  const bundled =
+    first && !first.text.startsWith("-") ? [{ ...first, text: `-${first.text}` }, ...args.slice(1)] : args;
+  const options = readOptions(bundled, table);
+  if (!hasFlag(options, "-x extract get")) return [];
+  return effectsOn(valuesOf(options, "-C directory"), "write", { recursive: true, how: "extract" });
+}
+
+function archivesWritten(options: Options, [mode, file]: readonly Field[]): readonly Field[] {
+  if (/^-?[a-zA-Z]*[cru][a-zA-Z]*f$/.test(mode?.text ?? "")) return file ? [file] : [];
+  return hasFlag(options, "-cr create append") ? valuesOf(options, "-f file") : [];
+}
+
+/** `zip -T -TT command` tests the archive with the command. */
+function runZipTest(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
+  const at = command.args.findIndex(({ text }) => text === "-TT");
+  if (at >= 0) runOptionTexts(command.args.slice(at + 1, at + 2), command, around, runner);
+  return null;
+}

@@ -1,0 +1,4 @@
+// The kinds of effects that a command can have on a file.
+
+export const EFFECT_KINDS = ["delete", "move", "write", "append", "mode", "owner", "read"] as const;
+export type EffectKind = (typeof EFFECT_KINDS)[number];

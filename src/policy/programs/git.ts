@@ -1,0 +1,125 @@
+// git: the subcommand behind its own options, the settings and options that run programs, and what it deletes.
+
+import {
+  type CommandContext,
+  type EffectiveCommand,
+  type Field,
+  insideOf,
+  type Runner,
+} from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
+import type { ProgramFamily } from "./program-record.ts";
+import { runOptionTexts } from "./runs/option-texts.ts";
+import { SSH_IDENTITY } from "./transfer.ts";
+
+export const git: ProgramFamily = {
+  familiar: "git",
+  programs: {
+    git: {
+      effects: (_options, { args }) => cleaned(args),
+      runs: runGit,
+      prints: {
+        text: ({ args }, _scope, { workspace }) =>
+          args.map(({ text }) => text).join(" ") === "rev-parse --show-toplevel" ? `${workspace}\n` : null,
+      },
+      sends: { identity: SSH_IDENTITY, uploads: (_options, { args }) => pushesToUrl(args) },
+    },
+  },
+};
+
+export interface GitCall {
+  readonly verb: string;
+  readonly args: readonly string[];
+}
+
+/** The subcommand behind git's own options. */
+export function readGit(args: readonly Field[]): GitCall {
+  let at = 0;
+  while (args[at]?.text.startsWith("-"))
+    at += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env)$/.test(args[at]?.text ?? "")
+      ? 2
+      : 1;
+  return { verb: args[at]?.text ?? "", args: args.slice(at + 1).map(({ text }) => text) };
+}
+
+function pushesToUrl(words: readonly Field[]): boolean {
+  const { verb, args } = readGit(words);
+  const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
+  return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
+}
+
+function cleaned(args: readonly Field[]): readonly RawEffect[] {
+  const at = args.findIndex(({ text }) => text === "clean");
+  const [first] = args;
+  const rest = args.slice(at + 1).map(({ text }) => text);
+  if (at < 0 || !first || rest.some((text) => /^(-\w*n\w*|--dry-run)$/.test(text))) return [];
+  if (!rest.some((text) => /^(-\w*f\w*|--force)$/.test(text))) return [];
+  const directory = args[args.findIndex(({ text }) => text === "-C") + 1];
+  const target = first.text === "-C" && directory ? directory : { ...first, text: "." };
+  return effectsOn([target], "delete", { recursive: true, how: "git" });
+}
+
+function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
+  const named = namedCommand(command.args);
+  if (named) runner.runText(named.text, { ...insideOf(around, "git"), span: named.span });
+  runOptionTexts(executed(command.args), command, around, runner);
+  return null;
+}
+
+/** The command that git openly runs: for every submodule, every commit, every step of a search. */
+function namedCommand(args: readonly Field[]): Field | null {
+  const at = args.findIndex(({ text }, i) => {
+    const before = args[i - 1]?.text ?? "";
+    if (before === "submodule") return text === "foreach";
+    if (before === "bisect") return text === "run";
+    return /^--(tree|index|env|msg|commit|parent|tag-name)-filter$/.test(text);
+  });
+  const rest = args.slice(at + 1).filter(({ text }, i) => i > 0 || !/^--(recursive|quiet)$/.test(text));
+  const [first] = rest;
+  if (at < 0 || !first) return null;
+  const isFilter = args[at]?.text.endsWith("-filter");
+  return { ...first, text: isFilter ? first.text : rest.map(({ text }) => text).join(" ") };
+}
+
+const EXECUTED_SETTINGS =
+  /^(core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|alias\..+|pager\..+|diff\.external|diff\..+\.(command|textconv)|difftool\..+\.cmd|mergetool\..+\.cmd|merge\..+\.driver|filter\..+\.(clean|smudge|process)|credential\.(.+\.)?helper|gpg\.(.+\.)?program|sequence\.editor|uploadpack\.\w+|protocol\.ext\.allow|remote\..+\.(uploadpack|receivepack|vcs)|ssh\.variant|init\.templatedir|include\.path|includeif\..+)$/i;
+
+/** Whether a git setting names something that git runs. */
+export function isExecutedSetting(key: string): boolean {
+  return EXECUTED_SETTINGS.test(key);
+}
+
+function executed(args: readonly Field[]): readonly Field[] {
+  const found: Field[] = [];
+  for (const [i, field] of args.entries()) {
+    const { text } = field;
+    const next = args[i + 1];
+    if (text === "-c" && next) found.push(...setting(next));
+    else if (text.startsWith("--config-env=") || text === "--ext-diff") found.push({ ...field, text: ":" });
+    else if (/^-O./.test(text) && args.some((arg) => arg.text === "grep"))
+      found.push({ ...field, text: text.slice(2) });
+    else if (/^--(upload-pack|receive-pack|exec|extcmd|exec-path|open-files-in-pager)=/.test(text))
+      found.push({ ...field, text: text.slice(text.indexOf("=") + 1) });
+    else if (next && takesCommand(text, args[0]?.text ?? "")) found.push(next);
+    else if (/^ext::/.test(text)) found.push({ ...field, text: text.slice(5) });
+  }
+  return found;
+}
+
+function takesCommand(option: string, verb: string): boolean {
+  if (option === "-u") return verb === "clone";
+  return (
+    /^(--upload-pack|--receive-pack|--extcmd|--exec|-x)$/.test(option) &&
+    /^(fetch|clone|pull|push|rebase|difftool|ls-remote)$/.test(verb)
+  );
+}
+
+function setting(field: Field): readonly Field[] {
+  const equal = field.text.indexOf("=");
+  const key = equal < 0 ? field.text : field.text.slice(0, equal);
+  const value = equal < 0 ? "" : field.text.slice(equal + 1);
+  if (!isExecutedSetting(key) || /^(cat|less|true|)$/.test(value)) return [];
+  // An alias is a git command unless it starts with a bang.
+  if (/^alias\./i.test(key)) return value.startsWith("!") ? [{ ...field, text: value.slice(1) }] : [];
+  return [{ ...field, text: value }];
+}

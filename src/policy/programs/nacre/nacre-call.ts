@@ -1,0 +1,151 @@
+// nacre itself: what a nested call would run is judged like `bash -c`, and a call must not choose looser rules than the
+// ones this command is judged by.
+
+import { changeDirectory } from "../../paths/paths.ts";
+import {
+  type CommandContext,
+  type EffectiveCommand,
+  type Field,
+  insideOf,
+  type Runner,
+} from "../../shell-model/command.ts";
+import { type Flow, flowOf, NO_FLOW } from "../../shell-model/flow.ts";
+import { isUnresolved, shown, UNKNOWN } from "../../shell-model/marks.ts";
+import type { Scope } from "../../shell-model/script-scope.ts";
+import { NACRE_OPTIONS } from "../agents.ts";
+import { type Options, readOptions, valuesOf } from "../read-options.ts";
+import { nacreLikeOption, nacreWords } from "./nacre-words.ts";
+
+/** A call of nacre, however it is started; null for any other program. */
+export function runNacre(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
+  const words = nacreWords(command);
+  if (words) return runWords(words, command, around, runner);
+  const option = nacreLikeOption(command);
+  if (option !== null) {
+    const detail = `${shown(command.program)} is given ${option}, which loosens the rules of nacre`;
+    runner.sign("loosens-policy", command.span, detail);
+  }
+  return null;
+}
+
+function runWords(
+  words: readonly Field[],
+  command: EffectiveCommand,
+  around: CommandContext,
+  runner: Runner,
+): Flow {
+  const given = words[0]?.text === "--" ? words.slice(1) : words;
+  const options = readOptions(given, NACRE_OPTIONS);
+  const [verb, ...operands] = options.operands;
+  const asks = options.flags.has("help") || options.flags.has("version");
+  // With --dry-run the inner policy judges, and nothing runs.
+  if (asks || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
+  const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
+  const own = looserVerb(verb?.text ?? "", operands, options);
+  for (const detail of own === null ? details : [...details, own])
+    runner.sign("loosens-policy", command.span, detail);
+  if (verb?.text !== "run") return flowOf(null);
+  return runOperands(operands, { given, options, command }, around, runner);
+}
+
+/** What a verb itself takes out of a person's hands; null where it takes nothing. */
+function looserVerb(verb: string, operands: readonly Field[], { flags }: Options): string | null {
+  if (isUnresolved(verb)) return "what nacre would do is only known at run time";
+  if (/^(approve|deny|forget)$/.test(verb))
+    return `nacre ${verb} answers a question that was put to a person`;
+  if (verb === "kill" && flags.has("all"))
+    return "nacre kill --all ends the commands of every agent of this user";
+  if (verb === "init" && flags.has("write")) return "nacre init --write changes the settings of an agent";
+  if (verb === "ui" && flags.has("control"))
+    return "nacre ui --control answers questions that are put to a person";
+  if (verb !== "mcp") return null;
+  if (flags.has("no-token")) return "nacre mcp --no-token lets every user of the machine run commands";
+  return operands.some(({ text }) => isUnresolved(text))
+    ? "the options of nacre mcp are only known at run time"
+    : null;
+}
+
+interface NacreCall {
+  readonly given: readonly Field[];
+  readonly options: Options;
+  readonly command: EffectiveCommand;
+}
+
+/** One operand is shell text. Several, or those behind `--`, are the words of one command. */
+function runOperands(
+  operands: readonly Field[],
+  { given, options, command }: NacreCall,
+  around: CommandContext,
+  runner: Runner,
+): Flow {
+  const [first] = operands;
+  if (!first) return flowOf(null);
+  const scope = around.scope.fork();
+  const [directory] = valuesOf(options, "cwd");
+  if (directory) scope.move((cwd) => changeDirectory(directory.text, cwd));
+  // A named session starts where its last command ended.
+  else if (options.flags.has("session")) scope.move(() => UNKNOWN);
+  const stdin = options.flags.has("stdin") ? around.stdin : NO_FLOW;
+  const inside = { ...insideOf(around, "nacre"), scope, stdin, assignments: [] };
+  const variables = valuesOf(options, "env").flatMap(({ text, span }) => {
+    const equal = text.indexOf("=");
+    return equal > 0 ? [{ name: text.slice(0, equal), value: text.slice(equal + 1), span }] : [];
+  });
+  for (const { name, value } of variables) scope.assign(name, [value]);
+  if (variables.length > 0) runner.runArgv([], { ...inside, assignments: variables });
+  if (operands.length > 1 || given.some(({ text }) => text === "--")) return runner.runArgv(operands, inside);
+  if (isUnresolved(first.text))
+    runner.sign("hidden-code", first.span, `${command.program} runs a text that is made at run time`);
+  return runner.runText(first.text, { ...inside, span: first.span });
+}
+
+const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"];
+
+/** What makes the rules of `nacre run` and `nacre mcp` looser than those this command is judged by. */
+function looserOptions(
+  options: Options,
+  { cwds, assignments, links }: EffectiveCommand,
+  { scope }: CommandContext,
+  { profile, isSandboxed, where }: Runner,
+): readonly string[] {
+  const found: string[] = [];
+  for (const { text } of valuesOf(options, "policy")) {
+    const rank = STRICTNESS.indexOf(text);
+    if (rank < STRICTNESS.indexOf(profile))
+      found.push(`nacre would run commands with --policy ${shown(text)}`);
+  }
+  for (const { text } of valuesOf(options, "policy-file"))
+    found.push(`nacre would run commands by the rules in ${shown(text)}`);
+  for (const { text } of valuesOf(options, "sandbox")) {
+    if (!/^(read-only|workspace-write)$/.test(text))
+      found.push(`nacre would run commands with --sandbox ${shown(text)}`);
+  }
+  for (const { text } of valuesOf(options, "writable")) {
+    const inside = cwds.every((cwd) =>
+      links.places(text, cwd, true).every((place) => /^(inside-)?workspace$|^temp$/.test(place.class)),
+    );
+    if (!inside) found.push(`nacre would let commands write to ${shown(text)}`);
+  }
+  if (options.flags.has("allow-unsandboxed")) found.push("nacre would run commands without a sandbox");
+  if (isSandboxed) {
+    const widened = ["git-config", "debuggers"].find((flag) => options.flags.has(flag));
+    if (widened !== undefined) found.push(`nacre would open the sandbox with --${widened}`);
+    if (valuesOf(options, "network").some(({ text }) => text !== "none"))
+      found.push("nacre would give commands the network");
+  }
+  if (movesRules(assignments, scope, where.home))
+    found.push("nacre would read its rules from another directory");
+  return found;
+}
+
+/** Whether variables name another place for the rules of the user. */
+function movesRules(assignments: EffectiveCommand["assignments"], scope: Scope, home: string): boolean {
+  const homes = scope.variable("HOME")?.values ?? [];
+  return (
+    assignments.some(
+      ({ name, value }) => name === "XDG_CONFIG_HOME" || (name === "HOME" && value !== home),
+    ) ||
+    scope.variable("XDG_CONFIG_HOME") !== undefined ||
+    homes.some((value) => value !== home)
+  );
+}

@@ -1,0 +1,93 @@
+// The ways to start nacre: by its name, by a file of its package, through a runtime, or through a package manager.
+
+import { changeDirectory } from "../../paths/paths.ts";
+import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
+import { isUnresolved, shown, UNKNOWN } from "../../shell-model/marks.ts";
+import { NACRE_OPTIONS } from "../agents.ts";
+import { RUNTIME_OPTIONS } from "../interpreters.ts";
+import { isKnownProgram } from "../programs.ts";
+import { hasFlag, readOptions } from "../read-options.ts";
+import { packageOf } from "./package-name.ts";
+
+const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
+
+/** What follows the name of nacre, however it is called; null for any other program. */
+export function nacreWords(command: EffectiveCommand): readonly Field[] | null {
+  const { program, called, args } = command;
+  if (program === "nacre") return args;
+  if (RUNTIMES.has(program)) return wordsForScript(command) ?? wordsForPackage(args);
+  if (MANAGERS.has(program)) return wordsForPackage(args);
+  return called.includes("/") ? wordsAfter({ text: called }, args, command) : null;
+}
+
+/** Whether a known program runs scripts and packages that may be anything. */
+export function runsScripts(program: string): boolean {
+  return RUNTIMES.has(program) || MANAGERS.has(program) || /^(python|pypy)[\d.]*$/.test(program);
+}
+
+export const RUNTIMES: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "tsx", "ts-node", "deno"]);
+const MANAGERS: ReadonlySet<string> = new Set(
+  "npm pnpm yarn yarnpkg npx pnpx bunx corepack volta ni nr nlx dx".split(" "),
+);
+
+/** The first word of a runtime, where it is no script: `deno run`, `bun x`, `tsx watch`. */
+const RUNTIME_VERBS = /^(run|x|watch|serve|exec)$/;
+
+function wordsForScript(command: EffectiveCommand): readonly Field[] | null {
+  const [script, ...words] = scriptWords(command);
+  return script ? wordsAfter(script, words, command) : null;
+}
+
+/** The script that a runtime starts and what follows it; none where it runs code from its command line. */
+export function scriptWords({ program, args }: EffectiveCommand): readonly Field[] {
+  const options = readOptions(args, RUNTIME_OPTIONS, "at-operand");
+  if (hasFlag(options, RUNTIME_OPTIONS.code ?? "")) return [];
+  const { operands } = options;
+  const hasVerb = /^(deno|bun|tsx)$/.test(program) && RUNTIME_VERBS.test(operands[0]?.text ?? "");
+  return hasVerb ? readOptions(operands.slice(1), RUNTIME_OPTIONS, "at-operand").operands : operands;
+}
+
+/** The program's file by the names it has in the package and in its repository, or any file below its directory. */
+const SCRIPTS =
+  /(^|\/)((main|start)(\.[cm]?[jt]s)?|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
+
+/** The words behind a script or package, if it is one of nacre's. */
+function wordsAfter(
+  script: Pick<Field, "text">,
+  words: readonly Field[],
+  { cwds }: EffectiveCommand,
+): readonly Field[] | null {
+  if (packageOf(script.text) === "nacre") return isCall(words, true) ? words : null;
+  const isScript = SCRIPTS.test(changeDirectory(script.text, cwds[0] ?? UNKNOWN));
+  return isScript && isCall(words, false) ? words : null;
+}
+
+/** The words behind the package, or behind `start`, its script in the repository. Options with values stand anywhere. */
+function wordsForPackage(args: readonly Field[]): readonly Field[] | null {
+  for (const [i, { text }] of args.entries()) {
+    const isPackage = packageOf(text) === "nacre";
+    if (!isPackage && text !== "start") continue;
+    const words = args.slice(args[i + 1]?.text === "--" ? i + 2 : i + 1);
+    if (isCall(words, isPackage)) return words;
+  }
+  return null;
+}
+
+/** Whether words begin with a command of nacre; with nacre for sure, also one that is only known at run time. */
+function isCall(words: readonly Field[], isNacre: boolean): boolean {
+  const [verb] = readOptions(words, NACRE_OPTIONS).operands;
+  return verb !== undefined && (VERBS.test(verb.text) || (isNacre && isUnresolved(verb.text)));
+}
+
+/** The option by which an unknown program, or a script, looks like nacre with looser rules; null where none is there. */
+export function nacreLikeOption({ program, args }: EffectiveCommand): string | null {
+  if (!runsScripts(program) && isKnownProgram(program)) return null;
+  const words = args.filter(({ text }) => text !== "--");
+  const { flags, values, operands } = readOptions(words, NACRE_OPTIONS);
+  // The first `run` of `npm run` or `bun run` is not nacre's.
+  const own = runsScripts(program) ? operands.slice(1) : operands;
+  if (!own.some(({ text }) => text === "run" || text === "mcp")) return null;
+  const policy = values.get("policy")?.find(({ text }) => /^(off|trusting)$/.test(text));
+  if (policy) return `--policy ${shown(policy.text)}`;
+  return flags.has("allow-unsandboxed") ? "--allow-unsandboxed" : null;
+}

@@ -1,0 +1,35 @@
+// Agents that a runtime starts by a file of their package, or by a module: the same as a call by their name.
+
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
+import type { Flow } from "../../shell-model/flow.ts";
+import { PACKAGE_PROGRAMS } from "../agents.ts";
+import { PYTHON_OPTIONS } from "../interpreters.ts";
+import { programNamed } from "../programs.ts";
+import { readOptions } from "../read-options.ts";
+import { RUNTIMES, scriptWords } from "./nacre-words.ts";
+import { packageOf } from "./package-name.ts";
+
+/** Runs the agent that a script or module stands for; null for any other script. */
+export function runStarted(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
+  const [started, ...rest] = startedBy(command);
+  const program = started ? agentOf(started.text) : null;
+  if (!started || program === null) return null;
+  const inside = { ...around, via: [...around.via, command.program], redirects: [] };
+  return runner.runArgv([{ ...started, text: program }, ...rest], inside);
+}
+
+/** The script or module, and what follows it. */
+function startedBy(command: EffectiveCommand): readonly Field[] {
+  const { program, args } = command;
+  if (RUNTIMES.has(program)) return scriptWords(command);
+  if (!/^(python|pypy)[\d.]*$/.test(program)) return [];
+  const at = args.findIndex(({ text }) => text === "-m");
+  return at >= 0 ? args.slice(at + 1) : readOptions(args, PYTHON_OPTIONS, "at-operand").operands;
+}
+
+/** The agent that a package or module is; null for anything else. */
+function agentOf(text: string): string | null {
+  const name = packageOf(text) ?? "";
+  const program = Object.hasOwn(PACKAGE_PROGRAMS, name) ? PACKAGE_PROGRAMS[name] : name;
+  return program !== undefined && programNamed(program).agent ? program : null;
+}

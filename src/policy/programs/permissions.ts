@@ -1,0 +1,63 @@
+// Programs that change modes, owners and attributes.
+
+import type { EffectiveCommand } from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
+import type { EffectKind } from "./effect-kind.ts";
+import type { Program, ProgramFamily } from "./program-record.ts";
+import { hasFlag, type Options, type OptionTable, readOptions } from "./read-options.ts";
+
+const CHANGE: OptionTable = {
+  values: "reference from",
+  flags: "recursive changes silent quiet verbose dereference no-dereference preserve-root no-preserve-root",
+};
+
+const changes = (kind: EffectKind): Program => ({
+  options: CHANGE,
+  effects: (options, command) => withMode(kind, options, command),
+});
+
+/** `chmod -x file` and `chattr -i file`: a mode, not an option. */
+const changesMode = (mode: RegExp): Program => ({
+  options: CHANGE,
+  effects: (_options, command) => {
+    const args = command.args.map((arg) => (mode.test(arg.text) ? { ...arg, text: `a${arg.text}` } : arg));
+    return withMode("mode", readOptions(args, CHANGE), command);
+  },
+});
+
+export const permissions: ProgramFamily = {
+  familiar: "chgrp chmod chown umask",
+  programs: {
+    chmod: changesMode(/^-[rwxXst]+$/),
+    chattr: changesMode(/^-[aAcCdDeFijmPsStTu]+$/),
+    setcap: changes("mode"),
+    "chown chgrp": changes("owner"),
+    setfacl: {
+      options: { ...CHANGE, values: "-mMxXbn modify remove set restore" },
+      effects: (options) => effectsOn(options.operands, "mode", { recursive: isRecursive(options) }),
+    },
+  },
+};
+
+const isRecursive = (options: Options): boolean => hasFlag(options, "-R recursive");
+
+/** The first operand is the mode or the owner, unless a reference file gives it. */
+function withMode(kind: EffectKind, options: Options, { program }: EffectiveCommand): readonly RawEffect[] {
+  const [mode, ...rest] = options.operands;
+  const isGiven = options.flags.has("reference");
+  const how = meaning(isGiven ? "" : (mode?.text ?? ""), program);
+  return effectsOn(isGiven ? options.operands : rest, kind, { recursive: isRecursive(options), how });
+}
+
+/** Modes that take nothing from the owner and give no other user the right to write. */
+const USUAL = /^(0?[67][0145][0145]|(u[+=][rwxX]+|[ugoa]*\+[rX]+|[go]+[=][rX]*|[go]+-[rwx]+)(,|$))+$/;
+
+function meaning(mode: string, program: string): string {
+  if (program === "setcap") return "setuid";
+  if (program !== "chmod") return program;
+  if (/[ug]*[+=][rwxXt]*s/.test(mode) || /^[2467][0-7]{3}$/.test(mode)) return "setuid";
+  if (USUAL.test(mode)) return "usual";
+  return /^0?[0-7]?[0-7][2367]$|(^|,)[ugo]*[ao]?[+=]\w*w/.test(mode) && !/^[ug]+[+=]/.test(mode)
+    ? "open"
+    : "mode";
+}

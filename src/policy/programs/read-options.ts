@@ -1,0 +1,168 @@
+// Reading options the way getopt does: clusters, values apart or attached, abbreviated long names, `--`, any order.
+
+import type { Field } from "../shell-model/command.ts";
+
+/**
+ * The options of a program. A list holds names without dashes, separated by blanks; a word with a dash in front is a row
+ * of short options: `"-oT output"`. An option that is in no list is a flag.
+ */
+export interface OptionTable {
+  /** The value is neither a file it writes nor anything it runs. */
+  readonly values?: string;
+  /** The value is a file that the program writes. */
+  readonly writes?: string;
+  /** The value is shell text that the program runs, which its user may not expect. */
+  readonly runs?: string;
+  /** The value is the command that the program is there to run. */
+  readonly starts?: string;
+  /** The value is code in the program's own language. */
+  readonly code?: string;
+  /** Long flags that may be abbreviated. */
+  readonly flags?: string;
+  /** Whether words like -exec are one option, not a cluster. */
+  readonly singleDash?: boolean;
+}
+
+export interface Options {
+  readonly flags: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, readonly Field[]>;
+  readonly operands: readonly Field[];
+}
+
+const NO_OPTIONS: OptionTable = {};
+
+/** @param stops "at-operand" where options end at the first operand, as for a wrapper. */
+export function readOptions(
+  args: readonly Field[],
+  table: OptionTable = NO_OPTIONS,
+  stops: "at-operand" | "at-end" = "at-end",
+): Options {
+  return new OptionReader(args, namesOf(table), stops === "at-operand").read();
+}
+
+/** Whether any of the listed options was given. */
+export function hasFlag({ flags }: Options, list: string): boolean {
+  return namesIn(list).some((name) => flags.has(name));
+}
+
+/** All values of the listed options. */
+export function valuesOf({ values }: Options, list: string): readonly Field[] {
+  if (values.size === 0) return [];
+  return namesIn(list).flatMap((name) => values.get(name) ?? []);
+}
+
+const LISTS = new Map<string, readonly string[]>();
+
+/** The names of a list. Lists are written in the code, so the memory is bounded. */
+function namesIn(list: string): readonly string[] {
+  const known = LISTS.get(list);
+  if (known) return known;
+  const words = list.split(/\s+/).filter((word) => word !== "");
+  const names = words.flatMap((word) => (word.startsWith("-") ? [...word.slice(1)] : [word]));
+  LISTS.set(list, names);
+  return names;
+}
+
+interface TableNames {
+  readonly withValue: ReadonlySet<string>;
+  /** Long names, flags first: an abbreviation stands for the first that fits. */
+  readonly long: readonly string[];
+  readonly singleDash: boolean;
+}
+
+const TABLES = new WeakMap<OptionTable, TableNames>();
+
+function namesOf(table: OptionTable): TableNames {
+  const known = TABLES.get(table);
+  if (known) return known;
+  const { flags = "", values = "", writes = "", runs = "", starts = "", code = "" } = table;
+  const withValue = [values, writes, runs, starts, code].flatMap(namesIn);
+  const long = [...namesIn(flags), ...withValue.filter((name) => name.length > 1)];
+  const names = { withValue: new Set(withValue), long, singleDash: table.singleDash === true };
+  TABLES.set(table, names);
+  return names;
+}
+
+class OptionReader {
+  readonly #flags = new Set<string>();
+  readonly #values = new Map<string, Field[]>();
+  readonly #operands: Field[] = [];
+  readonly #args: readonly Field[];
+  readonly #names: TableNames;
+  readonly #stopsAtOperand: boolean;
+  #at = 0;
+
+  constructor(args: readonly Field[], names: TableNames, stopsAtOperand: boolean) {
+    this.#args = args;
+    this.#names = names;
+    this.#stopsAtOperand = stopsAtOperand;
+  }
+
+  read(): Options {
+    for (; this.#at < this.#args.length; this.#at++) {
+      const arg = this.#args[this.#at];
+      if (!arg) break;
+      if (arg.text === "--" || (this.#stopsAtOperand && !isOption(arg.text))) {
+        // A loop, because spreading this many arguments could overflow the stack.
+        for (const operand of this.#args.slice(arg.text === "--" ? this.#at + 1 : this.#at))
+          this.#operands.push(operand);
+        break;
+      }
+      if (!isOption(arg.text)) this.#operands.push(arg);
+      else if (arg.text.startsWith("--") || this.#names.singleDash) this.#long(arg);
+      else this.#cluster(arg);
+    }
+    return { flags: this.#flags, values: this.#values, operands: this.#operands };
+  }
+
+  #long(arg: Field): void {
+    const body = arg.text.replace(/^--?/, "");
+    const equal = body.indexOf("=");
+    const name = this.#fullName(equal < 0 ? body : body.slice(0, equal));
+    if (equal >= 0) this.#put(name, { ...arg, text: body.slice(equal + 1) });
+    else if (this.#takesValue(name)) this.#put(name, this.#next());
+    else this.#flags.add(name);
+  }
+
+  /** `--o` is no short option, even where `-o` takes a value. */
+  #takesValue(name: string): boolean {
+    return (name.length > 1 || this.#names.singleDash) && this.#names.withValue.has(name);
+  }
+
+  #cluster(arg: Field): void {
+    for (let i = 1; i < arg.text.length; i++) {
+      const letter = arg.text[i] ?? "";
+      if (!this.#names.withValue.has(letter)) {
+        this.#flags.add(letter);
+        continue;
+      }
+      const attached = arg.text.slice(i + 1);
+      this.#put(letter, attached === "" ? this.#next() : { ...arg, text: attached });
+      return;
+    }
+  }
+
+  #next(): Field | undefined {
+    this.#at += 1;
+    return this.#args[this.#at];
+  }
+
+  #put(name: string, value: Field | undefined): void {
+    this.#flags.add(name);
+    if (!value) return;
+    const known = this.#values.get(name);
+    if (known) known.push(value);
+    else this.#values.set(name, [value]);
+  }
+
+  #fullName(name: string): string {
+    // Go programs know no abbreviations: `-v` does not stand for `-vettool`.
+    if (name === "" || this.#names.singleDash) return name;
+    const { long } = this.#names;
+    return long.includes(name) ? name : (long.find((full) => full.startsWith(name)) ?? name);
+  }
+}
+
+function isOption(text: string): boolean {
+  return text.length > 1 && text.startsWith("-");
+}

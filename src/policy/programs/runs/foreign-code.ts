@@ -1,0 +1,252 @@
+// Literals of foreign code that run or destroy something: a scan for calls by name and the strings they are given.
+// It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
+
+import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
+import { decodeEscapes } from "../../shell-model/decode-text.ts";
+import { STAR, UNKNOWN } from "../../shell-model/marks.ts";
+
+export interface CodeScan {
+  /** Shell texts it runs. */
+  readonly texts: readonly string[];
+  /** What it does, as the command that does the same. */
+  readonly argvs: readonly (readonly string[])[];
+  readonly forks: "certain" | "maybe" | null;
+  readonly reverseShell: boolean;
+  /** Whether it evaluates what it fetches. */
+  readonly isFetched: boolean;
+  /** Whether it runs what it is given: its input, its arguments, a file. */
+  readonly isHidden: boolean;
+  /** Whether it sends something over the network. */
+  readonly sends: boolean;
+}
+
+export function scanCode(code: string, home: string): CodeScan {
+  const source = withOwnNames(withHome(withLists(code.slice(0, POLICY_FOLDED_MAX_CHARS)), home));
+  const { texts, argvs } = callsIn(source);
+  argvs.push(...withoutCalls(source));
+  texts.push(...shellTexts(source));
+  const isFetched = /(?<![.\w])(exec|eval|Function)\b/.test(source) && FETCHES.test(source);
+  const forks = forksForEver(source);
+  const sends = SENDS.test(source);
+  return {
+    texts,
+    argvs,
+    forks,
+    reverseShell: opensShell(source),
+    isFetched,
+    isHidden: HIDDEN.test(source),
+    sends,
+  };
+}
+
+function callsIn(source: string): { readonly texts: string[]; readonly argvs: (readonly string[])[] } {
+  const texts: string[] = [];
+  const argvs: (readonly string[])[] = [];
+  for (const match of source.matchAll(CALLS)) {
+    const [call, name = ""] = match;
+    const { strings, isList } = literalsAt(source, match.index + call.length);
+    const [first] = strings;
+    if (first === undefined) continue;
+    if (EXECUTES.test(name)) {
+      // C's exec and spawn take the program twice: as the file to run, and as argv[0].
+      if (/^(exec|spawn)[lv]/.test(name) && strings.length > 1) argvs.push([first, ...strings.slice(2)]);
+      else if (isList || strings.length > 1) argvs.push(strings);
+      else texts.push(first);
+    } else if (name === "open" && strings.some((text) => /^-?\||\|-?$/.test(text)))
+      texts.push(...strings.map((text) => text.replace(/^-?\||\|-?$/g, "")));
+    else argvs.push(...sameAs(name, strings));
+  }
+  return { texts, argvs };
+}
+
+const SENDS =
+  /requests\.(post|put|request)|urlopen|http\.client|httpx\.|\bfetch\s*\(|axios|https?\.request|Net::HTTP|socket|LWP|curl_exec|IO::Socket/;
+const HIDDEN =
+  /(?<![.\w])(?:exec|eval)\s*\(?\s*(?:input\s*\(|sys\.stdin|open\s*\(|raw_input|STDIN|gets\b|ARGF|process\.argv|<STDIN>)|\b(?:system|os\.system|popen|exec|execSync)\s*\(?\s*(?:\$_|ARGV\[|input\s*\(|open\s*\(|sys\.argv|sys\.stdin|process\.argv|gets\b)/;
+
+/** Perl's lists of bare words, as the strings they stand for. */
+function withLists(code: string): string {
+  if (!code.includes("qw")) return code;
+  return code.replace(
+    /\bqw\s*(?:\(([^)]{0,400})\)|\[([^\]]{0,400})\]|\{([^}]{0,400})\}|\/([^/]{0,400})\/(?=\s*[);]))/g,
+    (_all, ...groups) =>
+      groups
+        .slice(0, 4)
+        .find((group) => group !== undefined)
+        .trim()
+        .split(/\s+/)
+        .map((word: string) => JSON.stringify(word))
+        .join(","),
+  );
+}
+
+/** What is deleted or ended without a literal in the call itself. */
+function withoutCalls(source: string): readonly (readonly string[])[] {
+  const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
+  found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
+  for (const [, path = "", kind = "", target = ""] of source.matchAll(PATH_LINKS))
+    found.push(["ln", ...(kind === "sym" ? ["-s"] : []), "--", target, path]);
+  if (GIVEN_TREES.test(source)) found.push(["rm", "-rf", "--", UNKNOWN]);
+  if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return found;
+  const listed = [...source.matchAll(LISTS)].map(([, path, searched]) =>
+    (path ?? searched ?? "").replaceAll("*", STAR),
+  );
+  return [...found, ...listed.map((path) => ["rm", "-rf", "--", path])];
+}
+
+/** Shell texts between marks of their own: backticks, %x, qx, Groovy's execute. */
+function shellTexts(source: string): readonly string[] {
+  const texts = [...source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)].map(([, text = ""]) => text);
+  // In JavaScript a backtick quotes an ordinary string.
+  if (/\b(require|import|const|let|=>)\b/.test(source)) return texts;
+  const marked = source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g);
+  return [...texts, ...[...marked].map(([, quoted = "", percent = ""]) => quoted || percent)];
+}
+
+/** Paths whose entries are gone through one by one. */
+const LISTS =
+  /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)|\bfind(?:depth)?\s*\(\s*(?:\\?&?\w+|sub\s*\{[^}]{0,200}\})\s*,\s*["']([^"'\n]{1,400})["']/g;
+/** pathlib's way to write a file. */
+const PATH_WRITES =
+  /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(?:write_(?:text|bytes)|open\s*\(\s*["'][wa])/g;
+/** And to make a link. */
+const PATH_LINKS =
+  /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(sym|hard)?link_to\s*\(\s*(?:[\w.]*Path\s*\(\s*)?["']([^"'\n]{1,400})["']/g;
+/** A tree that is named from outside. */
+const GIVEN_TREES =
+  /\b(?:rmtree|rmSync|rm_rf|rm_r|RemoveAll|remove_tree|rimraf)\s*\(\s*(?:process\.(?:env|argv)|os\.environ|os\.getenv|sys\.argv|ENV\b|ARGV\b|\$ENV|\$ARGV)/;
+const KILLS_ALL =
+  /\b(?:os|process|Process)\.kill(?:pg)?\s*\(?\s*(?:["']?(?:SIG)?[A-Z]+["']?,\s*|9,\s*)?-?1\b(?!\s*,\s*0)|\bkill\s*\(?\s*(?:9|["']?(?:SIG)?KILL["']?|["']-9["'])\s*(?:,|=>)\s*-1\b/;
+const FETCHES =
+  /urlopen|urllib|URI\.open|\bget\s*\(?\s*["']https?:|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
+
+const CALLS =
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|symlink(?:Sync)?|ln_sf?|linkSync|os\.link|File\.link|link(?=\s*\()|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+
+const EXECUTES =
+  /^(system|System\.cmd|os:cmd|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
+const REMOVES_TREES =
+  /^(rmtree|remove_tree|remove_dir|remove_entry|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|rm$)/;
+const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
+const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
+const MOVES = /^(shutil\.move|rename)/;
+const LINKS = /^(symlink|ln_s|linkSync|os\.link|File\.link|link$)/;
+const READS = /^(readFile|File\.read|file_get_contents)/;
+
+function sameAs(name: string, strings: readonly string[]): readonly (readonly string[])[] {
+  const [first = "", second = ""] = strings;
+  const globbed = strings.map((text) => text.replaceAll("*", STAR));
+  if (REMOVES_TREES.test(name)) return [["rm", "-rf", "--", ...globbed]];
+  if (REMOVES.test(name)) return [["rm", "-f", "--", ...globbed]];
+  if (WRITES.test(name)) return [["tee", "--", first]];
+  if (name === "appendFileSync") return [["tee", "-a", "--", first]];
+  if (MOVES.test(name) && second !== "") return [["mv", "--", first, second]];
+  if (/^(copy|shutil\.copy)/.test(name) && second !== "") return [["cp", "-r", "--", first, second]];
+  if (LINKS.test(name) && second !== "")
+    return [["ln", ...(/^(symlink|ln_s)/.test(name) ? ["-s"] : []), "--", first, second]];
+  if (name.startsWith("chmod")) return [["chmod", "777", first]];
+  if (READS.test(name)) return [["cat", "--", first]];
+  return name === "open" ? opened(first, second) : [];
+}
+
+/** `open(path, "w")` of most languages, and Perl's `open(F, ">path")`. */
+function opened(first: string, second: string): readonly (readonly string[])[] {
+  if (/^[rwaxbt+]{1,3}$/.test(second))
+    return [
+      /[wx+]/.test(second)
+        ? ["tee", "--", first]
+        : second.includes("a")
+          ? ["tee", "-a", "--", first]
+          : ["cat", "--", first],
+    ];
+  if (/^\+?>{1,2}$/.test(first)) return [["tee", "--", second]];
+  if (first.startsWith(">")) return [["tee", "--", first.replace(/^>+\s*/, "")]];
+  return second === "" ? [["cat", "--", first]] : [];
+}
+
+/** The ways to name the home directory, as the literal they yield. */
+function withHome(code: string, home: string): string {
+  if (!/expanduser|home|HOME/.test(code)) return code;
+  const literal = JSON.stringify(home);
+  return code
+    .replace(
+      /[#$]\{(?:Dir\.home|process\.env\.HOME|os\.homedir\(\)|ENV\[["']HOME["']\])\}|(?<=["'`][^"'`\n]{0,200}[ /])\$ENV\{HOME\}/g,
+      home,
+    )
+    .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) =>
+      JSON.stringify(home + rest),
+    )
+    .replace(
+      /(?:(?:pathlib\.)?Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir)\(\)|process\.env\.HOME|Dir\.home|\$ENV\{HOME\}|(?:os\.environ|ENV|process\.env)\[["']HOME["']\]|(?:os\.)?getenv\(["']HOME["']\)/g,
+      literal,
+    )
+    .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
+}
+
+/** Names the code gives to calls and to texts are put back: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
+function withOwnNames(code: string): string {
+  let named = /from\s+subprocess\s+import/.test(code)
+    ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")
+    : code;
+  for (const [, name = "", own = ""] of [...code.matchAll(RENAMES)].slice(0, OWN_NAMES_MAX_COUNT)) {
+    const at = name === "subprocess" ? /\.(?=(?:run|call)\b)/ : /\s*\(/;
+    named = named.replace(new RegExp(`(?<![\\w.$])${own}(?=${at.source})`, "g"), name);
+  }
+  for (const [, own = "", text = ""] of [...code.matchAll(CONSTANTS)].slice(0, OWN_NAMES_MAX_COUNT)) {
+    const escaped = own.replace("$", "\\$");
+    named = named.replace(new RegExp(`(?<=[(,[]\\s*)${escaped}(?=\\s*[),\\]])`, "g"), () => text);
+  }
+  return named;
+}
+
+const OWN_NAMES_MAX_COUNT = 16;
+const RENAMES =
+  /\b(subprocess|system|popen|exec|execSync|execFileSync|spawn|spawnSync|rmtree|rmSync|run|call)\s*(?::|\bas\b)\s*([A-Za-z_]\w{0,40})/g;
+const CONSTANTS = /(\$?\b[A-Za-z_]\w{0,40})\s*=\s*("[^"\n]{1,400}"|'[^'\n]{1,400}')/g;
+
+/** The string literals a call is given, as long as there is nothing else between them. */
+function literalsAt(
+  source: string,
+  start: number,
+): { readonly strings: readonly string[]; readonly isList: boolean } {
+  const strings: string[] = [];
+  let isList = false;
+  let at = start;
+  while (strings.length < 32) {
+    const gap =
+      /(?:[\s,[({]|args\s*:|(?:my\s+)?\$\w+\s*,|[A-Z][A-Z0-9_]*\s*,|0o?\d+\s*,|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
+    gap.lastIndex = at;
+    const between = gap.exec(source)?.[0] ?? "";
+    if (between.includes("[")) isList = true;
+    at += between.length;
+    const literal = LITERAL.exec(source.slice(at, at + 2_048));
+    if (!literal) break;
+    strings.push(decodeEscapes(literal[1] ?? literal[2] ?? literal[3] ?? ""));
+    at += literal[0].length;
+  }
+  return { strings, isList };
+}
+
+const LITERAL = /^[rbfu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`]*)`)/s;
+
+function forksForEver(code: string): CodeScan["forks"] {
+  if (
+    /\b(spawn|fork|exec\w*)\s*\(\s*(process\.(execPath|argv)|sys\.(executable|argv)|__FILE__|\$0)/.test(code)
+  )
+    return "maybe";
+  if (/\bwhile\b/.test(code) && /\b(system|os\.execute)\s*\(\s*["'][^"'\n]{0,200}&\s*["']/.test(code))
+    return "maybe";
+  if (!/\b(pcntl_)?fork\b/.test(code)) return null;
+  if (/\b(while|until|loop|forever|itertools)\b|\biter\s*\(|for\s*\(\s*;\s*;/.test(code)) return "certain";
+  return /\bfor\b/.test(code) ? "maybe" : null;
+}
+
+function opensShell(code: string): boolean {
+  return (
+    /socket|fsockopen|net['"]\)|net\.(connect|createConnection|Socket)|\/inet\/tcp/i.test(code) &&
+    /connect|TCPSocket|fsockopen|IO::Socket|\/inet\/tcp/.test(code) &&
+    /popen\s*\(\s*[$\w]+\s*[,)]|system\s*\(?\s*\$_|dup2|pty\.spawn|\/bin\/(ba|da|z)?sh|["'](ba|da|z)?sh["'\s]|cmd\.exe/.test(
+      code,
+    )
+  );
+}

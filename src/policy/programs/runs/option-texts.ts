@@ -1,0 +1,55 @@
+// Options through which a harmless-looking program runs another one. The value is read as the shell would read it.
+
+import {
+  type CommandContext,
+  type EffectiveCommand,
+  type Field,
+  insideOf,
+  type Runner,
+} from "../../shell-model/command.ts";
+import type { RunsCommand } from "../program-record.ts";
+import { readOptions, valuesOf } from "../read-options.ts";
+
+/** Runs the values of the options in `runs` and `starts`. */
+export const runOptions: RunsCommand = (command, around, runner, table) => {
+  const { runs, starts } = table;
+  if (runs === undefined && starts === undefined) return null;
+  const options = readOptions(command.args, table);
+  if (runs !== undefined) runOptionTexts(valuesOf(options, runs), command, around, runner);
+  if (starts !== undefined) runTexts(valuesOf(options, starts), command, around, runner);
+  return null;
+};
+
+/** Runs texts and reports each that is not among the usual values. */
+export function runOptionTexts(
+  texts: readonly Field[],
+  command: EffectiveCommand,
+  around: CommandContext,
+  runner: Runner,
+): void {
+  const unusual = withoutUsual(texts);
+  for (const { span } of unusual)
+    runner.sign("runs-program", span, `an option of ${command.program} runs a program`);
+  runTexts(unusual, command, around, runner);
+}
+
+function runTexts(
+  texts: readonly Field[],
+  { program }: EffectiveCommand,
+  around: CommandContext,
+  runner: Runner,
+): void {
+  const inside = insideOf(around, program);
+  for (const { text, span } of texts) runner.runText(text, { ...inside, span });
+}
+
+/** A compressor or a remote shell by its own name is no surprise. */
+const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
+/** What tar does at a checkpoint without running anything. */
+const CHECKPOINT = /^(dot|echo|bell|ttyout|sleep|totals|wait)(=|$)/;
+
+function withoutUsual(texts: readonly Field[]): readonly Field[] {
+  return texts
+    .map((field) => ({ ...field, text: field.text.replace(/^exec=/, "") }))
+    .filter(({ text }) => !EXPECTED.test(text) && !CHECKPOINT.test(text));
+}

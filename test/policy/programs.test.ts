@@ -1,0 +1,49 @@
+// The records of programs: each fact about a program is written once.
+import { describe, expect, it } from "vitest";
+import { FAMILIES, programNamed } from "../../src/policy/programs/programs.ts";
+import type { OptionTable } from "../../src/policy/programs/read-options.ts";
+import { verdictOf } from "./dev.ts";
+
+const namesIn = (list: string): readonly string[] => list.trim().split(/\s+/);
+const repeated = (names: readonly string[]): readonly string[] =>
+  names.filter((name, i) => names.indexOf(name) !== i);
+const records = FAMILIES.flatMap(({ programs }) => Object.entries(programs));
+
+/** The options of a table, short ones letter by letter. */
+function optionsIn({ values = "", writes = "", runs = "", starts = "", code = "" }: OptionTable) {
+  const lists = [values, writes, runs, starts, code].filter((list) => list !== "");
+  return lists.flatMap(namesIn).flatMap((name) => (name.startsWith("-") ? [...name.slice(1)] : [name]));
+}
+
+describe("program records", () => {
+  it("a program has one record", () => {
+    expect(repeated(records.flatMap(([names]) => namesIn(names)))).toEqual([]);
+  });
+
+  it("a familiar program is listed once", () => {
+    expect(repeated(FAMILIES.flatMap(({ familiar }) => namesIn(familiar)))).toEqual([]);
+  });
+
+  it("an option is in one list of its program", () => {
+    const wrong = records.filter(([, { options = {} }]) => repeated(optionsIn(options)).length > 0);
+    expect(wrong.map(([names]) => names)).toEqual([]);
+  });
+
+  it("a version behind the name of an interpreter or shell changes nothing", () => {
+    expect(programNamed("python3.12")).toBe(programNamed("python"));
+    expect(programNamed("bash-5.2")).toBe(programNamed("bash"));
+    expect(programNamed("curl2")).toEqual({});
+  });
+
+  it("a file in an output option is written, however the option is spelled", () => {
+    for (const option of [
+      "-o /etc/passwd",
+      "-o/etc/passwd",
+      "--output /etc/passwd",
+      "--output=/etc/passwd",
+      "--outp=/etc/passwd",
+    ])
+      expect(verdictOf(`sort ${option} a`)).toBe("deny");
+    expect(verdictOf("sort -- -o /etc/passwd")).toBe("allow");
+  });
+});
