@@ -21,7 +21,7 @@ const PACKAGES = {
   text: ["re2js"],
   mcp: ["@modelcontextprotocol/server", "zod"],
   cli: ["commander", "picocolors"],
-  adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core", "zod"],
+  adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core"],
 };
 
 // A folder, or the single file of that name directly under src.
