@@ -10,9 +10,9 @@ import { thisProcess } from "./engine/process-table.ts";
 import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
-import { bashRecord, goesOn, remainsOf } from "./session/published.ts";
+import { bashRecord, detachedShell, leftoverShell } from "./session/detached-bash.ts";
 import type { Session } from "./session/session.ts";
-import type { CommandRemains, PublishedBash, SessionOptions } from "./session/session-options.ts";
+import type { DetachedBash, LeftoverCommand, SessionOptions } from "./session/session-options.ts";
 import { SessionRegistry } from "./session/session-registry.ts";
 import { removeAbandonedKeepers } from "./shell/abandoned-keepers.ts";
 import { adoptShells } from "./shell/adopt.ts";
@@ -55,7 +55,8 @@ export class ShellManager {
   readonly #shells: KnownShells;
   readonly #quota: ShellQuota;
   readonly #keys = new StartKeys();
-  readonly #sessions: SessionRegistry;
+  /** All sessions; session() and findSession() are shortcuts. */
+  readonly sessions: SessionRegistry;
   readonly #confiner: Confiner;
   readonly #sweeper: Sweeper;
 
@@ -78,27 +79,27 @@ export class ShellManager {
       quotaBytes: options.quotaBytes ?? SPOOL_QUOTA_BYTES,
       onSwept: (ids) => this.#onSwept(ids),
     });
-    this.#sessions = this.#newSessions(graceMs);
+    this.sessions = this.#newSessions(graceMs);
   }
 
   #newSessions(killGraceMs: number): SessionRegistry {
     const { environment, allowedRoots, maxSessions } = this.#options;
     return new SessionRegistry(
       {
-        host: this.#engine,
+        engine: this.#engine,
         events: this.#events,
         environment: this.environment,
         confiner: this.#confiner,
         capBytes: this.#capBytes,
         killGraceMs,
         allowedRoots,
-        sanitise: (inherited) => buildEnvironment({ ...environment, inherited }),
+        sanitize: (inherited) => buildEnvironment({ ...environment, inherited }),
         createShell: (shell) => this.createShell(shell),
         forget: (shell) => this.forget(shell),
         watch: (bash) => this.#shells.running.add(bash),
         unwatch: (bash) => this.#shells.running.delete(bash),
-        publish: (part) => this.#publish(part),
-        publishRemains: (remains) => this.#publishRemains(remains),
+        addDetached: (detached) => this.#addDetached(detached),
+        addLeftover: (left) => this.#addLeftover(left),
       },
       maxSessions,
     );
@@ -201,16 +202,16 @@ export class ShellManager {
 
   /** The session of this id in its scope: a bash whose state persists. Created at its first use. */
   session(id: string, options: SessionOptions): Session {
-    return this.#sessions.get(id, options);
+    return this.sessions.get(id, options);
   }
 
   /** The session, if it exists. */
   findSession(id: string, filter: ScopeFilter = {}): Session | undefined {
-    return this.#sessions.find(id, filter);
+    return this.sessions.find(id, filter);
   }
 
   listSessions(filter: ScopeFilter = {}): Session[] {
-    return this.#sessions.list(filter);
+    return this.sessions.list(filter);
   }
 
   /** Ends everything this manager has started, leftovers included, except durable shells. Records and output stay. */
@@ -223,7 +224,7 @@ export class ShellManager {
     // Ended shells, too: they may have leftovers.
     const shells = this.listShells().filter((shell) => !(shell.durable && shell.isRunning));
     const by = "the end of its host";
-    await Promise.all([this.#shells.endAll(shells, by), this.#sessions.closeAll(by)]);
+    await Promise.all([this.#shells.endAll(shells, by), this.sessions.closeAll(by)]);
     await this.#engine.dispose();
     this.#confiner.tidy();
     // This process may live on without the manager: another host may take these shells over.
@@ -263,18 +264,18 @@ export class ShellManager {
     return shell;
   }
 
-  #publish(part: PublishedBash): ShellProcess {
-    const { deadline } = part;
-    const shell = this.#shells.addOwn(goesOn(this.#engine, part));
+  #addDetached(detached: DetachedBash): ShellProcess {
+    const { deadline } = detached;
+    const shell = this.#shells.addOwn(detachedShell(this.#engine, detached));
     this.#events.emit("start", startOf(shell));
     if (deadline) this.#shells.deadlines.set(shell, deadline.timeoutMs, deadline.leftMs);
     return shell;
   }
 
-  #publishRemains(remains: CommandRemains): ShellProcess {
-    const shell = this.#shells.add(remainsOf(this.#engine, remains));
+  #addLeftover(left: LeftoverCommand): ShellProcess {
+    const shell = this.#shells.add(leftoverShell(this.#engine, left));
     // Before it is our own, so that no second "end" event is sent: the session has reported the command's end.
-    shell.conclude(bashRecord(remains));
+    shell.conclude(bashRecord(left));
     this.#shells.own(shell);
     return shell;
   }

@@ -7,17 +7,16 @@
 //         -> #ended                   closes the slot, frees its tag, calls plan.onExit, refills the pool
 import { accessSync, constants, realpathSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
+import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import type { ExitRecord } from "./end-record.ts";
-import { holdEventLoop } from "./event-loop-hold.ts";
 import { FifoDir } from "./fifo-dir.ts";
 import { findBash } from "./find-bash.ts";
 import { findLeftovers } from "./find-leftovers.ts";
 import { COOKIE, findProcesses, ownerFinder } from "./find-processes.ts";
 import { baseEnvironmentOf, type Job, jobOf } from "./job.ts";
-import { Keeper } from "./keeper.ts";
-import { Logger } from "./logger.ts";
+import { Keeper, type LoggerProcess } from "./keeper.ts";
 import type { ShellMeta } from "./meta.ts";
 import { type OnSignalled, type SignalNewPlan, signalNewest } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
@@ -108,10 +107,9 @@ export class Engine implements ShellScope {
     return await FifoDir.open(this.#keeper);
   }
 
-  /** Another logger for a session. */
-  async openLogger(file: string, capBytes: number): Promise<Logger> {
-    const { pid, fifo } = await this.#keeper.openLogger(file, capBytes);
-    return new Logger(pid, file, { fifo });
+  /** Starts another logger for a session. */
+  async openLogger(file: string, capBytes: number): Promise<LoggerProcess> {
+    return await this.#keeper.openLogger(file, capBytes);
   }
 
   /** The caller has dropped this ended shell: another shell may get its tag. */

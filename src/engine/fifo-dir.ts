@@ -1,8 +1,7 @@
 // A directory that one sandbox gets to see, and nobody else's is in: what its bashes are given to restore, and the
 // fifos of loggers, which they cannot open through the logger's process.
 import { rmSync } from "node:fs";
-import type { Keeper } from "./keeper.ts";
-import { Logger } from "./logger.ts";
+import type { Keeper, LoggerProcess } from "./keeper.ts";
 
 export class FifoDir {
   readonly path: string;
@@ -19,9 +18,8 @@ export class FifoDir {
     return new FifoDir(keeper, await keeper.openFolder());
   }
 
-  async openLogger(file: string, capBytes: number): Promise<Logger> {
-    const { pid, fifo } = await this.#keeper.openLogger(file, capBytes, this.#folder);
-    return new Logger(pid, file, { fifo });
+  async openLogger(file: string, capBytes: number): Promise<LoggerProcess> {
+    return await this.#keeper.openLogger(file, capBytes, this.#folder);
   }
 
   close(): void {

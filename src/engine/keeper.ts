@@ -42,6 +42,13 @@ interface Opening<T> {
   readonly reject: (error: Error) => void;
 }
 
+/** A logger that was started for a running session. */
+export interface LoggerProcess {
+  readonly pid: number;
+  /** The fifo that it reads from; without one, its stdin is a pipe without a name. */
+  readonly fifo: string | undefined;
+}
+
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #scripts: KeeperScripts;
@@ -137,11 +144,7 @@ export class Keeper {
    * A logger that begins when it is sent an empty line through its stdin, and ends when nobody holds that open. In a
    * folder it has a fifo there; else its stdin is a pipe without a name.
    */
-  async openLogger(
-    file: string,
-    capBytes: number,
-    folder?: string,
-  ): Promise<{ readonly pid: number; readonly fifo: string | undefined }> {
+  async openLogger(file: string, capBytes: number, folder?: string): Promise<LoggerProcess> {
     await this.start();
     this.#restoreFiles();
     const keeper = this.#current;

@@ -114,6 +114,12 @@ export function lockLimits(pid: number | "self"): { soft: string; hard: string }
   return { soft, hard };
 }
 
+/** The soft limit on open files; 0 if /proc does not show it. */
+export function openFilesLimit(pid: number): number {
+  const soft = /^Max open files\s+(\w+)/m.exec(readText(`/proc/${pid}/limits`) ?? "")?.[1] ?? "0";
+  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
+}
+
 /** Whether it ignores a signal, by number, and would not notice it. */
 export function ignoresSignal(pid: number, signal: number): boolean {
   const mask = /^SigIgn:\s+([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];

@@ -3,7 +3,6 @@
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import type { ScriptChannel } from "./script-channel.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
 /** Where the PIDs on disk are valid. */
@@ -24,8 +23,8 @@ export interface StartedShell {
   readonly tag: bigint | undefined;
   /** PIDs of its loggers, if this host process started it. */
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
-  /** The script pipe of a session's bash. */
-  readonly channel?: ScriptChannel;
+  /** A descriptor of the script pipe of a session's bash. The session closes it. */
+  readonly scriptFd?: number;
   /** After its end: removes the sandbox and writes remarks about it. Later calls do nothing. */
   readonly free?: () => void;
   /** Taken before its start. */

@@ -1,9 +1,10 @@
 // A slot on its way from waiting to running a command: the files written before the start, and the descriptors that
 // this process keeps open until its end.
-import { writeFileSync } from "node:fs";
+import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { attempt } from "../support/attempt.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 import { writeDurableMark } from "./durable-mark.ts";
 import type { ExitRecord } from "./end-record.ts";
 import type { Job } from "./job.ts";
@@ -11,7 +12,6 @@ import { JobPipe } from "./job-pipe.ts";
 import { type ShellMeta, writeMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import type { ProcessIdentity } from "./process-table.ts";
-import { ScriptChannel, sessionProgram } from "./script-channel.ts";
 import type { Slot } from "./slot-pool.ts";
 import type { StartedShell } from "./started-shell.ts";
 import type { ShellFiles } from "./state-dir.ts";
@@ -20,7 +20,7 @@ import { StdinFeed } from "./stdin-feed.ts";
 /** What Engine.start() runs. */
 export interface StartPlan {
   readonly command: string;
-  /** True for a session: bash reads its script from a channel, its stdin, and `command` is unused. */
+  /** True for a session: bash reads its script from its stdin, and `command` is unused. */
   readonly session?: boolean;
   /** Absolute, and checked to be a directory that can be entered. */
   readonly workingDir: string;
@@ -70,7 +70,8 @@ export interface TakenSlotOptions {
 export class TakenSlot {
   readonly slot: Slot;
   readonly #options: TakenSlotOptions;
-  #channel: ScriptChannel | undefined;
+  /** Until the shell has started. */
+  #scriptFd: number | undefined;
   #stdin: StdinFeed | undefined;
   #startScript: StartScript | undefined;
 
@@ -103,7 +104,7 @@ export class TakenSlot {
       if (!pipe.send(job)) return false;
       const fd = job.stdin === "rest" ? pipe.take() : undefined;
       if (fd === undefined) return true;
-      if (plan.session) this.#channel = new ScriptChannel(fd);
+      if (plan.session) this.#scriptFd = fd;
       else if (plan.stdin) this.#stdin = new StdinFeed(fd, plan.stdin);
       return true;
     } finally {
@@ -115,6 +116,9 @@ export class TakenSlot {
   begun(meta: ShellMeta, pidsBefore: PidMark): StartedShell {
     const { slot, shimStart } = this.#options;
     const { commandPid, commandStart } = slot;
+    const scriptFd = this.#scriptFd;
+    // From now on the session closes it.
+    this.#scriptFd = undefined;
     return {
       id: slot.id,
       files: slot.files,
@@ -129,14 +133,15 @@ export class TakenSlot {
       tag: slot.tag,
       pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
-      ...(this.#channel ? { channel: this.#channel } : {}),
+      ...(scriptFd === undefined ? {} : { scriptFd }),
       ...(this.#startScript ? { free: () => this.free() } : {}),
     };
   }
 
   /** The command has ended, or will never run. */
   close(): void {
-    this.#channel?.close();
+    if (this.#scriptFd !== undefined) closeSync(this.#scriptFd);
+    this.#scriptFd = undefined;
     this.#stdin?.close();
   }
 
@@ -148,6 +153,12 @@ export class TakenSlot {
     // Fails on a full disk, or if the command never ran and its directory is gone; the exit record needs neither.
     attempt(() => writeFileSync(this.slot.files.remarks, `${remarks.join("\n")}\n`, { mode: 0o600 }));
   }
+}
+
+/** The command of a session's slot: it becomes a bash that reads its script from its stdin. */
+function sessionProgram(bashPath: string, name: string | null): string {
+  const title = `# session ${JSON.stringify(name ?? "")}`;
+  return `${title}\nexec -a bash ${shellQuote(bashPath)} --noprofile --norc\n`;
 }
 
 function writeStartScript({ dir, start }: ShellFiles, { script, files }: StartScript): void {

@@ -1,19 +1,19 @@
 // The only way from a text to a command that may run. Nothing starts without an Admitted, and only this module makes one:
 //
 //   admit(wanted, context, options)
-//     isCommand            blank, JSON or NUL: refused, it is no command
+//     checkIsCommand       refuses text that is blank, JSON or contains NUL
 //     judge                the policy, with the directory and the session state that the command would run with
-//     checkSyntax          a text that our parser cannot read, and bash neither: refused as bash would
-//     ask                  a person, where the policy wants one
+//     checkSyntax          refuses text that neither our parser nor bash can read
+//     ask                  a person, if the policy requires it
 //   -> Admitted            execution/start-command.ts takes the command out of it, once
-//   isCurrent, readmit     start-command.ts: at the command's turn the session may stand elsewhere; then judge, and ask, again
+//   isCurrent, readmit     start-command.ts: if the session has moved by the command's turn, judges, and asks, again
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
-import type { Session } from "../session/session.ts";
+import type { Session, Turn } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
-import { checkCommand } from "../shell/check-start.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
 import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
@@ -23,16 +23,19 @@ import { scopeOf, whoseCall } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
 
-/** The session a command is to run in. */
+/** The session that a command is for. */
 export interface SessionTarget {
   readonly id: string;
-  /** The directory that the call names; undefined: wherever the session is. */
+  /** The directory that the call names; undefined: the directory of the session. */
   readonly named: string | undefined;
   /** The session, if it exists yet. */
   find(): Session | undefined;
-  /** Makes the session if there is none. */
+  /** Creates the session if there is none. */
   open(): Session;
 }
+
+/** Where a command would run at one moment, and the session state that changes its meaning; null without a session. */
+export type SessionSnapshot = Pick<Turn, "directory" | "meaning">;
 
 export interface WantedCommand {
   readonly command: string;
@@ -45,20 +48,19 @@ interface Admission {
   readonly wanted: WantedCommand;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  readonly moment: Moment;
+  /** The session when the command was judged. */
+  readonly snapshot: SessionSnapshot;
   /** The links that the verdict depends on. */
   readonly links: DiskLinks;
-  /** Of the session at that moment; null: none yet, or no session. */
-  readonly meaning: SessionFacts | null;
   readonly verdict: Verdict;
-  /** What a person has said yes to. */
+  /** The request that a person has approved. */
   readonly approved: ApprovalRequest | undefined;
 }
 
 let create: (admission: Admission) => Admitted;
 let admissionOf: (admitted: Admitted) => Admission;
 
-/** A command that may run: this text, in this directory, in this session, once. */
+/** Permission to run this command, in this directory and this session, once. */
 export class Admitted {
   readonly command: string;
   /** The directory it was judged for. */
@@ -66,16 +68,16 @@ export class Admitted {
   /** null: a bash of its own. */
   readonly session: string | null;
   readonly background: boolean;
-  /** "ask": a person has said yes. */
+  /** "ask": a person has approved it. */
   readonly verdict: "allow" | "ask";
   readonly rule: string | null;
   readonly #admission: Admission;
   #isUsed = false;
 
   private constructor(admission: Admission) {
-    const { wanted, moment, verdict } = admission;
+    const { wanted, snapshot, verdict } = admission;
     this.command = wanted.command;
-    this.cwd = moment.cwd;
+    this.cwd = snapshot.directory;
     this.session = wanted.session?.id ?? null;
     this.background = wanted.background;
     this.verdict = verdict.verdict === "allow" ? "allow" : "ask";
@@ -100,7 +102,7 @@ export class Admitted {
     return this.#admission.options;
   }
 
-  /** The command, for the one start that an admission is good for. */
+  /** The command. Throws the second time: an admission is good for one start. */
   use(): string {
     if (this.#isUsed)
       throw new NacreError("internal", "This admission has started its command already: admit it again.");
@@ -109,7 +111,7 @@ export class Admitted {
   }
 }
 
-/** Throws what the caller is to be told where the command may not run. */
+/** Throws if the command may not run. */
 export async function admit(
   wanted: WantedCommand,
   context: ExecutionContext,
@@ -120,18 +122,19 @@ export async function admit(
 }
 
 /** Whether the command would still run as it was judged: in the same directory, with the same session state and links. */
-export function isCurrent(admitted: Admitted): boolean {
-  const { wanted, context, moment, meaning, links } = admissionOf(admitted);
-  // A session reports its state as a new object, and only when something in it can have changed.
-  return meaningOf(wanted) === meaning && directoryOf(wanted, context) === moment.cwd && links.isCurrent();
+export function isCurrent(admitted: Admitted, now?: SessionSnapshot): boolean {
+  const { wanted, context, snapshot, links } = admissionOf(admitted);
+  const { directory, meaning } = now ?? snapshotOf(wanted, context);
+  // The session creates a new object for its state when something in it can have changed.
+  return meaning === snapshot.meaning && directory === snapshot.directory && links.isCurrent();
 }
 
-/** Judges again, for the session as it is now. What a person said yes to counts if nothing of it has changed. */
+/** Judges again, with the current session. An approval still counts if its request is the same. */
 export async function readmit(admitted: Admitted): Promise<Admitted> {
   return await decide(admissionOf(admitted));
 }
 
-/** What the policy says about a command as a call of now would run it. Nothing is run and no person is asked. */
+/** The verdict of the policy on a command that would run now. Runs nothing and asks no person. */
 export function verdictOn(
   command: string,
   session: SessionTarget | null,
@@ -139,11 +142,11 @@ export function verdictOn(
   judging: Judging,
 ): Verdict {
   checkIsCommand(command);
-  const moment = momentOf({ session }, context);
+  const moment = momentOf(snapshotOf({ session }, context), context);
   return judging.judge(command, judging.facts(context.workingDir, moment));
 }
 
-/** Refuses what no bash command is. */
+/** Throws for text that is no bash command. */
 export function checkIsCommand(command: string): void {
   if (command.trim() === "")
     throw new NacreError("invalid_input", "The command is blank: there is nothing to run.");
@@ -156,7 +159,7 @@ export function checkIsCommand(command: string): void {
   checkCommand(command);
 }
 
-/** Whether an error of a call tells that its caller gave up. */
+/** Whether an error means that the caller cancelled the call. */
 export function isCancelled(error: unknown, { signal }: ExecutionContext): boolean {
   return signal?.aborted === true && !(error instanceof NacreError);
 }
@@ -171,8 +174,8 @@ async function decide(
 ): Promise<Admitted> {
   const { wanted, context, options } = before;
   const judging = await options.loadJudging();
-  const moment = momentOf(wanted, context);
-  const facts = judging.facts(context.workingDir, moment);
+  const snapshot = snapshotOf(wanted, context);
+  const facts = judging.facts(context.workingDir, momentOf(snapshot, context));
   const verdict = judging.judge(wanted.command, facts);
   options.events.emit("verdict", {
     command: wanted.command,
@@ -181,21 +184,20 @@ async function decide(
     reason: verdict.reason ?? "",
     ...whoseCall(context),
   });
-  const meaning = meaningOf(wanted);
   const { links } = facts;
-  const admission = { wanted, context, options, moment, links, meaning, verdict, approved: before.approved };
+  const admission = { wanted, context, options, snapshot, links, verdict, approved: before.approved };
   const earlier = before.approved ?? context.asked;
   if (verdict.verdict === "allow" && !earlier) return create(admission);
-  const { cwd } = moment;
+  const { directory: cwd } = snapshot;
   if (verdict.verdict === "deny") {
     const words = `Command blocked as dangerous: ${explain(verdict)} Nothing was run.`;
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
-  // A yes for one directory is none for another, even if the policy would not have asked about that one.
+  // An approval for one directory does not count for another, even if the policy would not ask about that one.
   const request = requestOf(admission, verdict.verdict === "ask" ? verdict : earlier);
   if (before.approved && isSameRequest(before.approved, request)) return create(admission);
   const why = explain(request);
-  // No need to ask a person about what bash would refuse anyway.
+  // Do not ask a person about a command that bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed"))
     await checkSyntax(wanted.command, { workingDir: context.workingDir, scope: scopeOf(context) }, options);
   if (!context.approve) {
@@ -213,26 +215,27 @@ async function decide(
       request,
       cwd,
     );
-  // A person may have taken long to answer, and the caller may have given up since.
+  // The caller may have cancelled the call while the person decided.
   throwIfAborted(context.signal);
   return create({ ...admission, approved: request });
 }
 
-/** Where the command would run if it started now, and with which state. */
-function momentOf(wanted: Pick<WantedCommand, "session">, context: ExecutionContext): Moment {
-  const session = withVariables(meaningOf(wanted), context.env);
-  return { cwd: directoryOf(wanted, context), ...(session ? { session } : {}) };
+/** The session as it is now. */
+function snapshotOf(
+  { session: target }: Pick<WantedCommand, "session">,
+  context: ExecutionContext,
+): SessionSnapshot {
+  const session = target?.find();
+  if (!session) return { directory: context.workingDir, meaning: null };
+  return { directory: session.directoryFor(target?.named), meaning: session.meaning };
 }
 
-function directoryOf({ session }: Pick<WantedCommand, "session">, context: ExecutionContext): string {
-  return session?.find()?.directoryFor(session.named) ?? context.workingDir;
+function momentOf({ directory, meaning }: SessionSnapshot, context: ExecutionContext): Moment {
+  const session = withVariables(meaning, context.env);
+  return { cwd: directory, ...(session ? { session } : {}) };
 }
 
-function meaningOf({ session }: Pick<WantedCommand, "session">): SessionFacts | null {
-  return session?.find()?.meaning ?? null;
-}
-
-/** The variables that the host gives to this call win over those of the session. */
+/** Variables of the call override those of the session. */
 function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"] = {}): SessionFacts | null {
   const given = Object.entries(env).filter(([name]) => MEANING_VARIABLES.has(name));
   if (given.length === 0) return meaning;
@@ -242,20 +245,20 @@ function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"
 
 const NO_STATE: SessionFacts = { functions: [], aliases: {}, hashed: {}, variables: {}, shellOptions: [] };
 
-function requestOf({ wanted, moment }: Admission, why: Why = {}): ApprovalRequest {
+function requestOf({ wanted, snapshot }: Admission, why: Why = {}): ApprovalRequest {
   const { rule, reason, alternative } = why;
   return {
     command: wanted.command,
     rule: rule ?? UNNAMED_RULE,
     reason: reason ?? "",
     ...(typeof alternative === "string" ? { alternative } : {}),
-    cwd: moment.cwd,
+    cwd: snapshot.directory,
     session: wanted.session?.id ?? null,
     background: wanted.background,
   };
 }
 
-/** The person's answer; a caller that gives up does not wait for it. */
+/** The answer of the person; throws if the caller cancels the call meanwhile. */
 async function ask(
   request: ApprovalRequest,
   approve: NonNullable<ExecutionContext["approve"]>,
@@ -269,7 +272,7 @@ async function ask(
   try {
     const answer = await Promise.race([approve(request), gaveUp]);
     throwIfAborted(signal);
-    // Only a plain yes is one: whatever else a callback returns must not run anything.
+    // Only `true` approves: no other value that a callback returns may run a command.
     return answer === true;
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -285,7 +288,7 @@ function explain({ rule, reason, alternative }: Why): string {
   return `${reason || "no reason given"} (rule ${rule ?? UNNAMED_RULE}).${instead}`;
 }
 
-// Models hand over a list of calls now and then. No bash command is a JSON list or object.
+// Models sometimes pass a list of calls. No bash command is a JSON list or object.
 function isJson(command: string): boolean {
   const text = command.trim();
   if (!/^[[{][\s\S]*[\]}]$/.test(text)) return false;

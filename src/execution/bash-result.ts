@@ -1,7 +1,6 @@
 // What a model reads of a foreground command: how it ended, what it printed, what it left, and what became of
 // its session.
 
-import { renumberLines } from "../session/session-lines.ts";
 import type { SessionResult } from "../session/session-options.ts";
 import { describeOutcome, type Outcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -66,11 +65,11 @@ export async function bashResult(
     ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
     ...(outputFile === undefined ? {} : { output_file: outputFile }),
     // What is left can be ended under this id.
-    ...(result.remains ? { leftovers, bash_id: result.remains.id } : {}),
+    ...(result.leftoverShell ? { leftovers, bash_id: result.leftoverShell.id } : {}),
   };
   const { command, exitCode, notes: remarks } = result;
   const ended = { command, exitCode, outcome, remarks, leftovers, workingDir: result.cwd };
-  const howToEnd = `KillShell with shell_id="${result.remains?.id}" ends it.`;
+  const howToEnd = `KillShell with shell_id="${result.leftoverShell?.id}" ends it.`;
   // In a session what is left running lives on.
   const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
   const notes = [...notesOn({ ended, context, options, howToEnd }), ...confined];
@@ -135,12 +134,12 @@ async function wentOn(
   );
 }
 
-function common(result: SessionResult, { asked, options }: ResultPlace) {
+function common(result: SessionResult, { asked }: ResultPlace) {
   return {
     ...asked,
     exit_code: result.exitCode,
     duration_ms: Math.round(result.durationMs),
-    containment: options.manager().containment,
+    containment: result.containment,
     sandbox: sandboxOf(result.confinement),
     ...(result.restarted ? { restarted: true } : {}),
     ...(result.cwdChanged ? { cwd: wirePath(result.cwd) } : {}),
@@ -157,4 +156,18 @@ function partsOf(result: SessionResult): OutputParts {
       first: (text) => renumberLines(text, result.firstLine),
     },
   };
+}
+
+/**
+ * bash numbers the lines of a session as one script. Counts from the first line of the command instead. `firstLine` as in
+ * the result of the command. Lines of earlier commands, of a function for example, keep their number.
+ */
+export function renumberLines(stderr: string, firstLine: number): string {
+  const own = (all: string, head: string, line: string) => {
+    const number = Number(line) - firstLine + 1;
+    return number >= 1 ? `${head}${number}` : all;
+  };
+  return stderr
+    .replace(/^((?:bash|main|environment): (?:\w+: )?line )(\d+)(?=: )/gm, own)
+    .replace(/^(bash: line \d+: warning: here-document at line )(\d+)(?= )/gm, own);
 }

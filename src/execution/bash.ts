@@ -1,5 +1,10 @@
-// The Bash tool of the `shells` dialect: one command, in the session of the call or, from there, in the
-// background.
+// The Bash tool of the `shells` dialect: runs one command in the session of the call, or starts it in the background from
+// there.
+//
+//   run
+//     admit                 may the command run? (admission.ts)
+//     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
+//     bashResult            the result for the model (bash-result.ts)
 import { z } from "zod";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -19,7 +24,7 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
-import { reportProgress } from "./progress.ts";
+import { type ProgressFiles, reportProgress } from "./progress.ts";
 import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
@@ -37,13 +42,13 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   static readonly DEFAULT_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
   static readonly MAX_TIMEOUT_MS = MAX_TIMEOUT_MS;
   static readonly MAX_OUTPUT_SIZE = OUTPUT_MAX_CHARS;
-  /** What the policy always denies: the id of each rule, and what it says about an example. */
+  /** The rules that always deny: the id of each, and its reason for an example. */
   static readonly DANGEROUS_PATTERNS: readonly DangerousPattern[] = Object.freeze(
     DENY_RULES.map((rule) => Object.freeze({ ...rule })),
   );
 
   static {
-    // Replacing one of these would change nothing about what is denied. So an assignment throws instead of seeming to work.
+    // An assignment would not change what is denied: it throws instead of seeming to work.
     Object.freeze(BashTool);
   }
 
@@ -93,15 +98,16 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   ): Promise<ToolResult<BashMetadata>> {
     const { context, options } = admitted;
     const timing = timingOf(timeout, options);
+    const { onProgress } = context;
     let stopProgress = () => {};
+    const progress = onProgress && {
+      onWait: (before: number) => onProgress({ message: waitingMessage(before) }),
+      onStart: (output: ProgressFiles) => {
+        stopProgress = reportProgress(output, context, polishOf(options));
+      },
+    };
     try {
-      const result = await runAdmitted(admitted, {
-        ...timing,
-        onWait: (before) => context.onProgress?.({ message: waitingMessage(before) }),
-        onStart: (output) => {
-          stopProgress = reportProgress(output, context, polishOf(options));
-        },
-      });
+      const result = await runAdmitted(admitted, { ...timing, ...progress });
       return await bashResult(result, { asked, context, options, timing });
     } finally {
       stopProgress();
@@ -139,7 +145,7 @@ function started(
   asked: Asked,
   options: ResolvedExecutionOptions,
 ): ToolResult<BashMetadata> {
-  const words = [
+  const lines = [
     `Started background shell: ${shell.id}`,
     `Command: ${asked.command}`,
     `Use BashOutput with bash_id="${shell.id}" to read its output (wait_for waits for a line or for "exit"), KillShell to end it.`,
@@ -150,7 +156,7 @@ function started(
     containment: options.manager().containment,
     sandbox: sandboxOf(shell.confinement),
   };
-  return ToolResult.ok<Partial<BashMetadata>>(words.join("\n"), metadata, { notes: shell.startRemarks });
+  return ToolResult.ok<Partial<BashMetadata>>(lines.join("\n"), metadata, { notes: shell.startRemarks });
 }
 
 function waitingMessage(before: number): string {
@@ -162,7 +168,7 @@ function waitingMessage(before: number): string {
 function failedStart(error: unknown, background: boolean, asked: Asked): ToolResult<BashMetadata> {
   if (error instanceof NotBash) return resultOfNotBash(error, asked);
   const code = error instanceof NacreError ? error.code : "internal";
-  // What the policy says stands for itself.
+  // A refusal of the policy needs no prefix.
   const plain = code === "policy_denied" || code === "approval_refused";
   const prefix = background ? "Failed to start background shell: " : "Failed to execute command: ";
   return ToolResult.fail(`${plain ? "" : prefix}${messageOf(error)}`, {

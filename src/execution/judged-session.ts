@@ -1,5 +1,5 @@
-// A session for a program that drives it by hand, with what the tools of a model have: the policy is asked, and a
-// person where it wants one, before anything runs. Without that: ShellManager.session().
+// A session for a program that runs commands itself. As with the tools of a model, the policy judges each command before
+// it runs, and asks a person if necessary. ShellManager.session() is the same without policy.
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
@@ -12,7 +12,7 @@ import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionTarget } from "./session-target.ts";
 import { runAdmitted, startInSession } from "./start-command.ts";
 
-/** How a command went, with what it printed as text. Where the bytes are is in `output`. */
+/** The result of a command, with its output as text. `output` tells where the bytes are. */
 export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {
   readonly stdout: string;
   readonly stderr: string;
@@ -47,8 +47,8 @@ export class JudgedSession {
     return this.#session.isBusy;
   }
 
-  /** Runs a command when those before it have ended. Every ending is a value. If this throws, the command did not run. */
-  async run(command: string, options: Omit<RunOptions, "onTurn"> = {}): Promise<SessionRun> {
+  /** Runs a command after the commands before it. Every ending is returned as a value. If this throws, the command did not run. */
+  async run(command: string, options: RunOptions = {}): Promise<SessionRun> {
     const { env: _, workingDir: __, signal: ___, ...rest } = options;
     const admitted = await this.#admit(command, options, false);
     const result = await runAdmitted(admitted, rest);
@@ -61,19 +61,19 @@ export class JudgedSession {
     };
   }
 
-  /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
+  /** Starts a shell of its own with the current directory, exports and functions of the session. */
   async start(command: string, options: StartOptions = {}): Promise<ShellProcess> {
     const { env: _, workingDir: __, ...rest } = options;
     const admitted = await this.#admit(command, options, true);
     return await startInSession(admitted, { durable: this.#options.durable, ...rest });
   }
 
-  /** As Ctrl-C to the command that runs. Tells whether there was one. */
+  /** Like Ctrl-C to the command that runs. Returns whether there was one. */
   async interrupt(): Promise<boolean> {
     return await this.#session.interrupt();
   }
 
-  /** Ends everything it has running and starts anew, where it was born and with nothing of its state. */
+  /** Kills everything it has running. Its next bash starts in its first directory, without any state. */
   async restart(): Promise<KillReport> {
     return await this.#session.restart();
   }
@@ -83,7 +83,7 @@ export class JudgedSession {
     return await this.#session.close();
   }
 
-  /** A call that names a directory works in it, and its rules are those of that directory. */
+  /** A call that names a directory runs there, with the rules of that directory. */
   async #admit(
     command: string,
     { env, workingDir, signal }: Pick<RunOptions, "env" | "workingDir" | "signal">,

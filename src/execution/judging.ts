@@ -1,5 +1,5 @@
-// What decides about commands: a judge, and the facts it is told about where they would run. A file of its own
-// because it brings the whole policy along; execution-options.ts loads it when it is first needed.
+// The judge of commands, and the facts it needs. A file of its own because it imports the whole policy:
+// execution-options.ts loads it when it is first needed.
 
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
@@ -12,29 +12,28 @@ import type { Door } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
-  /** Reads the files of rules that hold in the workspace, the first time. Throws where one cannot be used. */
+  /** The first call reads the rule files of the workspace. Throws if one is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
   readonly door: Door;
 }
 
-/** The facts of one judgement: they remember which links were looked up for it. */
+/** The facts of one judgement, with the links that it followed. */
 export interface JudgedFacts extends PolicyFacts {
   readonly links: DiskLinks;
 }
 
-/** What a verdict depends on that may be different at the next command. */
+/** The facts that may differ at the next command. */
 export type Moment = Pick<PolicyFacts, "cwd" | "session">;
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];
-  /** Around the commands. */
   readonly sandbox?: SandboxProfile;
-  /** They may run without, so nothing can be built on it. */
+  /** Commands may run without the sandbox, so the policy cannot rely on it. */
   readonly allowUnsandboxed?: boolean;
   readonly door?: Door;
   readonly judge?: Judging["judge"];
-  /** Another user's home: judges as for that user, who is not root. @default the home of this user */
+  /** The home of another user, who is not root: judges for that user. @default the home of this user */
   readonly home?: string;
 }
 
@@ -42,28 +41,44 @@ export function createJudging(options: JudgingOptions): Judging {
   const { policyFile, rules, home, policy = "standard" } = options;
   const sandboxed = (options.sandbox ?? "off") !== "off" && options.allowUnsandboxed !== true;
   const policyFiles = new PolicyFiles({ policyFile, rules, home });
+  const findUserPaths = rememberUserPaths();
   return {
     judge: options.judge ?? judge,
     policyFiles,
     door: options.door ?? "library",
-    facts: (workspace, moment = { cwd: workspace }) => ({
-      ...moment,
-      home: home ?? homeDirectory(),
-      workspace,
-      isRoot: home === undefined && process.getuid?.() === 0,
-      profile: policy,
-      sandboxed,
-      rules: policyFiles.rulesFor(workspace),
-      policyFiles: [policyFiles.own, ...stateRootsBeside(workspace)],
-      links: new DiskLinks(),
-    }),
+    facts: (workspace, moment = { cwd: workspace }) => {
+      const user = findUserPaths();
+      // Without a state root that contains the workspace: every file of the work would count as nacre's own.
+      const stateRoots = user.stateRoots.filter((root) => !`${workspace}/`.startsWith(`${root}/`));
+      return {
+        ...moment,
+        home: home ?? user.home,
+        workspace,
+        isRoot: home === undefined && process.getuid?.() === 0,
+        profile: policy,
+        sandboxed,
+        rules: policyFiles.rulesFor(workspace),
+        policyFiles: [policyFiles.own, ...stateRoots],
+        links: new DiskLinks(),
+      };
+    },
   };
 }
 
-/**
- * Where nacre keeps its state, by NACRE_HOME, XDG_STATE_HOME and the user's home. A root around the workspace is left
- * out: every file of the work would count as nacre's own.
- */
-function stateRootsBeside(workspace: string): string[] {
-  return usualStateRoots().filter((root) => !`${workspace}/`.startsWith(`${root.replace(/\/+$/, "")}/`));
+/** Finds the home and the state roots of this user, again only if a variable that decides them has changed. */
+function rememberUserPaths(): () => { readonly home: string; readonly stateRoots: readonly string[] } {
+  let variables: string | undefined;
+  let found = { home: "", stateRoots: [] as readonly string[] };
+  return () => {
+    const { NACRE_HOME, XDG_STATE_HOME, HOME } = process.env;
+    const now = JSON.stringify([NACRE_HOME, XDG_STATE_HOME, HOME]);
+    if (now !== variables) {
+      variables = now;
+      found = {
+        home: homeDirectory(),
+        stateRoots: usualStateRoots().map((root) => root.replace(/\/+$/, "")),
+      };
+    }
+    return found;
+  };
 }

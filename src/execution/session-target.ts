@@ -1,4 +1,4 @@
-// Which session a call runs in, and where that session is.
+// The session that a call runs in.
 import type { ExecutionContext } from "../tool/context.ts";
 import type { SessionTarget } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
@@ -15,9 +15,9 @@ export function sessionTarget(
   return {
     id,
     named,
-    find: () => options.manager().findSession(id, { scope }),
+    find: () => options.manager().sessions.find(id, { scope }),
     open: () =>
-      options.manager().session(id, {
+      options.manager().sessions.get(id, {
         workingDir: context.workingDir,
         scope,
         ...(options.profile === "none" ? {} : { profile: options.profile }),

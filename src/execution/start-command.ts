@@ -1,50 +1,43 @@
-// Starts admitted commands, and is the only module outside shell/ that starts any: in a session, from a session in the
-// background, or in a bash of their own. Each takes its command out of an Admitted.
+// Starts admitted commands: in a session, in the background from a session, or in a bash of their own. Each takes its
+// command out of an Admitted. No other module above shell/ starts commands.
 
+import { KeyedSemaphore, type SemaphoreLease } from "../session/semaphore.ts";
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { NacreError } from "../support/errors.ts";
 import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
-import { type Admitted, isCurrent, readmit } from "./admission.ts";
+import { type Admitted, isCurrent, readmit, type SessionSnapshot } from "./admission.ts";
 import { scopeOf } from "./scope.ts";
-import { Turns } from "./turns.ts";
 
-/** What an admission has decided already. */
+/** The options that an admission has decided. */
 type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 
 // Per process, not per tool: two tools of one scope share the machine.
-const turns = new Turns(FOREGROUND_PER_SCOPE_MAX_COUNT);
+const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
-/** Runs the command in its session when those before it have ended, if it may still run there then. */
+/**
+ * Runs the command in its session: waits for the commands before it in the session, then for a free place among the
+ * foreground commands of its scope. Commands that ran meanwhile may have moved the session, so that the command is
+ * harmful there: after each wait it is judged again if anything changed.
+ */
 export async function runAdmitted(
   admitted: Admitted,
-  options: Omit<RunOptions, "onTurn" | "workingDir" | "env" | "signal"> = {},
+  options: Omit<RunOptions, "workingDir" | "env" | "signal"> = {},
 ): Promise<SessionResult> {
-  const session = sessionFor(admitted);
-  const { context } = admitted;
+  const { signal } = admitted.context;
+  const run = { ...options, ...callOptions(admitted), ...(signal ? { signal } : {}) };
   const command = admitted.use();
-  return await session.run(command, {
-    ...options,
-    ...placeIn(admitted),
-    ...(context.signal ? { signal: context.signal } : {}),
-    // The commands before it may have moved the session, and what was harmless there may not be so here.
-    onTurn: async () => {
-      const current = await whenCurrent(admitted);
-      const leave = await takePlace(admitted);
-      try {
-        await whenCurrent(current);
-        return leave;
-      } catch (error) {
-        leave();
-        throw error;
-      }
-    },
-  });
+  const session = sessionFor(admitted);
+  using turn = await session.takeTurn(command, run);
+  const current = await whenCurrent(admitted, turn);
+  using place = await takePlace(admitted);
+  if (place.hasWaited) await whenCurrent(current);
+  return await session.run(command, run, turn);
 }
 
-/** Starts the command in a shell that runs on, with the directory, exports and functions of its session. */
+/** Starts the command in a shell of its own, with the directory, exports and functions of its session. */
 export async function startInSession(
   admitted: Admitted,
   options: Omit<StartOptions, "workingDir" | "env"> = {},
@@ -53,7 +46,7 @@ export async function startInSession(
   const command = admitted.use();
   // No await between the last check and the start: a command that ends in between could move the session.
   for (let current = admitted; !isCurrent(current); ) current = await readmit(current);
-  return await session.start(command, { ...options, ...placeIn(admitted) });
+  return await session.start(command, { ...options, ...callOptions(admitted) });
 }
 
 /** Starts the command in a bash of its own. */
@@ -72,18 +65,21 @@ export async function startAlone(
   });
 }
 
-/** One of the places that a scope has for commands that run at the same time. Returns how to leave it. */
-export async function takePlace({ context }: Admitted): Promise<() => void> {
-  const waiting = (before: number) =>
-    context.onProgress?.({
-      message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
-    });
-  return await turns.take(scopeOf(context), waiting, context.signal);
+/** Waits for a free place among the foreground commands of the scope. */
+export async function takePlace({ context }: Admitted): Promise<SemaphoreLease> {
+  return await foreground.take(scopeOf(context), {
+    signal: context.signal,
+    onWait: (before) =>
+      context.onProgress?.({
+        message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
+      }),
+  });
 }
 
-/** The admission as it is now: the same one while nothing has changed, else one that was decided again. */
-async function whenCurrent(admitted: Admitted): Promise<Admitted> {
-  let current = admitted;
+/** The same admission while nothing has changed, else one that was decided again. */
+async function whenCurrent(admitted: Admitted, now?: SessionSnapshot): Promise<Admitted> {
+  if (isCurrent(admitted, now)) return admitted;
+  let current = await readmit(admitted);
   while (!isCurrent(current)) current = await readmit(current);
   return current;
 }
@@ -94,7 +90,7 @@ function sessionFor(admitted: Admitted): Session {
   return target.open();
 }
 
-function placeIn({ target, context }: Admitted): Pick<RunOptions, "workingDir" | "env"> {
+function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDir" | "env"> {
   return {
     ...(target?.named === undefined ? {} : { workingDir: target.named }),
     ...(context.env ? { env: context.env } : {}),

@@ -1,5 +1,5 @@
-// What one command of a session has running. Every command has a number, which its processes bear as their
-// soft limit on file locks; the session's tag is the hard one.
+// The processes of one command of a session. Every command has a number, which its processes carry as their soft limit on
+// file locks. The hard limit is the tag of the session.
 
 import type { Engine } from "../engine/engine.ts";
 import { type PidMark, pidsSince } from "../engine/pids-since.ts";
@@ -14,40 +14,41 @@ import type { SessionOutput } from "./session-output.ts";
 /** One command among those of its session. */
 export interface CommandPart {
   readonly number: number;
-  /** Before its start. What has no number and no parent is part of it if it started later than this. */
+  /** Before its start. A process without number and parent is part of it if it started later than this. */
   readonly pidsBefore?: PidMark;
 }
 
 /**
- * A host that sees nothing but this command: what earlier ones left running is not its business. The bash is part of
- * it once it has taken the command; or always, where the bash is to end before it takes it; or never.
+ * The processes of this command, without those that earlier commands left running. `bash`: whether the bash itself is one
+ * of them. "always": a kill must reach it even before it has read the command.
  */
 export function onlyCommand(
-  host: Engine,
+  engine: Engine,
   part: CommandPart,
-  bash: "when it runs it" | "always" | "never" = "when it runs it",
+  bash: "once it runs it" | "always" | "never" = "once it runs it",
 ): ProcessScope {
   const isPart = (pid: number, shell: StartedShell) =>
     pid === shell.commandPid
-      ? bash === "always" || (bash === "when it runs it" && numberOf(pid) === part.number)
+      ? bash === "always" || (bash === "once it runs it" && numberOf(pid) === part.number)
       : isOf(part, pid, shell);
   return {
     processesOf: async (shells) => {
-      const found = await host.processesOf(shells);
+      const found = await engine.processesOf(shells);
       return new Map(
         [...found].map(([shell, processes]) => [shell, processes.filter(({ pid }) => isPart(pid, shell))]),
       );
     },
-    signalNewProcesses: (shells, plan, onStruck) => host.signalNewProcesses(shells, plan, onStruck, isPart),
-    // Jobs of earlier commands are in the group, too.
+    signalNewProcesses: (shells, plan, onSignalled) =>
+      engine.signalNewProcesses(shells, plan, onSignalled, isPart),
+    // The process group includes jobs of earlier commands.
     signalGroup: () => "gone",
   };
 }
 
-/** The same, as the host of a shell that stands for what the command left running. */
-export function remainsHost(host: Engine, bash: StartedShell, number: number): ShellScope {
-  const own = onlyCommand(host, { number }, "never");
-  // Processes are looked for under the id of their bash: the tag is given to that.
+/** The processes that the command left running, for the shell that stands for them. */
+export function leftoverScope(engine: Engine, bash: StartedShell, number: number): ShellScope {
+  const own = onlyCommand(engine, { number }, "never");
+  // Their tag belongs to the bash.
   const processesOf: ProcessScope["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
     return new Map(shells.map((shell) => [shell, found]));
@@ -55,9 +56,9 @@ export function remainsHost(host: Engine, bash: StartedShell, number: number): S
   return {
     ...own,
     processesOf,
-    signalNewProcesses: (shells, plan, onStruck) =>
+    signalNewProcesses: (shells, plan, onSignalled) =>
       own.signalNewProcesses([bash], plan, (_, process, result) => {
-        for (const shell of shells) onStruck(shell, process, result);
+        for (const shell of shells) onSignalled(shell, process, result);
       }),
     leftoversOf: async (shell) => (await processesOf([shell])).get(shell) ?? [],
   };
@@ -65,60 +66,60 @@ export function remainsHost(host: Engine, bash: StartedShell, number: number): S
 
 export interface CommandLeftovers {
   readonly processes: readonly ProcessRef[];
-  /** Whether one of them may yet print to where the next command's output goes. */
+  /** Whether one of them holds the pipes that the next command prints to. */
   readonly holdsOutput: boolean;
 }
 
-/** Looked for among the pids given out since; those that only finish writing get a moment to do so. */
+/** Checks the PIDs assigned since the start of the command. Processes that are only finishing get a moment to end. */
 export async function leftoversOfCommand(
-  host: Pick<Engine, "leftoversOf">,
+  engine: Pick<Engine, "leftoversOf">,
   bash: StartedShell,
   which: { pidsBefore: PidMark; number: number; output: Pick<SessionOutput, "isHeldBy"> },
 ): Promise<CommandLeftovers> {
   const { pidsBefore, number, output } = which;
-  const look = async () =>
-    (await host.leftoversOf({ ...bash, pidsBefore })).filter(
+  const find = async () =>
+    (await engine.leftoversOf({ ...bash, pidsBefore })).filter(
       ({ pid }) => pid !== bash.commandPid && isLeftBy(number, pid, bash),
     );
   const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid);
-  let processes = await look();
+  let processes = await find();
   let holdsOutput = processes.some(isHolding);
   for (let pauseMs = 1; holdsOutput && pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
     await sleep(pauseMs);
-    processes = await look();
+    processes = await find();
     holdsOutput = processes.some(isHolding);
   }
   return { processes, holdsOutput };
 }
 
-/** One that has another number than any command (a nacre inside, say) is taken for this command's. */
+/** A process with a number that no command has, of a nested nacre for example, counts as left by this command. */
 function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   const soft = lockLimits(pid)?.soft;
   if (soft === undefined) return false;
-  // It was there before any command: the sandbox, what a profile has started.
+  // Started before any command: by the sandbox or by a profile.
   if (tag !== undefined && soft === String(tag)) return false;
   const of = Number(soft);
   return !(of > 0 && of < number);
 }
 
 /**
- * A process bears the number of its command, unless it has changed its limit, as a nacre inside does: then the number of
- * the nearest ancestor that has one counts, and for an orphan the moment of its start.
+ * A process carries the number of its command, unless it has changed its limit, as a nested nacre does. Then the number of
+ * the nearest ancestor with a number counts; without such an ancestor, the time of its start.
  */
 function isOf({ number, pidsBefore }: CommandPart, pid: number, { tag, commandPid }: StartedShell): boolean {
   for (let at: number | undefined = pid; at !== undefined && at > 1; at = readStat(at)?.parent) {
     const limits = lockLimits(at);
-    // The shim and everything above: nothing up there is a command's.
+    // The shim and its ancestors belong to no command.
     if (limits === undefined || at === commandPid || !isBelow(limits.hard, tag)) break;
     const own = Number(limits.soft);
-    // What was there before any command: the sandbox, what a profile has started.
+    // Started before any command: by the sandbox or by a profile.
     if (tag !== undefined && limits.soft === String(tag)) return at !== pid && isSince(pidsBefore, pid);
     if (own > 0 && own <= number) return own === number;
   }
   return isSince(pidsBefore, pid);
 }
 
-/** A nacre inside lowers the hard limit further. */
+/** A nested nacre lowers the hard limit further. */
 function isBelow(hard: string, tag: bigint | undefined): boolean {
   if (tag === undefined) return true;
   const { shift, prefix } = reachOf(tag);

@@ -1,38 +1,124 @@
-// Where a session's bash stands, and where it goes when that is gone. Looks only.
-import { existsSync, statSync } from "node:fs";
+// Where a session is. Owns its working directory, the directory that a call named last, and whether bash has to be moved
+// back into the allowed roots. /proc tells where bash really is: PWD is a variable, and commands can set it.
+import { existsSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { fsPath, linkTarget } from "../support/path-text.ts";
+import { isWithinRoots } from "../support/start-checks.ts";
 
-/** Its directory has been removed, also if there is one of that name again. */
-export function standsInNothing(pid: number): boolean {
-  // Asked before every command. The name may end so by itself.
-  if (!placeOf(pid)?.endsWith(GONE)) return false;
-  return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
+export class SessionDirectory {
+  readonly #roots: readonly string[] | undefined;
+  #cwd: string;
+  /** /proc/PID/cwd of bash after the last command. */
+  #link: string | undefined;
+  #named: string | undefined;
+  #mustReturn = false;
+
+  constructor(cwd: string, named: string | undefined, allowedRoots: readonly string[] | undefined) {
+    this.#cwd = cwd;
+    this.#named = named;
+    this.#roots = allowedRoots;
+  }
+
+  /** Where the next command runs. */
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  /** Whether a call that names this directory names another one than the last call did. */
+  isNew(named: string | undefined): named is string {
+    return named !== undefined && named !== this.#named;
+  }
+
+  /**
+   * Where the next command runs in the bash of this PID. Another process may have renamed or removed the directory since
+   * the last command.
+   */
+  inBash(pid: number): string {
+    const link = cwdLink(pid);
+    if (this.#mustReturn || link === undefined || link === this.#link) return this.#cwd;
+    return isRemoved(pid, link) ? nearestDirectory(this.#cwd) : (directoryOf(pid, this.#cwd) ?? this.#cwd);
+  }
+
+  /** The directory that the next command has to change to first, if any. */
+  takeChange(named: string | undefined): string | undefined {
+    const back = this.#mustReturn ? this.#cwd : undefined;
+    this.#mustReturn = false;
+    if (!this.isNew(named)) return back;
+    this.#named = named;
+    return named;
+  }
+
+  /** If the directory of bash was removed: the nearest one above it, where the session is from now on. */
+  leaveRemoved(pid: number): string | undefined {
+    if (!isRemoved(pid, cwdLink(pid))) return undefined;
+    this.#cwd = nearestDirectory(this.#cwd);
+    return this.#cwd;
+  }
+
+  changeTo(directory: string): void {
+    this.#cwd = directory;
+  }
+
+  /**
+   * After a command, with the value of its PWD. Returns the directory of bash if that is outside of the allowed roots: the
+   * next command then changes back first.
+   */
+  settle(pid: number, pwd: string): string | undefined {
+    // An unchanged PWD proves nothing: it can be readonly or reassigned.
+    const link = cwdLink(pid);
+    if (pwd === this.#cwd && link === this.#link) return undefined;
+    this.#link = undefined;
+    const real = directoryOf(pid, pwd);
+    if (real === undefined) return undefined;
+    if (this.#roots && !isWithinRoots(real, this.#roots)) {
+      this.#mustReturn = true;
+      return real;
+    }
+    this.#cwd = real;
+    this.#link = link;
+    return undefined;
+  }
+
+  /** A restarted session counts this directory as named. */
+  reset(directory: string): void {
+    this.#cwd = directory;
+    this.#named = directory;
+  }
 }
 
-/** As the system names it. */
-export function placeOf(pid: number): string | undefined {
-  return attempt(() => linkTarget(`/proc/${pid}/cwd`));
-}
-
-/** A directory that is gone: the nearest one above it that is there. */
+/** The directory itself if it exists, else the nearest one above it. */
 export function nearestDirectory(path: string): string {
   let dir = path;
   while (!existsSync(fsPath(dir)) && dir !== dirname(dir)) dir = dirname(dir);
   return dir;
 }
 
-/** Where it stands. `said` if that is true: PWD is a variable like any other, and may hold anything. */
-export function directoryOf(pid: number, said: string): string | undefined {
+/** Bytes as latin1: to compare, not to show. */
+function cwdLink(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`, "latin1");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Even if a directory of the same name exists again. A name can end like that, too. */
+function isRemoved(pid: number, link: string | undefined): boolean {
+  if (!link?.endsWith(DELETED)) return false;
+  return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
+}
+
+/** The directory of bash; `pwd` itself if that is the same directory. */
+function directoryOf(pid: number, pwd: string): string | undefined {
   return attempt(() => {
     const real = statSync(`/proc/${pid}/cwd`);
-    const named = statSync(fsPath(said), { throwIfNoEntry: false });
-    if (named?.ino === real.ino && named.dev === real.dev) return said;
-    const place = placeOf(pid);
-    // The name of a directory that is there may end so by itself.
-    return real.nlink === 0 && place?.endsWith(GONE) ? place.slice(0, -GONE.length) : place;
+    const named = statSync(fsPath(pwd), { throwIfNoEntry: false });
+    if (named?.ino === real.ino && named.dev === real.dev) return pwd;
+    const path = linkTarget(`/proc/${pid}/cwd`);
+    return real.nlink === 0 && path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path;
   });
 }
 
-const GONE = " (deleted)";
+/** The kernel appends this to the name of a removed directory. */
+const DELETED = " (deleted)";

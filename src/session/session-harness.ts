@@ -1,74 +1,64 @@
-// What is written into a session's script channel: for each command a short line that reads the harness, the
-// harness, which reads the command, and the command's own bytes. bash reads lines from a fifo byte by byte,
-// but `read -N` in one go: only the first line is slow, so it is short. Pure.
+// The text that a session writes to the stdin of its bash for one command: a short line that reads the harness, the
+// harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
+// `read -N` in one system call. So only the first line is slow, and it is short. Pure.
 //
-// The command runs at top level, in no loop and no function: `break` would end the loop, `declare` would be
-// local. One variable, with a nonce in its name, is all the session has of ours. `\builtin` and not
-// `builtin`: no alias has a backslash. What the harness itself does is silent, also under `set -x`.
+// The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
+// `declare` would be local. The session has one variable of ours, with a nonce in its name. The harness writes
+// `\builtin`, not `builtin`: an alias name cannot begin with a backslash. It prints nothing, even under `set -x`.
 //
-// An alias can take the place of a reserved word, and a command can disable any builtin. Between commands aliases are
-// therefore not expanded and the builtins of the harness are enabled; each command finds both as the last one left them.
+// An alias can replace a reserved word, and a command can disable any builtin. Between commands, bash therefore expands
+// no aliases and has the builtins of the harness enabled. Each command finds both as the last command left them.
 
 import { bytesOfText } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";
 import { MEANING_EXPANSIONS, MEANING_FIELDS_COUNT, type MeaningChange } from "./session-meaning.ts";
 
-/** The builtins that the harness uses. bash has no way back without `builtin` and `enable`. */
+/** The builtins that the harness uses. Without `builtin` and `enable`, bash cannot enable them again. */
 export const HARNESS_BUILTINS: readonly string[] = (
   "builtin enable eval read printf . : alias cd compgen declare exec exit export hash return set shopt trap ulimit " +
   "umask unset"
 ).split(" ");
 
-/** What is put aside between commands, as the last command left it. */
+/** What the harness switches off between commands, as the last command left it. */
 export interface PutAside {
   readonly expandsAliases: boolean;
-  /** Of HARNESS_BUILTINS. */
+  /** Some of HARNESS_BUILTINS. */
   readonly disabled: readonly string[];
 }
 
-/** `A`, or nothing like it. */
-const EXPANDS_ALIASES = `"\${BASHOPTS/*expand_aliases*/A}"`;
+/** `A` if aliases are expanded, else the value of BASHOPTS. */
+export const EXPANDS_ALIASES = `"\${BASHOPTS/*expand_aliases*/A}"`;
 
-/** What the harness knows of one bash. */
-export interface HarnessPlace {
+/** What the harness knows about one bash. Paths are quoted. */
+export interface HarnessContext {
   readonly nonce: string;
-  /** Tells the reports of this bash from those of others. */
+  /** Distinguishes the reports of this bash from those of other bashes. */
   readonly token: string;
   /** The one variable. */
   readonly variable: string;
-  /** A redirection of stdout to where it reports, and one of stderr. */
+  /** Redirects stdout to the report pipe. */
   readonly toReport: string;
+  /** Redirects stderr to the report pipe. */
   readonly errorsToReport: string;
-}
-
-export function harnessPlace(nonce: string, token: string, reportPath: string): HarnessPlace {
-  // Opened for reading, too: that never blocks, whoever is or is not at the other end.
-  const path = shellQuote(reportPath);
-  return {
-    nonce,
-    token,
-    variable: `__nacre_${nonce}`,
-    toReport: `1<>${path}`,
-    errorsToReport: `2<>${path}`,
-  };
+  /** The two state files: even and odd commands. */
+  readonly stateFiles: readonly [string, string];
+  /** Holds the session's variables while the variables of one command hide them. */
+  readonly hiddenFile: string;
 }
 
 export interface CommandPlan {
   readonly number: number;
   readonly command: string;
-  /** Where the state is saved afterwards. */
-  readonly statePath: string;
   /** The exit code of the command before it: its `$?`. */
   readonly lastCode: number;
-  /** Set before the command's own text: the options and traps that are off between commands. */
+  /** Precedes the text of the command: the options and traps that are off between commands. */
   readonly prefix: string;
   readonly putAside: PutAside;
   /** A directory to change to first. */
   readonly changeTo: string | undefined;
-  /** Variables of this command alone, and the file that what they hide is kept in. */
+  /** Variables of this command alone. */
   readonly env: Readonly<Record<string, string>>;
-  readonly hiddenPath: string;
-  /** What it may change of the meaning of the next command is reported, too. */
+  /** How much of the session's meaning the report includes. */
   readonly meaningChange: MeaningChange;
   /** Its bash can open high descriptors, and `exec` is the builtin. */
   readonly hasHighFds: boolean;
@@ -79,14 +69,14 @@ export interface CommandPlan {
 export interface NewOutputs {
   readonly stdout: string;
   readonly stderr: string;
-  /** Descriptors of bash that a command made of its output (`exec 3>&1`): they move along. */
+  /** Descriptors that a command duplicated from its output (`exec 3>&1`): they move to the new fifos. */
   readonly followers: readonly { readonly fd: number; readonly stream: "stdout" | "stderr" }[];
 }
 
 /**
- * The exit code of the command before, as `$?`. After options and traps that the command is to find: these set it, too.
- * Neither `set -e` nor a trap on ERR minds a failure before `&&`, and what `set -x` prints goes nowhere. With a trap on
- * DEBUG or RETURN, only a subshell does not run it.
+ * Sets `$?` to the exit code of the command before. Must follow the options and traps of the command, which set `$?`, too.
+ * Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to /dev/null. Only a
+ * subshell does not run a trap on DEBUG or RETURN.
  */
 function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): string {
   if (lastCode === 0) return "";
@@ -98,44 +88,43 @@ function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): 
   return `${leave} >/dev/null 2>&1 &&:;`;
 }
 
-/** What the harness has put aside. bash reads a whole line before it runs it, so this line is read without aliases. */
+/** Undoes what is put aside. bash reads a whole line before it runs it, so it reads this line without aliases. */
 function bringBack({ expandsAliases, disabled }: PutAside): string {
   const aliases = expandsAliases ? "\\builtin shopt -s expand_aliases;" : "";
   const builtins = disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : "";
   return `${aliases}${builtins}`;
 }
 
-export function commandMessage(place: HarnessPlace, plan: CommandPlan): string {
-  const { variable } = place;
+export function commandMessage(context: HarnessContext, plan: CommandPlan): string {
+  const { variable } = context;
   const { outputs, number } = plan;
-  // With a line end: bash takes a backslash at the end of an eval for itself.
   const [before, head] = ownLines(plan);
-  // A lone surrogate of the caller's is no byte: only what bash has said holds those.
+  // Ends with a newline: bash drops a backslash at the end of an eval. A lone surrogate in the caller's text stands for
+  // no byte; only text that bash printed contains those.
   const text = `${head}${plan.command.toWellFormed()}\n`;
-  // Not through `builtin`: that would undo the redirection again.
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
     .join("");
+  // Not `\builtin exec`: that would undo the redirection again.
   const change = outputs
     ? `\\exec >${shellQuote(outputs.stdout)} 2>${shellQuote(outputs.stderr)}${follow};`
     : "";
   const harness =
-    // A command may have lowered the limit for good; without a stderr, bash cannot say so in the next one's.
-    `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${surroundings(plan)}` +
+    // Without a stderr: if an earlier command lowered the limit, ulimit would complain in the output of this one.
+    `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${setup(context, plan)}` +
     redirected(plan.hasHighFds, `${before}\\builtin eval "$${variable}";`) +
-    // Options that would lead the harness astray, and traps that would run for it, are off from here to the
-    // next command.
-    `{ ${variable}=$?;${reportOf(place, plan)}\\builtin set +aetuvx;\\builtin shopt -u expand_aliases;} >/dev/null 2>&1\n`;
+    // From here to the next command, options that would break the harness and traps that would run for it are off.
+    `{ ${variable}=$?;${reportScript(context, plan)}\\builtin set +aetuvx;\\builtin shopt -u expand_aliases;} >/dev/null 2>&1\n`;
   return `${framed(variable, harness)}${text}`;
 }
 
 /**
- * Runs the script with stdin, stdout and stderr of its own, each opened anew: a program that sets O_NONBLOCK on its
- * output sets it for this command only.
+ * Runs the script with its own stdin, stdout and stderr, each newly opened: a program that sets O_NONBLOCK on its output
+ * sets it for this command only.
  *
- * While a group runs, bash keeps the descriptors that the group redirects at the first free numbers from 10 on. A
- * command that opens one of these (`exec 10>file`) would lose it at the end of the group. For `1>&N` bash keeps them
- * above N: so the files are opened at high numbers first, and closed there before the command begins.
+ * While a group runs, bash saves the descriptors that the group redirects, at the first free numbers from 10 on. A
+ * command that opens one of these numbers (`exec 10>file`) would lose it at the end of the group. For `1>&N`, bash saves
+ * them above N. So the files are first opened at high numbers, which are closed before the command begins.
  */
 function redirected(hasHighFds: boolean, script: string): string {
   if (!hasHighFds) return `{ ${script}} </dev/null >/dev/fd/1 2>/dev/fd/2;`;
@@ -148,7 +137,7 @@ function redirected(hasHighFds: boolean, script: string): string {
 
 /** The first descriptor of the harness: higher than any that a command is likely to choose. */
 const HIGH_FD = 900;
-/** A limit on open files that leaves room for them, and for some that a command has taken. */
+/** The lowest limit on open files that leaves room for the harness, and for some descriptors of commands. */
 export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
 
 /** What precedes the `eval` of the command, and the lines that precede the command in its text. */
@@ -161,168 +150,63 @@ function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
 }
 
 /** How many lines of the harness precede the command in the text that bash reads. */
-export function linesBefore(plan: CommandPlan): number {
-  // A directory and a variable can hold line ends, too.
-  return `${surroundings(plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
+export function linesBefore(context: HarnessContext, plan: CommandPlan): number {
+  // A directory and a variable can contain newlines, too.
+  return `${setup(context, plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
 }
 
-/** Kinds of reports as in session-reports.ts. */
-function reportOf(place: HarnessPlace, { number, meaningChange }: CommandPlan): string {
-  const { variable, token, toReport } = place;
+/** session-reports.ts reads these reports. */
+function reportScript(context: HarnessContext, { number, meaningChange }: CommandPlan): string {
+  const { variable, token, toReport } = context;
   const kind = { nothing: "r", variables: "v", everything: "R" }[meaningChange];
-  const also = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
+  const meaning = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
   const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
-  const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${also}`;
-  // Each of these has its own redirection: a trap on DEBUG must not print into the report.
+  const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${meaning}`;
+  // Each command has its own redirection: otherwise a trap on DEBUG would print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
   if (meaningChange !== "everything") return `${traps}${print} ${toReport};\\builtin trap - RETURN DEBUG;`;
   const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
     (words) => `\\builtin ${words};`,
   );
-  // Its own builtins first. Where that fails, the code gets a mark: this bash can take no other command.
+  // First the builtins of the harness. If that fails, `!` marks the code: this bash can take no further command.
   const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
-  // Now that it is off, one will do.
+  // The trap on DEBUG is off by then, so one redirection is enough.
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 
-/** For when the command has reported: its state is saved while whoever asked reads the result. */
-export function saveMessage(place: HarnessPlace, plan: CommandPlan, putAside: PutAside): string {
-  const names = Object.keys(plan.env).join(" ");
-  const restore = `\\builtin unset -v ${names};\\builtin . ${shellQuote(plan.hiddenPath)};`;
-  const save = saveState(place, plan.number, plan.statePath, putAside);
-  return framed(place.variable, `{ ${names === "" ? "" : restore}${save}} >/dev/null 2>&1\n`);
-}
-
-export interface BirthPlan {
-  /** A script that makes it what the bash before was (session-state.ts). */
-  readonly restoreFrom: string | undefined;
-  readonly profile: string | undefined;
-  /** Where the environment is written that the profile left. */
-  readonly profileEnvPath: string;
-  /** Of the command before. */
-  readonly number: number;
-  readonly statePath: string;
-  /** Put aside for the first command. */
-  readonly disabled: readonly string[];
-}
-
-export function birthMessage(place: HarnessPlace, plan: BirthPlan): string {
-  const { restoreFrom, profile } = plan;
-  const restore =
-    restoreFrom === undefined
-      ? "\\builtin shopt -s expand_aliases;"
-      : `\\builtin . ${shellQuote(restoreFrom)};`;
-  const source =
-    profile === undefined
-      ? ""
-      : `{ ${sourceOf(profile)}} </dev/null;${listEnvironmentTo(plan.profileEnvPath)};`;
-  const harness = [
-    `{ ${restore}${source}`,
-    `\\builtin printf 'b\\000${place.token}\\000%s\\000\\n' ${EXPANDS_ALIASES} ${place.toReport};`,
-    saveState(place, plan.number, plan.statePath, { expandsAliases: false, disabled: plan.disabled }),
-    "\\builtin shopt -u expand_aliases;} >/dev/null 2>&1 </dev/null\n",
-  ];
-  return framed(place.variable, harness.join(""));
-}
-
-/** Instead of a file: what a login shell sources. */
-export const LOGIN_PROFILE = "login";
-
-function sourceOf(profile: string): string {
-  if (profile !== LOGIN_PROFILE) return `\\builtin . ${shellQuote(profile)};`;
-  const [first, ...others] = ["~/.bash_profile", "~/.bash_login", "~/.profile"].map(
-    (file) => `if [[ -r ${file} ]]; then \\builtin . ${file};`,
-  );
-  return `if [[ -r /etc/profile ]]; then \\builtin . /etc/profile; fi;${first}${others.map((other) => `el${other}`).join("")}fi;`;
-}
-
-/** What the environment of a session is to be after its profile. */
-export function adjustMessage(
-  place: HarnessPlace,
-  plan: {
-    readonly set: Readonly<Record<string, string>>;
-    readonly unset: readonly string[];
-    readonly number: number;
-    readonly statePath: string;
-    readonly putAside: PutAside;
-  },
-): string {
-  const harness = [
-    "{ ",
-    plan.unset.length > 0 ? `\\builtin unset -v ${plan.unset.join(" ")};` : "",
-    ...Object.entries(plan.set).map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)};`),
-    saveState(place, plan.number, plan.statePath, plan.putAside),
-    "} >/dev/null 2>&1 </dev/null\n",
-  ];
-  return framed(place.variable, harness.join(""));
-}
-
-/** Ends bash with the code of the command it has run, also one that no longer takes the harness. */
-export function exitMessage({ variable }: HarnessPlace): string {
+/** Makes bash exit with the code of the command it ran, even if it no longer follows the harness. */
+export function exitMessage({ variable }: HarnessContext): string {
   return `{ \\exit "$${variable}";} 2>/dev/null\n`;
 }
 
-export type StatePart = "options" | "functions" | "bodies" | "variables" | "rest" | `end ${number}`;
-
-/** The marks between the parts of a saved state: nobody can have printed the nonce. */
-export function markOf({ nonce }: Pick<HarnessPlace, "nonce">, part: StatePart): string {
-  return `#nacre ${nonce} ${part}\n`;
-}
-
-/** What this command has of its own: another directory, variables over those of the session. */
-function surroundings({ changeTo, env, hiddenPath }: CommandPlan): string {
+/** The directory and the variables of this command. */
+function setup({ hiddenFile }: HarnessContext, { changeTo, env }: CommandPlan): string {
   const names = Object.keys(env);
   if (changeTo === undefined && names.length === 0) return "";
   return [
     "{ ",
     changeTo === undefined ? "" : `\\builtin cd -- ${shellQuote(changeTo)};`,
-    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${shellQuote(hiddenPath)};`,
-    ...Object.entries(env).map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)};`),
+    names.length === 0 ? "" : `\\builtin declare -p ${names.join(" ")} >|${hiddenFile};`,
+    exportScript(env),
     "} >/dev/null 2>&1;",
   ].join("");
 }
 
-function saveState(
-  place: HarnessPlace,
-  number: number,
-  statePath: string,
-  { expandsAliases, disabled }: PutAside,
-): string {
-  const also = disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`;
-  const mark = (part: StatePart) => markOf(place, part).replace("\n", "\\n");
-  return [
-    // Under `set -a` our own variable was exported, too; a command of 1 MiB in the environment ends all programs.
-    `\\builtin export -n ${place.variable};`,
-    // bash writes line by line: both lists of options are a line each, and not eighty.
-    `{ \\builtin printf '${mark("options")}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS";`,
-    `\\builtin declare -F;\\builtin printf '${mark("bodies")}';\\builtin declare -f;`,
-    `\\builtin printf '${mark("variables")}';\\builtin declare -p;\\builtin printf '${mark("rest")}';`,
-    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
-    // `declare -p` alone prints it as empty.
-    `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
-    also,
-    // Two files in turn: the one before is whole. Not truncated: ext4 then writes it to the disk at once, which
-    // takes longer than all the rest. What is behind the mark of the end is of an earlier state.
-    // What goes wrong stands before the report, and says that the state is not whole: `declare` has no exit code for it.
-    `\\builtin printf '${mark(`end ${number}`)}';} ${place.errorsToReport} 1<>${shellQuote(statePath)};`,
-    `\\builtin printf 's\\000${place.token}\\000${number}\\000\\n' ${place.toReport};`,
-  ].join("");
+export function exportScript(env: Readonly<Record<string, string>>): string {
+  return Object.entries(env)
+    .map(([name, value]) => `\\builtin export ${name}=${shellQuote(value)};`)
+    .join("");
 }
 
-/** In a subshell: it needs names of its own. */
-function listEnvironmentTo(path: string): string {
-  return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuote(path)}`;
-}
-
-/** The short line, and what it reads. */
-function framed(variable: string, harness: string): string {
+/** The short line, and the harness that it reads. */
+export function framed(variable: string, harness: string): string {
   return `${readInto(variable, harness)};\\builtin eval "$${variable}"\n${harness}`;
 }
 
-/** `read -N` counts characters of the locale, unless that is C. */
+/** `read -N` counts characters of the locale. In the locale C these are bytes. */
 function readInto(variable: string, text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return `\\builtin read -rN${text.length} ${variable}`;
-  // A locale that does not exist is complained about when it comes back.
   const length = text.isWellFormed() ? Buffer.byteLength(text) : bytesOfText(text).length;
+  // If the session's locale does not exist, bash complains when it sets that locale again.
   return `{ LC_ALL=C \\builtin read -rN${length} ${variable};} 2>/dev/null`;
 }

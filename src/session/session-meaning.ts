@@ -1,9 +1,9 @@
-// What changes the meaning of a session's next command: functions, aliases, hashed programs, some variables and options.
-// bash reports it with the exit code, but only after a command that can have changed it: a report costs more than most
-// commands. Pure.
+// The state that changes the meaning of a session's next command: functions, aliases, hashed programs, some variables and
+// options. bash reports it with the exit code, but only after a command that can have changed it: such a report costs more
+// than most commands. Pure.
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { MEANING_VALUE_MAX_CHARS } from "../support/limits.ts";
-import { piecesOf, unquoted } from "./bash-pieces.ts";
+import { piecesOf, unquoted } from "./state-pieces.ts";
 
 const VARIABLES = [
   ...["HOME", "PWD", "OLDPWD", "CDPATH", "IFS", "PATH", "TMPDIR", "GLOBIGNORE", "ENV", "BASH_ENV"],
@@ -20,11 +20,11 @@ export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${n
 
 export interface Meaning {
   readonly facts: SessionFacts;
-  /** A trap runs with any command, and a reference may name bash's own tables: each can change everything. */
+  /** There is a trap or a name reference. A trap runs with any command, and a reference can name bash's own tables. */
   readonly isFragile: boolean;
 }
 
-/** `printed`: by `declare -F`, `declare -pn`, `hash -l`, `alias -p` and `trap -p`. */
+/** `printed`: the output of `declare -F`, `declare -pn`, `hash -l`, `alias -p` and `trap -p`. */
 function readMeaning(printed: string, own: Pick<SessionFacts, "variables" | "shellOptions">): Meaning {
   const functions: string[] = [];
   const aliases: Record<string, string> = Object.create(null);
@@ -39,13 +39,13 @@ function readMeaning(printed: string, own: Pick<SessionFacts, "variables" | "she
   return { facts: { functions, aliases, hashed, ...own }, isFragile };
 }
 
-/** As bash has sent it; without `printed`, where only variables and options can have changed. */
+/** As bash sent it; without `printed` if only variables and options can have changed. */
 export interface MeaningReport {
   readonly printed?: string;
   readonly fields: readonly string[];
 }
 
-/** The meaning after a command with these variables of its own, which hide those of the session: they are as before. */
+/** The meaning after a command. The variables of the call (`env`) hid those of the session, which are as before. */
 export function meaningAfter(
   { printed, fields }: MeaningReport,
   env: Readonly<Record<string, string>>,
@@ -66,8 +66,9 @@ export function meaningAfter(
   return { ...after, facts: { ...after.facts, variables } };
 }
 
-/** Of the pieces that `trap -p` printed, those that are off between commands. */
+/** The traps in the output of `trap -p` that are off between commands. */
 export function silencedTraps(printed: string): string {
+  if (printed === "") return "";
   return piecesOf(printed)
     .filter((piece) => /^trap .* (?:RETURN|DEBUG)\n$/s.test(piece))
     .map((piece) => `\\builtin ${piece}`)
@@ -76,7 +77,7 @@ export function silencedTraps(printed: string): string {
 
 function readHashed(piece: string, hashed: Record<string, string>, functions: string[]): void {
   const [, path = "", name] = /^builtin hash -p (\S+) (\S+)\n$/.exec(piece) ?? [];
-  // A path with a blank in it: the name it stands for is unknown, as a function's is.
+  // A path with a blank in it: treat the name as unknown, like that of a function.
   if (name === undefined) functions.push(/(\S*)\n$/.exec(piece)?.[1] ?? "");
   else hashed[name] = path;
 }
@@ -84,12 +85,12 @@ function readHashed(piece: string, hashed: Record<string, string>, functions: st
 function readAlias(piece: string, aliases: Record<string, string>, functions: string[]): void {
   const [, name = "", quotedText = ""] = /^alias (?:-- )?([^=]+)=(.*)\n$/s.exec(piece) ?? [];
   const text = unquoted(quotedText);
-  // An alias that cannot be read makes its name unknown, as a function of that name does.
+  // An alias that cannot be read: treat the name as unknown, like that of a function.
   if (text === undefined || text.length > MEANING_VALUE_MAX_CHARS) functions.push(name);
   else aliases[name] = text;
 }
 
-/** A value that is too long to look at is left out: unknown. */
+/** Leaves out values that are too long: they count as unknown. */
 function variablesOf(fields: readonly string[]): Record<string, string | null> {
   const variables: Record<string, string | null> = {};
   for (const [index, name] of VARIABLES.entries()) {
@@ -104,7 +105,7 @@ function optionsOf(fields: readonly string[]): string[] {
   return (fields[VARIABLES.length] ?? "").split(":").filter(Boolean);
 }
 
-/** What a command can have changed of the meaning of the next one, as far as its text tells. */
+/** What a command can change of the meaning of the next one, judging by its text. */
 export type MeaningChange = "nothing" | "variables" | "everything";
 
 const OF_VARIABLES = new Set(
@@ -117,12 +118,12 @@ const BUILTINS_AND_KEYWORDS = new Set(
     "if then elif else fi case esac for select while until do done in function time coproc"
   ).split(" "),
 );
-/** Definitions, arithmetic, expansions that assign, and what names bash's own tables. */
+/** Definitions, arithmetic, expansions that assign, and names of bash's own tables. */
 const UNUSUAL = /\(\s*\)|\(\(|\$\{(?!\w+\})|\$\[|`|PATH|BASH/;
 
 /**
- * Every place where a command may begin is looked at, quotes or not. A name there that is neither a program's nor known
- * to be harmless, and anything unusual, can change everything.
+ * Checks every position where a command may begin, in quotes or not. Anything unusual can change everything, and so can a
+ * name that is neither a program's nor known to be harmless.
  */
 export function meaningChange(command: string, before: Meaning | undefined): MeaningChange {
   if (!before || before.isFragile || UNUSUAL.test(command)) return "everything";

@@ -1,35 +1,39 @@
-// What a session says about itself, a line each. Words only.
+// The notes that a session adds to results, one line each. Text only.
 
 import type { Survivor } from "../shell/kill-report.ts";
 import { describeOutcome, type Outcome } from "../shell/outcome.ts";
 import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
+import type { MissingCommands } from "./saved-states.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
 
-export type NextBash = "its heir" | "one without its state" | "another" | "none";
+/** What follows a bash that has ended. "reset": a bash of a restarted session. */
+export type NextBash = "successor" | "successor without state" | "reset" | "none";
 
-/** The command has ended its bash, or was ended with it. */
+/** The command ended its bash, or was ended with it. */
 export function restartedNotes(how: { readonly wedged: boolean; readonly next: NextBash }): string[] {
   const why = how.wedged ? "could not take another command after this one" : "ended with this command";
   switch (how.next) {
-    case "its heir":
+    case "successor":
       return [
-        `The session's bash ${why}. A new one goes on with ${KEPT} from before it; set -e, -u and -x are off.`,
+        `The session's bash ${why}. A new one continues with ${KEPT} from before it; set -e, -u and -x are off.`,
       ];
-    case "one without its state":
+    case "successor without state":
       return [
-        `The session's bash ${why}. A new one goes on in the same directory; nothing else of its state could be kept.`,
+        `The session's bash ${why}. A new one continues in the same directory; the rest of its state is lost.`,
       ];
-    case "another":
-      return ["The session was restarted. A new bash starts where it was born, with nothing of its state."];
+    case "reset":
+      return [
+        "The session was restarted. A new bash starts in the session's original directory with clean state.",
+      ];
     case "none":
       return [];
   }
 }
 
-/** What bash could not write to disk after a command. The bash that runs still has it. */
+/** bash could not write its state to disk. The bash that runs still has it. */
 export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   const help = isFull
     ? "Free space on that disk, or set NACRE_HOME to a directory on another disk"
@@ -37,46 +41,42 @@ export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   return `The session's state could not be saved in ${dir}: ${why}. It is lost if the session's bash ends. ${help}; the next command saves it again.`;
 }
 
-/** The next bash gets an older state than it should. */
-export function staleNotes(
-  missing: { readonly commands: number; readonly why: string } | undefined,
-): string[] {
+/** The next bash gets an older state. */
+export function staleNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const { commands, why } = missing;
   const which = commands === 1 ? "the command" : `the ${commands} commands`;
-  return [`Not in that state is what ${which} before this one changed: it could not be saved (${why}).`];
+  return [`That state lacks the changes of ${which} before this one: they could not be saved (${why}).`];
 }
 
-/** What the new bash has not taken over. */
+/** What the new bash lacks of the saved state. */
 export function unrestoredNotes(names: readonly string[] | "unknown" | NacreError): string[] {
   if (names instanceof NacreError)
     return [`The new bash could not be started yet: ${names.message} The next command tries again.`];
   if (names === "unknown")
-    return ["The new bash is not ready yet; what it cannot take over is named with the next command."];
+    return ["The new bash is not ready yet. The next command names what it could not restore."];
   if (names.length === 0) return [];
   return [`Not restored in the new bash, set it again if you need it: ${listed(names)}.`];
 }
 
-/** What a background shell has not taken over of its session. */
+/** What a background shell did not inherit from its session. */
 export function uninheritedNotes(names: readonly string[] | "unknown"): string[] {
   if (names === "unknown")
     return [
-      "Not known is whether the shell inherits all of its session's functions and exports: it takes long.",
+      "The shell takes long to start: it is not known whether it inherits all functions and exports of its session.",
     ];
   if (names.length === 0) return [];
   return [
-    `Not inherited from the session, set it again in the command if it needs it: ${listed(names)}. Everything else of its functions, exports and shell options is there.`,
+    `Not inherited from the session, set it again in the command if it needs it: ${listed(names)}. All other functions, exports and shell options are there.`,
   ];
 }
 
-/** A background shell gets an older state of its session than it should. */
-export function staleStartNotes(
-  missing: { readonly commands: number; readonly why: string } | undefined,
-): string[] {
+/** A background shell gets an older state of its session. */
+export function staleStartNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const which = missing.commands === 1 ? "the last command" : `the last ${missing.commands} commands`;
   return [
-    `Not inherited from the session is what ${which} changed: its state could not be saved (${missing.why}). Set it again in the command if it needs it.`,
+    `Not inherited from the session: the changes of ${which}, because the session's state could not be saved (${missing.why}). Set them again in the command if it needs them.`,
   ];
 }
 
@@ -87,55 +87,55 @@ function listed(names: readonly string[]): string {
     : shown;
 }
 
-/** The bash has ended between two commands. */
+/** bash ended between two commands. */
 export function foundDeadNote(outcome: Outcome | undefined): string {
   const how = outcome ? ` (${describeOutcome(outcome)})` : "";
-  return `The session's bash had ended${how}. A new one goes on with ${KEPT} as they were saved last; its jobs are not known to the new one.`;
+  return `The session's bash had ended${how}. A new one continues with ${KEPT} as last saved; it does not know the jobs of the old one.`;
 }
 
-export function unbornNote(profile: string | undefined): string {
+export function failedToStartNote(profile: string | undefined): string {
   if (profile !== undefined)
-    return `The session's profile (${shownPath(profile)}) ended its bash, or took too long; the session goes on without it.`;
+    return `The session's profile (${shownPath(profile)}) ended its bash, or took too long; the session continues without it.`;
   return "The session's saved state could not be restored; this command ran in a new bash without it.";
 }
 
 export function goneDirectoryNote(gone: string, instead: string): string {
   return gone === instead
-    ? `The working directory ${shownPath(gone)} had been removed and made again; this command ran in the new one.`
+    ? `The working directory ${shownPath(gone)} had been removed and created again; this command ran in the new one.`
     : `The working directory ${shownPath(gone)} is gone; this command ran in ${shownPath(instead)}.`;
 }
 
 export function removedSpoolNote(dir: string): string {
-  return `The directory ${dir}, which keeps the session's output and saved state, had been removed. It was made again; files that earlier results named are gone.`;
+  return `The directory ${dir}, which keeps the session's output and saved state, had been removed. It was created again; files that earlier results named are gone.`;
 }
 
 export function removedFilesNote(dir: string): string {
-  return `Files in ${dir}, which keep the session's output, had been removed or replaced. They were put back with everything that was printed to them.`;
+  return `Files in ${dir}, which keep the session's output, had been removed or replaced. They were restored with all output so far.`;
 }
 
 export function lostFilesNote(dir: string, why: string): string {
-  return `Files in ${dir}, which keep the output of earlier commands of the session, had been removed and cannot be put back: ${why}. The output of this command goes to others.`;
+  return `Files in ${dir}, which keep the output of earlier commands of the session, had been removed and cannot be restored: ${why}. The output of this command goes to other files.`;
 }
 
 export function lostSpoolNote(dir: string, why: string): string {
-  return `The directory ${dir}, which keeps the session's output and saved state, was removed and cannot be made again: ${why}. The exit code is right; the output of this command is lost.`;
+  return `The directory ${dir}, which keeps the session's output and saved state, was removed and cannot be created again: ${why}. The exit code is right; the output of this command is lost.`;
 }
 
 export function outsideNote(outside: string, back: string): string {
   return `${shownPath(outside)} is outside the allowed directories; the next command runs in ${shownPath(back)}.`;
 }
 
-export function wentOnNote(id: string): string {
-  return `The command goes on as background shell ${id}; the session has a new bash with the state from before the command.`;
+export function detachedNote(id: string): string {
+  return `The command continues as background shell ${id}; the session has a new bash with the state from before the command.`;
 }
 
-/** No logger could be started in place of one that is gone. */
+/** No logger could be started in place of one that has ended. */
 export function discardedNote(why: string): string {
   return `Output lost: the process that stores it ended, and no other one could be started: ${why} The exit code is right; the next command tries again.`;
 }
 
 export function mixedNote(): string {
-  return "Output that earlier commands' processes print may be mixed in: no other logger could be started.";
+  return "The output may contain text of processes that earlier commands left running: no other logger could be started.";
 }
 
 export function survivorNote({ pid, command, reason }: Survivor): string {

@@ -1,7 +1,7 @@
-// What a session and a run in it can be told, and what comes back.
+// The options and results of a session, and what it needs of its manager.
 
 import type { Confinement } from "../engine/confinement.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Containment, Engine } from "../engine/engine.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import type { StreamName } from "../shell/follow-output.ts";
@@ -13,119 +13,116 @@ import type { Events } from "../support/events.ts";
 import type { Meaning } from "./session-meaning.ts";
 
 export interface SessionOptions {
-  /** Where it is born. Absolute. */
+  /** Its first directory, an absolute path. */
   readonly workingDir: string;
-  /** Whose it is: callers of other scopes have sessions of their own. @default "default" */
+  /** Its owner: callers of other scopes have other sessions. @default "default" */
   readonly scope?: string;
-  /** A file that is sourced once, when the session is born; "login": those of a login shell. @default none */
+  /** A file that its first bash sources once; "login": the profile of a login shell. @default none */
   readonly profile?: string;
-  /** How long the profile may take; the session goes on without one that takes longer. @default 10,000 */
+  /** How long the profile may take. If it takes longer, the session continues without it. @default 10,000 */
   readonly profileTimeoutMs?: number;
-  /** Goes on from what a session left that is over. @default begins anew */
+  /** Continues from the state of an ended session. @default starts without state */
   readonly saved?: SavedSession;
-  /** Counts as named by a call before: one that names it stays where the session is. @default workingDir, or none with `saved` */
+  /** Counts as named by an earlier call: a call that names it does not change directory. @default workingDir, or none with `saved` */
   readonly named?: string;
 }
 
-/** All that a session leaves to one of its name in another process. */
+/** The state that a session leaves to a session of the same name in another process. */
 export interface SavedSession {
   readonly cwd: string;
-  /** Bound into the state. */
+  /** Part of the state. */
   readonly nonce: string;
-  /** Bytes, as latin1: what makes a new bash what the one before was. */
+  /** Bytes as latin1: gives a new bash the state of the one before. */
   readonly state: string;
-  /** Options and traps, which are set anew for each command. */
+  /** Options and traps, which are set again for each command. */
   readonly prefix: string;
-  /** What its next command means (session-meaning.ts). */
+  /** See session-meaning.ts. */
   readonly meaning?: Meaning;
 }
 
 export interface RunOptions {
-  /** Counts from the command's start, not from the call. @default never */
+  /** Counts from the start of the command, not from the call. @default never */
   readonly timeoutMs?: number;
-  /** "background": the command goes on as a shell of its own. @default "kill" */
+  /** "background": the command continues as a shell of its own. @default "kill" */
   readonly onTimeout?: "kill" | "background";
-  /** The command goes on as a shell of its own after this time, and keeps its timeout. @default never */
+  /** After this time the command continues as a shell of its own and keeps its timeout. @default never */
   readonly backgroundAfterMs?: number;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Another directory than the last call named: changes there first. */
+  /** If it differs from the directory that the last call named, the command runs there. */
   readonly workingDir?: string;
-  /** Interrupts the command, or gives up waiting for its turn. */
+  /** Interrupts the command, or stops waiting for its turn. */
   readonly signal?: AbortSignal;
-  /** Called when other commands of the session come first, with their number. */
+  /** Called if other commands of the session come first, with their number. */
   readonly onWait?: (before: number) => void;
-  /**
-   * Called when its turn has come, with the directory it will run in. What it throws is thrown, and nothing is
-   * run; what it returns is called when the command has ended.
-   */
-  readonly onTurn?: (cwd: string) => Promise<() => void>;
-  /** Called when it is about to be sent, with where its output will be. */
+  /** Called before the command is sent, with the position of its output. */
   readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
 }
 
 export interface SessionResult {
   readonly command: string;
-  /** null where none is known. */
+  /** null if it is not known. */
   readonly exitCode: number | null;
   readonly outcome: Outcome | undefined;
   readonly stdout: OutputPart;
   readonly stderr: OutputPart;
-  /** Where the next command will run. */
+  /** Where the next command runs. */
   readonly cwd: string;
   readonly cwdChanged: boolean;
-  /** A new bash goes on in place of the one that ran this command, or was to run it. */
+  /** A new bash replaces the one that ran this command, or should have run it. */
   readonly restarted: boolean;
-  /** One-line remarks for whoever reads the result. */
+  /** Remarks for the reader of the result, one line each. */
   readonly notes: readonly string[];
-  /** What it left running. */
+  /** Processes that it left running. */
   readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
   readonly durationMs: number;
-  /** The line number bash gives to the first line of the command in its messages. */
+  /** The number of the first line of the command in messages of bash. */
   readonly firstLine: number;
-  /** The shell that goes on with the command, whose time was over. */
+  /** The shell that the command continues as, after its time was up. */
   readonly shell?: ShellProcess;
-  /** What it left running, as a shell that has ended: killing it ends that. */
-  readonly remains?: ShellProcess;
-  /** What it may touch; undefined where nothing was asked for. */
+  /** An ended shell that stands for the processes it left running: kill it to end them. */
+  readonly leftoverShell?: ShellProcess;
+  /** Its sandbox; undefined if none was requested. */
   readonly confinement: Confinement | undefined;
-  /** A file that holds what this command printed, and nothing else. */
+  /** How its processes are found. */
+  readonly containment: Containment;
+  /** A file that contains the output of this command only. */
   fileOf(stream: StreamName): string;
 }
 
 export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
-  /** Ends it with status `timeout` this long after its start. @default never; 24 h if it is durable */
+  /** Ends it with status `timeout` this long after its start. @default never; 24 h if durable */
   readonly timeoutMs?: number;
-  /** Outlives the host, and the session with it. @default false */
+  /** Outlives the host process and its sessions. @default false */
   readonly durable?: boolean;
 }
 
-/** What a session needs of the manager it belongs to. */
-export interface SessionHouse {
-  readonly host: Engine;
+/** What a session needs of its manager. */
+export interface SessionDeps {
+  readonly engine: Engine;
   readonly events: Events;
   readonly environment: BuiltEnvironment;
   readonly capBytes: number;
   readonly killGraceMs: number;
   readonly allowedRoots: readonly string[] | undefined;
-  /** The rules for the environment, once more, for what a profile has made of it. */
-  sanitise(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
+  /** Applies the rules for the environment again, after a profile. */
+  sanitize(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
   /** Confines its bashes. */
   readonly confiner: Confiner;
   createShell(options: CreateShellOptions): Promise<ShellProcess>;
   forget(shell: ShellProcess): void;
-  /** Looks after a bash: one whose shim was killed tells nobody. */
+  /** Watches a bash: a shim that was killed reports nothing. */
   watch(shell: ShellProcess): void;
   unwatch(shell: ShellProcess): void;
-  /** Makes a session's bash a shell like any other. */
-  publish(part: PublishedBash): ShellProcess;
-  /** Makes what a command left running a shell like any other that has ended. */
-  publishRemains(remains: CommandRemains): ShellProcess;
+  /** Makes a shell of a command that continues. */
+  addDetached(detached: DetachedBash): ShellProcess;
+  /** Makes an ended shell of the processes that a command left running. */
+  addLeftover(left: LeftoverCommand): ShellProcess;
 }
 
-/** A bash whose command goes on by itself, and where that command's output is. */
-export interface PublishedBash {
-  /** When the command is to be killed: what was asked for, and what is left of it. */
+/** A bash whose command continues without the session, and the position of its output. */
+export interface DetachedBash {
+  /** The timeout of the command, and what is left of it. */
   readonly deadline?: { readonly timeoutMs: number; readonly leftMs: number };
   /** How long the command has run. */
   readonly durationMs: number;
@@ -135,8 +132,8 @@ export interface PublishedBash {
   readonly from: { readonly stdout: number; readonly stderr: number };
 }
 
-/** A command that has ended, in a bash that lives on, and something of it that lives on, too. */
-export interface CommandRemains extends PublishedBash {
+/** A command that has ended and left processes running. */
+export interface LeftoverCommand extends DetachedBash {
   readonly number: number;
   readonly exitCode: number;
 }

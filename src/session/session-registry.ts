@@ -1,21 +1,21 @@
-// All sessions of a manager, by scope and id. Only so many have a bash at a time: the one idle for longest
-// gives its place up and gets a new bash when it is used again.
+// All sessions of a manager, by scope and id. Limits how many have a bash: when another session needs one, the session
+// that has been idle longest lets its bash go, and gets a new one when it is used again.
 import { NacreError } from "../support/errors.ts";
 import { SESSIONS_MAX_COUNT } from "../support/limits.ts";
 import { Session } from "./session.ts";
-import type { SessionHouse, SessionOptions } from "./session-options.ts";
+import type { SessionDeps, SessionOptions } from "./session-options.ts";
 
 export class SessionRegistry {
-  readonly #house: SessionHouse;
+  readonly #deps: SessionDeps;
   readonly #max: number;
   readonly #sessions = new Map<string, Session>();
 
-  constructor(house: SessionHouse, max = SESSIONS_MAX_COUNT) {
-    this.#house = house;
+  constructor(deps: SessionDeps, max = SESSIONS_MAX_COUNT) {
+    this.#deps = deps;
     this.#max = max;
   }
 
-  /** The session of this id and scope; it is made if there is none, and then the options count. */
+  /** The session of this id and scope. Creates it with these options if there is none. */
   get(id: string, options: SessionOptions): Session {
     const key = keyOf(id, options);
     const known = this.#sessions.get(key);
@@ -23,8 +23,8 @@ export class SessionRegistry {
     const session = new Session({
       ...options,
       id,
-      house: this.#house,
-      onUse: async (user) => await this.#makePlaceFor(user),
+      deps: this.#deps,
+      onUse: async (user) => await this.#limitBashes(user),
       onClose: () => this.#sessions.delete(key),
     });
     this.#sessions.set(key, session);
@@ -44,7 +44,7 @@ export class SessionRegistry {
     await Promise.all(this.list().map((session) => session.close({ by })));
   }
 
-  async #makePlaceFor(user: Session): Promise<void> {
+  async #limitBashes(user: Session): Promise<void> {
     const others = this.list().filter((session) => session !== user && session.hasBash);
     if (others.length < this.#max) return;
     const [idlest] = others.filter(({ isBusy }) => !isBusy).sort((a, b) => a.usedMs - b.usedMs);

@@ -1,13 +1,14 @@
-// What a session's bash says through its report fifo: that it is there, how a command ended, and that its
-// state is saved. Fields end with NUL, a report with a line end behind the last field. Bytes in, reports out.
+// Parses the reports that a session's bash sends through its report pipe: it is ready, a command has ended, its state is
+// saved. Each field ends with NUL, and a newline follows the last field.
 
+import { isAscii } from "node:buffer";
 import { textOfBytes } from "../support/path-text.ts";
-import { disabledBuiltins, piecesOf } from "./bash-pieces.ts";
 import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./session-meaning.ts";
+import { disabledBuiltins, piecesOf } from "./state-pieces.ts";
 
 export type Report =
   /** It has restored its state and takes commands. */
-  | { readonly kind: "born"; readonly token: string; readonly expandsAliases: boolean }
+  | { readonly kind: "ready"; readonly token: string; readonly expandsAliases: boolean }
   | {
       readonly kind: "ran";
       readonly token: string;
@@ -17,29 +18,29 @@ export type Report =
       readonly flags: string;
       readonly cwd: string;
       readonly expandsAliases: boolean;
-      /** It has lost builtins that the harness needs, for good. */
+      /** It has lost builtins that the harness needs, and cannot enable them again. */
       readonly isBroken: boolean;
-      /** The builtins that the command leaves disabled, if it can have changed that. */
+      /** Disabled builtins, if the command can have changed that. */
       readonly disabled?: readonly string[];
-      /** Those that are off between commands, as `trap -p` prints them. */
+      /** The traps that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
-      /** What the command may have changed of the meaning of the next one. */
+      /** The meaning of the next command, if the command can have changed it. */
       readonly meaning?: MeaningReport;
     }
   | {
       readonly kind: "saved";
       readonly token: string;
       readonly number: number;
-      /** What bash has said of the file that it could not write. */
+      /** The error of bash, if it could not write the file. */
       readonly problem?: string;
     }
-  /** In a sandbox, of the process that starts the bashes there: the pid of one in there, and how it ended. */
+  /** From the process that starts the bashes in a sandbox: the inner PID of one, and how it ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
 const FIELDS: Readonly<Record<string, number>> = {
   ...{ b: 3, s: 3, P: 3, E: 3 },
-  // How a command ended; with variables; with everything that changes the meaning of the next one.
+  // A command has ended: without, with variables, with everything that changes the meaning of the next one.
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
@@ -56,30 +57,32 @@ export class ReportReader {
     for (let report = this.#take(); report; report = this.#take()) this.#onReport(report);
   }
 
+  /** Traps, and whatever else bash prints about itself, precede the report they belong to. */
   #take(): Report | undefined {
-    // Traps, and what else bash prints about itself, stand before the report they belong to.
     const first = this.#rest.indexOf(0);
     if (first < 0) return undefined;
-    const head = textOfBytes(this.#rest.subarray(0, first));
-    const kind = head.slice(-1);
+    const kind = String.fromCharCode(this.#rest[first - 1] ?? 0);
     const count = FIELDS[kind];
     if (count === undefined) {
-      // Nothing of ours: another process wrote to the pipe.
+      // Another process wrote to the pipe.
       this.#rest = this.#rest.subarray(first + 1);
       return this.#take();
     }
-    const fields: string[] = [];
-    let at = first + 1;
-    while (fields.length < count - 1) {
-      const end = this.#rest.indexOf(0, at);
+    let end = first;
+    for (let fields = 1; fields < count; fields++) {
+      end = this.#rest.indexOf(0, end + 1);
       if (end < 0) return undefined;
-      fields.push(textOfBytes(this.#rest.subarray(at, end)));
-      at = end + 1;
     }
-    if (this.#rest.length <= at) return undefined;
-    this.#rest = this.#rest.subarray(at + 1);
+    // A newline follows the last field.
+    if (this.#rest.length <= end + 1) return undefined;
+    const [head = "", ...fields] = decode(this.#rest.subarray(0, end)).split("\0");
+    this.#rest = this.#rest.subarray(end + 2);
     return reportOf(kind, head.slice(0, -1), fields);
   }
+}
+
+function decode(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString("latin1") : textOfBytes(bytes);
 }
 
 function reportOf(
@@ -88,7 +91,7 @@ function reportOf(
   [token = "", number = "", ...rest]: readonly string[],
 ): Report {
   const [code = "", flags = "", cwd = "", aliases = "", ...fields] = rest;
-  if (kind === "b") return { kind: "born", token, expandsAliases: number === "A" };
+  if (kind === "b") return { kind: "ready", token, expandsAliases: number === "A" };
   if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
   if (kind === "E") return { kind: "ended", token, code: Number(number) };
   if (kind === "s") return { kind: "saved", token, number: Number(number), ...problemOf(printed) };
@@ -108,7 +111,7 @@ function reportOf(
   return { ...ran, disabled, traps: silencedTraps(printed), meaning: { printed, fields } };
 }
 
-/** The first message of bash, without where it came from: `bash: line 3: declare: write error: …`. */
+/** The first message of bash, without its position: `bash: line 3: declare: write error: …`. */
 function problemOf(printed: string): { readonly problem?: string } {
   const [first = ""] = printed.split("\n");
   return first === "" ? {} : { problem: first.replace(/^.*?bash: (?:line \d+: )?/, "") };

@@ -1,36 +1,43 @@
-// Scripts that make a fresh bash what another one was, piece by piece: each piece is read on its own, so that one that
-// bash cannot read back takes no other with it. What was not taken over is found by comparing (differences). Pure.
+// Scripts that give a new bash the saved state of another one. Each piece is read on its own: a piece that bash cannot
+// read back does not affect the others. `differences` compares both states to find what the new bash lacks. Pure.
 import { shellQuote } from "../support/shell-quote.ts";
-import { HARNESS_BUILTINS, markOf, type PutAside, type StatePart } from "./session-harness.ts";
-import { type FunctionPiece, type StatePieces, statePieces, type VariablePiece } from "./session-pieces.ts";
+import { HARNESS_BUILTINS, type PutAside } from "./session-harness.ts";
+import {
+  type FunctionPiece,
+  markOf,
+  type StatePart,
+  type StatePieces,
+  statePieces,
+  type VariablePiece,
+} from "./state-pieces.ts";
 
-/** Of a bash that was just started, apart from its environment. */
+/** The variables of a bash that has just started, apart from its environment. */
 const FRESH_VARIABLES =
   "BASH HOSTNAME HOSTTYPE IFS MACHTYPE OLDPWD OPTERR OPTIND OSTYPE PATH PS4 PWD SHELL SHLVL TERM";
 const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
-// Each would end the new bash at the next mistake, or keep it from doing anything.
+// Each would end the new bash at the next error, or keep it from doing anything.
 const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
 
-/** What stands for the number of a command in the state that a background shell writes. */
+/** Takes the place of a command number in the state that a background shell writes. */
 export const INHERITED_NUMBER = 0;
 
-/** A script that makes a fresh bash what the one before was. */
+/** Gives a new bash the state of the one before. */
 export function restoreScript(state: string, nonce: string, baseNames: readonly string[]): string {
   const pieces = statePieces(state, nonce);
   return [
     ...startScript(pieces, baseNames),
-    // Before the functions: one may be named `declare`.
+    // Before the functions: a function may be named `declare`.
     ...[...pieces.variables].map(([name, variable]) => each(variableScript(name, variable))),
     directoryStackScript(pieces.directoryStack, `__nacre_${nonce}`),
     ...functionScripts(pieces),
     ...optionScripts(pieces.options),
     ...[...pieces.hashed.values()].map((piece) => each(hashScript(piece))),
     ...[pieces.umask, ...pieces.aliases.values()].map((piece) => each(`\\builtin ${piece}`)),
-    // Last: a trap on ERR or DEBUG runs for everything after it. One on EXIT was for the end of the bash that set it.
+    // Last: a trap on ERR or DEBUG runs for everything after it. A trap on EXIT belonged to the bash that set it.
     ...[...pieces.traps].filter(([name]) => name !== "EXIT").map(([, piece]) => each(`\\builtin ${piece}`)),
     // Some variables change options.
     shoptScript(pieces.shopts),
-    // In this mode a mistake ends bash.
+    // In this mode an error ends bash.
     pieces.options.includes("posix") ? "\\builtin set -o posix\n" : "",
     ...pieces.disabled
       .filter((name) => !HARNESS_BUILTINS.includes(name))
@@ -38,7 +45,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
   ].join("");
 }
 
-/** What of a state is brought back with the first command only. */
+/** The part of a state that only the first command brings back. */
 export function putAsideOf(state: string | undefined, nonce: string): PutAside {
   if (state === undefined) return { expandsAliases: true, disabled: [] };
   const { shopts, disabled } = statePieces(state, nonce);
@@ -49,8 +56,8 @@ export function putAsideOf(state: string | undefined, nonce: string): PutAside {
 }
 
 /**
- * What a background shell takes over: shell options, functions and exports, then variables of its own. What it has then
- * it writes to this file, which is named relative to its own directory.
+ * Gives a background shell the shell options, functions and exports of its session, then its own variables. `reportTo`,
+ * relative to its directory, is the file that it writes its state to.
  */
 export function inheritanceScript(
   state: string,
@@ -69,27 +76,27 @@ export function inheritanceScript(
     ...functionScripts(pieces),
     shoptScript(pieces.shopts),
     reportTo !== undefined && isAtRisk(state, nonce) ? reportScript(nonce, reportTo) : "",
-    // The state is bytes, read as latin1; so must this be.
+    // The state is bytes, read as latin1: the variables must be, too.
     Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",
-    // This very file: it is for the first bash only.
+    // Names this file, which is for the first bash only.
     "\\builtin unset BASH_ENV\n",
   ].join("");
 }
 
-/** In the form of a saved state (session-harness.ts), as far as it is inherited. */
+/** Writes the inherited part in the format of a saved state (harness-state.ts). */
 function reportScript(nonce: string, reportTo: string): string {
-  const mark = (part: StatePart) => markOf({ nonce }, part).replace("\n", "\\n");
+  const mark = (part: StatePart) => markOf(nonce, part).replace("\n", "\\n");
   return [
     `{ \\builtin printf '${mark("options")}%s\\n%s\\n${mark("functions")}' "$BASHOPTS" "$SHELLOPTS"\n`,
     `\\builtin declare -F\n\\builtin printf '${mark("bodies")}'\n\\builtin declare -f\n`,
     `\\builtin printf '${mark("variables")}'\n\\builtin declare -px\n`,
-    // $0 is the script of the shell, in its directory.
+    // $0 is the script of the shell, in the directory of the shell.
     `\\builtin printf '${mark("rest")}${mark(`end ${INHERITED_NUMBER}`)}'\n} >|"\${0%/*}"/${shellQuote(reportTo)}\n`,
   ].join("");
 }
 
-/** Whether a shell may fail to take it over: functions, and variables with more than a value. Plain exports cannot. */
+/** Whether a shell can fail to take the state over: functions and variables with attributes can fail, plain exports cannot. */
 export function isAtRisk(state: string, nonce: string): boolean {
   const { functions, variables } = statePieces(state, nonce);
   return (
@@ -97,15 +104,15 @@ export function isAtRisk(state: string, nonce: string): boolean {
   );
 }
 
-/** What a background shell has not taken over of what it should, in words. */
+/** What a background shell failed to take over, as text. */
 export function notInherited(state: string, report: string, nonce: string): string[] {
   const [old, now] = [statePieces(state, nonce), statePieces(report, nonce)];
   const exported = new Map([...old.variables].filter(([, { flags }]) => flags.includes("x")));
   return [
     ...changed("function", old.functions, only(now.functions, old.functions), functionText),
     ...changed("variable", exported, only(now.variables, exported), variableText).filter(
-      // These depend on where it starts.
-      (words) => !["variable PWD", "variable OLDPWD"].includes(words),
+      // These depend on the directory it starts in.
+      (difference) => !["variable PWD", "variable OLDPWD"].includes(difference),
     ),
     ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
   ];
@@ -123,18 +130,18 @@ function variableText({ flags, assignment }: VariablePiece): string {
   return `${flags} ${assignment}`;
 }
 
-/** What is different in a bash that was made from another's state, in words: `function f`, `variable X`. */
+/** What differs in a bash that was restored from a state, as text: `function f`, `variable X`. */
 export function differences(before: string, after: string, nonce: string): string[] {
   const [old, now] = [statePieces(before, nonce), statePieces(after, nonce)];
   const dropped = (name: string) => DROPPED_OPTIONS.includes(name);
   return [
     ...changed("function", old.functions, now.functions, functionText),
     ...changed("variable", old.variables, now.variables, variableText).filter(
-      // The first depends on where the new one could start, the second on the time.
-      (words) => !["variable PWD", "variable SECONDS"].includes(words),
+      // PWD depends on the directory the new bash could start in, SECONDS on the time.
+      (difference) => !["variable PWD", "variable SECONDS"].includes(difference),
     ),
     ...changed("alias", old.aliases, now.aliases, (piece) => piece),
-    ...changed("trap on", old.traps, now.traps, (piece) => piece).filter((words) => words !== "trap on EXIT"),
+    ...changed("trap on", old.traps, now.traps, (piece) => piece).filter((name) => name !== "trap on EXIT"),
     ...changed("hashed command", old.hashed, now.hashed, (piece) => piece),
     ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
     ...exclusive(old.options, now.options)
@@ -168,7 +175,7 @@ function exclusive(before: readonly string[], after: readonly string[]): string[
   ];
 }
 
-/** One piece, read on its own. */
+/** Reads one piece on its own. */
 function each(script: string): string {
   return script === "" ? "" : `\\builtin eval ${shellQuote(script)}\n`;
 }
@@ -178,12 +185,12 @@ function startScript({ shopts, variables }: StatePieces, baseNames: readonly str
   return [
     ...unset.map((name) => `\\builtin unset -v ${name}\n`),
     shoptScript(shopts),
-    // A function may hold patterns that bash cannot read without it.
+    // A function may contain patterns that bash cannot read without it.
     "\\builtin shopt -s extglob\n",
   ];
 }
 
-/** Its value first: with the attribute, an integer or a lower-case variable would not take what it has. */
+/** Sets the value before the attributes: an integer or lower-case variable would change the value. */
 function variableScript(name: string, { flags, assignment }: VariablePiece): string {
   const others = flags.replace(/[aA-]/g, "");
   if (flags.includes("n") || others === "" || assignment === name) return `declare -${flags} ${assignment}`;
@@ -192,7 +199,7 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
   return `${unexport}declare -${kind} ${assignment}\ndeclare -${others} ${name}`;
 }
 
-/** From its last element on: each is put right below the directory of now. Through the one variable of the harness. */
+/** From the last element on: `pushd -n` puts each right below the current directory. Uses the one variable of the harness. */
 function directoryStackScript(elements: string, variable: string): string {
   if (elements === "") return "";
   const last = `${variable}[-1]`;
@@ -210,8 +217,8 @@ function functionScripts({ functions }: StatePieces): string[] {
 }
 
 /**
- * With `function` any name can be read. bash prints an unnamed coprocess of a simple command with a name, which it then
- * reads as the command.
+ * `function` lets bash read any name. bash prints the unnamed coprocess of a simple command with a name, and then reads
+ * that name as the command.
  */
 function functionScript(name: string, { body }: FunctionPiece): string {
   const readable = body.replace(
@@ -221,7 +228,7 @@ function functionScript(name: string, { body }: FunctionPiece): string {
   return `function ${name} ()\n${readable}`;
 }
 
-/** Through `eval`: without it the names would be split as IFS says, which may be restored by then. */
+/** `eval` splits the names at blanks; without it, IFS, which may be restored by then, would split them. */
 function shoptScript(shopts: readonly string[]): string {
   return `\\builtin eval "\\\\builtin shopt -u \${BASHOPTS//:/ }"\n\\builtin shopt -s ${shopts.join(" ")}\n`;
 }

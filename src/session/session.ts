@@ -1,335 +1,297 @@
-// A session: looks like one bash that never ends. Commands run in it one at a time, at top level, with the
-// state of those before. Which bash that is, and how one follows another, is in session-succession.ts.
-import { accessSync, constants } from "node:fs";
-import { holdEventLoop } from "../engine/event-loop-hold.ts";
-import { SESSION_NAMES } from "../engine/state-dir.ts";
-import { buildEnvironment } from "../environment/environment.ts";
+// A session: looks like one bash that never ends. Commands run in it one at a time, at top level, each with the state
+// that the ones before it left.
+//
+//   run(command)
+//     takeTurn                   checks the call, waits for the commands before it (semaphore.ts)
+//     SessionLineage.current     the bash that takes the command; starts one if there is none (session-lineage.ts)
+//     CommandRun.result          runs it in that bash (command-run.ts)
+//       planCommand              directory, loggers, message (command-plan.ts)
+//       SessionBash.run          writes harness and command to the stdin of bash (session-harness.ts, bash-pipes.ts)
+//       SessionBash.take         gets the report of bash (session-reports.ts)
+//       RunningCommand.end       report, timeout or cancellation, whichever comes first (running-command.ts)
+//       leftovers, drain, output parts, result
+//
+// Session owns the queue, the command that runs and whether it is closed. README.md lists the owners of all other state.
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
-import { checkCommand, checkSettable, checkTimeout } from "../shell/check-start.ts";
 import type { KillReport } from "../shell/kill-report.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { checkWorkingDir } from "../shell/working-dir.ts";
+import { statusOf } from "../shell/shell-status.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { fsPath, shownPath } from "../support/path-text.ts";
-import { uninheritedBy } from "./inheritance-check.ts";
-import { runInSession } from "./run-in-session.ts";
-import type { SessionCommand } from "./session-command.ts";
-import { nearestDirectory } from "./session-directory.ts";
-import { tellingOf } from "./session-events.ts";
-import { LOGIN_PROFILE } from "./session-harness.ts";
-import { asBashEnv, Inheritances } from "./session-inheritance.ts";
-import { staleStartNotes, uninheritedNotes } from "./session-notes.ts";
+import { type EventLoopHold, holdEventLoop } from "../support/event-loop-hold.ts";
+import { checkStart, checkWorkingDir } from "../support/start-checks.ts";
+import { BackgroundStarts } from "./background-starts.ts";
+import { checkedEnv } from "./command-plan.ts";
+import { CommandRun } from "./command-run.ts";
+import { Semaphore } from "./semaphore.ts";
+import type { SessionBash } from "./session-bash.ts";
+import { SessionLineage } from "./session-lineage.ts";
+import * as note from "./session-notes.ts";
 import type {
   RunOptions,
   SavedSession,
-  SessionHouse,
+  SessionDeps,
   SessionOptions,
   SessionResult,
   StartOptions,
 } from "./session-options.ts";
-import { SessionQueue } from "./session-queue.ts";
-import { INHERITED_NUMBER, inheritanceScript } from "./session-restore.ts";
-import { stateFile } from "./session-state.ts";
-import { Succession } from "./session-succession.ts";
+
+/** The turn of a call: the session runs no other command until it is disposed of. */
+export interface Turn extends Disposable {
+  /** The variables of the call, checked. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where the command would run now, and the state that changes its meaning. */
+  readonly directory: string;
+  readonly meaning: SessionFacts | null;
+}
+
+export interface NewSession extends SessionOptions {
+  readonly id: string;
+  readonly deps: SessionDeps;
+  /** Called before it needs a bash. */
+  readonly onUse: (session: Session) => Promise<void>;
+  readonly onClose: (session: Session) => void;
+}
 
 export class Session {
   readonly id: string;
   readonly scope: string;
   readonly createdAt = wallMs();
-  /** On the monotonic clock. */
-  usedMs = monotonicMs();
-  readonly #house: SessionHouse;
-  readonly #succession: Succession;
-  readonly #queue = new SessionQueue();
-  readonly #onUse: (session: Session) => Promise<void>;
-  readonly #onClose: (session: Session) => void;
-  #running: SessionCommand | undefined;
-  /** What the call that has its turn comes to. */
+  readonly #options: NewSession;
+  readonly #deps: SessionDeps;
+  readonly #lineage: SessionLineage;
+  readonly #queue = new Semaphore(1);
+  readonly #backgroundStarts: BackgroundStarts;
+  #usedMs = monotonicMs();
+  #run: CommandRun | undefined;
+  /** The result of the call that has its turn. */
   #result: Promise<unknown> | undefined;
-  /** The directory named last, by whoever created the session or by a call. */
-  #named: string | undefined;
-  #closed = false;
-  readonly #inheritances = new Inheritances();
+  #isClosed = false;
 
-  constructor(
-    options: SessionOptions & {
-      readonly id: string;
-      readonly house: SessionHouse;
-      /** Before it needs a bash. */
-      readonly onUse: (session: Session) => Promise<void>;
-      readonly onClose: (session: Session) => void;
-    },
-  ) {
-    const { id, house } = options;
-    checkWorkingDir(options.workingDir, house.allowedRoots);
-    checkProfile(options.profile);
+  constructor(options: NewSession) {
+    const { id, deps, scope = "default" } = options;
+    checkWorkingDir(options.workingDir, deps.allowedRoots);
     this.id = id;
-    this.scope = options.scope ?? "default";
-    this.#house = house;
-    this.#onUse = options.onUse;
-    this.#onClose = options.onClose;
-    // One that goes on elsewhere was told of no directory here yet.
-    this.#named = options.named ?? (options.saved ? undefined : options.workingDir);
-    this.#succession = new Succession(house, id, { ...options, scope: this.scope });
+    this.scope = scope;
+    this.#options = options;
+    this.#deps = deps;
+    this.#lineage = new SessionLineage(deps, id, options);
+    this.#backgroundStarts = new BackgroundStarts({
+      deps,
+      lineage: this.#lineage,
+      id,
+      scope,
+      takeTurn: () => this.#queue.take(),
+      anyBash: () => this.#anyBash(),
+    });
   }
 
   /** Where the next command runs. */
   get cwd(): string {
-    return this.#succession.cwd;
+    return this.#lineage.directory.cwd;
   }
 
-  /** The state that changes what its next command means; null before the first command. */
+  /** The state that changes the meaning of the next command; null before the first command. */
   get meaning(): SessionFacts | null {
-    return this.#succession.meaning?.facts ?? null;
+    return this.#lineage.meaning?.facts ?? null;
   }
 
   get isBusy(): boolean {
-    return this.#queue.isBusy;
+    return this.#queue.isHeld;
   }
 
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#isClosed;
   }
 
-  /** Whether a bash waits, or will in a moment. A session that rests has none. */
+  /** Whether it has a bash, or one is being started. An idle session may have none. */
   get hasBash(): boolean {
-    return this.#succession.hasBash;
+    return this.#lineage.hasBash;
   }
 
-  /** Runs a command when those before it have ended. Its endings are values; what is thrown, was not run. */
-  async run(command: string, options: RunOptions = {}): Promise<SessionResult> {
-    checkCommand(command);
-    checkTimeout(options.timeoutMs);
-    const env = this.#checkedEnv(options.env);
-    if (options.workingDir !== undefined) checkWorkingDir(options.workingDir, this.#house.allowedRoots);
-    const { release } = holdEventLoop();
-    try {
-      const leave = await this.#queue.take(options.onWait, options.signal);
-      try {
-        this.#checkOpen();
-        const done = await options.onTurn?.(this.directoryFor(options.workingDir));
-        try {
-          // It may have been closed while a person was asked.
-          this.#checkOpen();
-          if (!this.hasBash) await this.#onUse(this);
-          const plan = { command, workingDir: this.directoryFor(options.workingDir) };
-          return await tellingOf(this.#house.events, this, plan, () =>
-            this.#runNow(command, { ...options, env }),
-          );
-        } finally {
-          done?.();
-        }
-      } finally {
-        leave();
-      }
-    } finally {
-      release();
-    }
+  /** When it was last used, on the monotonic clock. */
+  get usedMs(): number {
+    return this.#usedMs;
   }
 
-  /** Where a call runs that names this directory: another one than the last call named, or where the session is. */
+  /** Where a call runs that names this directory: there, unless the last call named it, too. */
   directoryFor(workingDir: string | undefined): string {
-    return workingDir === undefined || workingDir === this.#named ? this.#succession.directory : workingDir;
+    return this.#lineage.directoryFor(workingDir);
   }
 
-  /** Starts a shell that runs on its own, with the session's directory, exports and functions of now. */
-  async start(
-    command: string,
-    { env: given, workingDir, durable = false, timeoutMs }: StartOptions = {},
-  ): Promise<ShellProcess> {
+  /** Runs a command after the commands before it. Every ending is returned as a value. If this throws, the command did not run. */
+  async run(command: string, options: RunOptions = {}, turn?: Turn): Promise<SessionResult> {
+    using ownTurn = turn ? undefined : await this.takeTurn(command, options);
+    const { env = {}, directory: workingDir = "" } = turn ?? ownTurn ?? {};
+    // A person may have been asked since the turn was taken.
     this.#checkOpen();
-    const env = this.#checkedEnv(given);
-    const named = workingDir !== undefined && workingDir !== this.#named;
-    const options = {
-      command,
-      workingDir: named ? workingDir : nearestDirectory(this.#succession.directory),
-      scope: this.scope,
-      session: this.id,
-      durable,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    };
-    // Nothing else may keep this process up while the bash tells its state.
-    const { release } = holdEventLoop();
+    if (!this.hasBash) await this.#options.onUse(this);
+    // A command has no id of its own: the id of the session stands for it.
+    const emitted = { id: this.id, scope: this.scope, session: this.id };
+    this.#deps.events.emit("start", { ...emitted, command, workingDir, durable: false });
+    this.#usedMs = monotonicMs();
+    const running = this.#runInBash(command, { ...options, env });
+    this.#result = running;
     try {
-      if (this.#succession.awaitsProfile) await this.#beBorn();
-      const { state, missing } = await this.#succession.savedState();
-      const file = state === undefined ? undefined : await this.#writeInheritance(state, env);
-      const shell = await this.#house.createShell({
-        ...options,
-        workspace: this.#succession.workspace,
-        ...(file === undefined ? {} : { inherits: file }),
-        env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },
+      const result = await running;
+      const { outcome, exitCode, durationMs } = result;
+      const signal = outcome && "signal" in outcome ? (outcome.signal ?? null) : null;
+      // A command that continues in the background ends as that shell.
+      if (!result.shell)
+        this.#deps.events.emit("end", {
+          ...emitted,
+          status: statusOf(outcome),
+          exitCode,
+          signal,
+          durationMs,
+        });
+      return result;
+    } finally {
+      this.#result = undefined;
+      this.#run = undefined;
+      this.#usedMs = monotonicMs();
+    }
+  }
+
+  /** Checks the call, then waits for the commands before it. */
+  async takeTurn(command: string, options: RunOptions = {}): Promise<Turn> {
+    const { timeoutMs, workingDir, signal, onWait } = options;
+    const env = options.env ? checkedEnv(options.env) : {};
+    checkStart({ command, timeoutMs, workingDir }, this.#deps.allowedRoots);
+    const hold = holdEventLoop();
+    let lease: Disposable | undefined;
+    try {
+      lease = await this.#queue.take({
+        signal,
+        abortError: abortedInQueue,
+        onWait: (waiting) => onWait?.(waiting + 1),
       });
-      if (file !== undefined) this.#inheritances.give(file, shell);
-      if (!durable) this.#succession.track(shell);
-      shell.remark(...staleStartNotes(missing));
-      if (state !== undefined)
-        shell.remark(...uninheritedNotes(await uninheritedBy(shell, state, this.#succession.nonce)));
-      return shell;
-    } finally {
-      release();
+      this.#checkOpen();
+      const directory = this.directoryFor(workingDir);
+      return { env, directory, meaning: this.meaning, [Symbol.dispose]: leave(hold, lease) };
+    } catch (error) {
+      leave(hold, lease)();
+      throw error;
     }
   }
 
-  /** What it leaves to a session of its name in another process; undefined while there is nothing yet. */
+  /** Starts a shell of its own with the current directory, exports and functions of the session. */
+  async start(command: string, options: StartOptions = {}): Promise<ShellProcess> {
+    this.#checkOpen();
+    using _hold = holdEventLoop();
+    return await this.#backgroundStarts.start(command, options);
+  }
+
+  /** The state for a session of the same name in another process; undefined before the first command. */
   async save(): Promise<SavedSession | undefined> {
-    const { release } = holdEventLoop();
-    try {
-      return await this.#succession.save();
-    } finally {
-      release();
-    }
+    using _hold = holdEventLoop();
+    return await this.#lineage.save();
   }
 
-  /** As Ctrl-C to the command that runs. Tells whether there was one. */
+  /** Like Ctrl-C to the command that runs. Returns whether there was one. */
   async interrupt(): Promise<boolean> {
-    const running = this.#running;
-    const { release } = holdEventLoop();
-    try {
-      await running?.interrupt();
-    } finally {
-      release();
-    }
-    return running !== undefined;
+    const run = this.#run;
+    if (!run?.isRunning) return false;
+    using _hold = holdEventLoop();
+    await run.interrupt();
+    return true;
   }
 
-  /** Ends everything it has running and starts anew, where it was born and with nothing of its state. */
+  /** Kills everything it has running. Its next bash starts in its first directory, without any state. */
   async restart(): Promise<KillReport> {
     this.#checkOpen();
-    const { release } = holdEventLoop();
-    try {
-      const turn = this.#queue.takeFirst();
-      this.#succession.willStartAnew = true;
-      await this.#running?.kill({ kind: "killed", detail: "restart()" });
-      const leave = await turn;
-      try {
-        const report = await this.#succession.endAll(
-          { kind: "killed", detail: "restart()" },
-          this.#house.killGraceMs,
-        );
-        this.#succession.reset();
-        this.#named = this.#succession.cwd;
-        return report;
-      } finally {
-        leave();
-      }
-    } finally {
-      release();
-    }
+    using _hold = holdEventLoop();
+    const turn = this.#queue.take({ isFirst: true });
+    this.#lineage.announceReset();
+    const cause = { kind: "killed", detail: "restart()" } as const;
+    await this.#run?.kill(cause);
+    using _turn = await turn;
+    const report = await this.#lineage.endAll(cause, this.#deps.killGraceMs);
+    this.#lineage.reset();
+    return report;
   }
 
-  /** Lets its bash go and keeps its state; the next command gets a new one. What it left running lives on. */
+  /** Ends its bash, but neither its leftover processes nor its state: the next command gets a new bash. */
   async rest(): Promise<void> {
-    const { bash } = this.#succession;
+    const lineage = this.#lineage;
+    const { bash } = lineage;
     if (!bash || this.isBusy) return;
-    const leave = await this.#queue.take();
-    try {
-      bash.finish();
-      const { kind } = await bash.shell.waitUntil({ exit: true }, this.#house.killGraceMs);
-      if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
-      this.#succession.end(bash, this.#succession.number);
-      await bash.close();
-    } finally {
-      leave();
-    }
+    using _turn = await this.#queue.take();
+    bash.finish();
+    const { kind } = await bash.shell.waitUntil({ exit: true }, this.#deps.killGraceMs);
+    if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
+    lineage.retire(bash);
+    await bash.close();
   }
 
   /** Ends it with everything it ever started. */
   async close({
     by = "the end of its session",
-    graceMs = this.#house.killGraceMs,
+    graceMs = this.#deps.killGraceMs,
   }: {
     readonly by?: string;
     readonly graceMs?: number;
   } = {}): Promise<KillReport> {
-    if (this.#closed) return { signalled: [], survivors: [] };
-    this.#closed = true;
-    this.#onClose(this);
-    const { release } = holdEventLoop();
-    try {
-      this.#succession.seal();
-      const cause = { kind: "killed", detail: by } as const;
-      const report = await this.#succession.endAll(cause, graceMs, this.#result);
-      this.#succession.close();
-      this.#inheritances.removeAll();
-      return report;
-    } finally {
-      release();
-    }
+    if (this.#isClosed) return { signalled: [], survivors: [] };
+    this.#isClosed = true;
+    this.#options.onClose(this);
+    using _hold = holdEventLoop();
+    this.#lineage.seal();
+    const report = await this.#lineage.endAll({ kind: "killed", detail: by }, graceMs, this.#result);
+    this.#backgroundStarts.removeFiles();
+    return report;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  async #runNow(command: string, options: RunOptions): Promise<SessionResult> {
-    const succession = this.#succession;
-    const { workingDir } = options;
-    let changeTo = succession.goBack ? succession.cwd : undefined;
-    succession.goBack = false;
-    if (workingDir !== undefined && workingDir !== this.#named) {
-      this.#named = workingDir;
-      changeTo = workingDir;
+  /** Bash may be found dead, or die before it has read the command: then the next one takes it. */
+  async #runInBash(command: string, options: RunOptions): Promise<SessionResult> {
+    const lineage = this.#lineage;
+    const changeTo = lineage.directory.takeChange(options.workingDir);
+    const notes: string[] = [];
+    let restarted = false;
+    for (let tries = 0; tries < 3; tries++) {
+      const { bash, died } = await lineage.current(notes);
+      if (died) notes.push(note.foundDeadNote(died.shell.outcome), ...note.staleNotes(lineage.missing));
+      restarted ||= died !== undefined;
+      const context = { deps: this.#deps, lineage, bash, command, options, changeTo, notes };
+      this.#run = new CommandRun(context, restarted);
+      const result = await this.#run.result();
+      if (result) return result;
+      restarted = true;
+      if (bash.isReady) {
+        notes.push(note.foundDeadNote(bash.shell.outcome));
+        continue;
+      }
+      lineage.forgetState();
+      notes.push(note.failedToStartNote(bash.options.profile));
     }
-    this.usedMs = monotonicMs();
-    const place = {
-      house: this.#house,
-      succession,
-      changeTo,
-      onRunning: (running: SessionCommand | undefined) => {
-        this.#running = running;
-      },
-    };
-    const result = runInSession(place, command, options);
-    this.#result = result;
-    try {
-      return await result;
-    } finally {
-      this.#result = undefined;
-      this.usedMs = monotonicMs();
-    }
-  }
-
-  #checkedEnv(env: Readonly<Record<string, string>> | undefined): Record<string, string> {
-    if (!env) return {};
-    checkSettable(env);
-    return buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env }).env;
+    throw new NacreError(
+      "spawn_failed",
+      "The session's bash dies before it takes a command. Is something killing bash?",
+    );
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new NacreError("invalid_input", `The session ${this.id} has been closed.`);
+    if (this.#isClosed) throw new NacreError("invalid_input", `The session ${this.id} has been closed.`);
   }
 
-  /** What its profile gives is part of its state. */
-  async #beBorn(): Promise<void> {
-    const leave = await this.#queue.take();
-    try {
-      await this.#onUse(this);
-      const { bash } = await this.#succession.current([]);
-      await bash.birth();
-    } finally {
-      leave();
-    }
-  }
-
-  async #writeInheritance(state: string, env: Readonly<Record<string, string>>): Promise<string> {
-    const { nonce } = this.#succession;
-    if (!this.hasBash) await this.#onUse(this);
-    const { bash } = await this.#succession.current([]);
-    const baseNames = Object.keys(this.#house.environment.env);
-    const isSandboxed = await this.#house.confiner.isEnforced(this.#succession.workspace);
-    const reportTo = stateFile(isSandboxed ? SESSION_NAMES.scratch : ".", INHERITED_NUMBER);
-    const script = inheritanceScript(state, nonce, baseNames, env, reportTo);
-    return this.#inheritances.write(bash.started.files.dir, script);
+  /** A bash, not necessarily one that is ready. */
+  async #anyBash(): Promise<SessionBash> {
+    if (!this.hasBash) await this.#options.onUse(this);
+    return (await this.#lineage.current([])).bash;
   }
 }
 
-function checkProfile(profile: string | undefined): void {
-  if (profile === undefined || profile === LOGIN_PROFILE) return;
-  try {
-    accessSync(fsPath(profile), constants.R_OK);
-  } catch {
-    throw new NacreError("invalid_input", `The session's profile cannot be read: ${shownPath(profile)}`);
-  }
+function leave(hold: EventLoopHold, lease: Disposable | undefined): () => void {
+  return () => {
+    lease?.[Symbol.dispose]();
+    hold.release();
+  };
+}
+
+function abortedInQueue(): NacreError {
+  return new NacreError("aborted", "The call was cancelled before its turn came; the command was not run.");
 }

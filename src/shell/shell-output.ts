@@ -1,8 +1,8 @@
 // The output of one shell: the files it is in, the position of each reader, and live reading.
 import { Cursor, sizeOf } from "../engine/cursor.ts";
-import { holdEventLoop } from "../engine/event-loop-hold.ts";
-import { writtenBy } from "../engine/logger.ts";
+import { writtenBy } from "../engine/logger-count.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
+import { holdEventLoop } from "../support/event-loop-hold.ts";
 import {
   type Followed,
   followBytes,

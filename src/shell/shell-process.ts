@@ -2,13 +2,13 @@
 // shells; shell-life.ts decides how one ended, shell-output.ts reads its output.
 import type { Confinement } from "../engine/confinement.ts";
 import type { Cause, ExitRecord } from "../engine/end-record.ts";
-import { holdEventLoop } from "../engine/event-loop-hold.ts";
 import type { ShellScope } from "../engine/process-scope.ts";
 import { isSameProcess, isStopped, type ProcessRef } from "../engine/process-table.ts";
 import { continueShim } from "../engine/signals.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
+import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";
 import type { Followed, OutputBytes, OutputPiece, StreamName } from "./follow-output.ts";
 import { interruptCommand } from "./interrupt.ts";

@@ -6,10 +6,9 @@ import { buildEnvironment } from "../environment/environment.ts";
 import { environmentTooLarge } from "../environment/environment-size.ts";
 import { wallMs } from "../support/clock.ts";
 import { DURABLE_DEADLINE_MS } from "../support/limits.ts";
-import { checkCommand, checkSettable, checkTimeout } from "./check-start.ts";
+import { checkSettable, checkStart } from "../support/start-checks.ts";
 import type { Confiner } from "./confiner.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
-import { checkWorkingDir } from "./working-dir.ts";
 
 export interface StartSurroundings {
   readonly confiner: Confiner;
@@ -24,9 +23,7 @@ export async function planStart(
   { confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartSurroundings,
 ): Promise<Omit<StartPlan, "onExit">> {
   const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
-  checkCommand(command);
-  checkTimeout(options.timeoutMs);
-  checkWorkingDir(workingDir, allowedRoots);
+  checkStart({ command, workingDir, timeoutMs: options.timeoutMs }, allowedRoots);
   const variables = checkedVariables(options.env ?? {}, environment);
   const confined = await confiner.forScript({ ...options, workspace: options.workspace });
   return {

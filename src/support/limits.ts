@@ -337,7 +337,7 @@ export const LINKS_MAX_COUNT = 40;
 /** sandbox/: parts of submodules' repositories that are guarded. */
 export const GIT_MODULES_MAX_COUNT = 256;
 /** shell/: files of output that one bash of a sandboxed session can have; the next one's are numbered from there. */
-export const WORLD_FILES_COUNT = 1_000_000;
+export const SANDBOX_FILES_COUNT = 1_000_000;
 /** sandbox/: names below one directory from which on it is listed once instead of asking for each. */
 export const CREDENTIAL_LISTING_MIN_COUNT = 24;
 /** sandbox/: homes of other users in which credentials are masked; their own permissions protect them, too. */

@@ -1,9 +1,10 @@
 // Refuses options that make no sense, before anything is started: one error that names the option and the fix.
-import { isWithinRoots } from "../shell/working-dir.ts";
+
 import { NacreError } from "../support/errors.ts";
 import { MAX_TIMEOUT_MS } from "../support/limits.ts";
 import { nearest } from "../support/nearest.ts";
 import { shownPath } from "../support/path-text.ts";
+import { isWithinRoots } from "../support/start-checks.ts";
 import type { ToolkitOptions } from "./toolkit-options.ts";
 import {
   absolutePath,

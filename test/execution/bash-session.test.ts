@@ -68,7 +68,7 @@ describe("the next call", () => {
       output: "last words\n",
       metadata: { exit_code: 3, restarted: true },
     });
-    expect(ended.notes.join()).toContain("A new one goes on with the directory, variables");
+    expect(ended.notes.join()).toContain("A new one continues with the directory, variables");
     expect((await bash("echo $x")).output).toBe("kept\n");
   });
 

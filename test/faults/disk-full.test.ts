@@ -213,7 +213,9 @@ describe("in a session", () => {
     await host.ask("sessionSaved");
     const ended = await host.inSession("exit 4");
     expect(ended.exitCode).toBe(4);
-    expect(ended.notes).toContainEqual(expect.stringMatching(/what the 2 commands before this one changed/));
+    expect(ended.notes).toContainEqual(
+      expect.stringMatching(/the changes of the 2 commands before this one/),
+    );
     await host.ask("removeFile", { path: filler });
     expect(await host.inSession("echo [$A] [$B] [$C]; D=4")).toMatchObject({ out: "[1] [] []\n" });
     await host.ask("sessionSaved");

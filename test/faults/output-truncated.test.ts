@@ -115,7 +115,7 @@ describe("a session's output file", () => {
     "%s, by the command or between two commands, is put back, and the result says so",
     async (_what, act, command) => {
       const place = openSession(shells);
-      const said = expect.stringMatching(/^Files in .* had been removed or replaced\. They were put back/);
+      const said = expect.stringMatching(/^Files in .* had been removed or replaced\. They were restored/);
       const first = await files(place);
       expect(await place.run(`echo before; ${command(first.stdout)}; echo after; (exit 6)`)).toMatchObject({
         exitCode: 6,

@@ -38,7 +38,7 @@ test("a logger that is killed costs output, is told of, and is replaced", async 
   const { stdout } = await place.run("echo a");
   process.kill(writerOf(stdout.path), "SIGKILL");
   const hit = await place.run("/bin/echo b; echo code $? >&2");
-  expect(hit.notes.join()).toMatch(/logger lost|new one goes on/);
+  expect(hit.notes.join()).toMatch(/logger lost|new one continues/);
   expect(await place.run("echo c")).toMatchObject({ exitCode: 0, out: "c\n" });
 });
 
@@ -123,7 +123,7 @@ test("the spool directory may lose the saved state", async () => {
   for (const path of files()) unlinkSync(path);
   const end = await place.run("exit 3");
   expect(end.exitCode).toBe(3);
-  expect(end.notes.join()).toContain("nothing else of its state could be kept");
+  expect(end.notes.join()).toContain("the rest of its state is lost");
   expect(await place.run(`echo \${x-none} $PWD`)).toMatchObject({ out: "none /\n", exitCode: 0 });
 });
 

@@ -13,7 +13,7 @@ const shells = { manager, directory };
 const UNREADABLE = "f() { cat <<X\n}\nzz () \n{ \n    :\n}\nX\n}\nzz() { echo zz; }";
 const KEPT = "export V=kept; also() { echo $V; }; shopt -s nullglob";
 const NAMED = expect.stringMatching(
-  /^Not inherited from the session, .*: function f, function zz\. Everything else/,
+  /^Not inherited from the session, .*: function f, function zz\. All other functions/,
 );
 
 async function pidOf({ run }: TestSession): Promise<number> {
@@ -81,7 +81,7 @@ describe("a background shell", () => {
     process.kill(pid, "SIGSTOP");
     const shell = await place.session.start("echo $V");
     expect(shell.remarks).toEqual([
-      expect.stringMatching(/what the last command changed: .*bash took longer than \d+ ms/),
+      expect.stringMatching(/the changes of the last command, .*bash took longer than \d+ ms/),
     ]);
     await shell.wait(20_000);
     expect(shell.getAllOutput()).toBe("old\n");

@@ -98,7 +98,7 @@ test("a command that removes the state directory itself keeps its output and exi
   await bash("v=kept");
   const inSession = await bash(command);
   expect(inSession).toMatchObject({ output: "before\nafter\n", metadata: { exit_code: 6 } });
-  expect(inSession.notes.join("\n")).toContain("had been removed. It was made again");
+  expect(inSession.notes.join("\n")).toContain("had been removed. It was created again");
   expect((await bash("echo $v")).output).toBe("kept\n");
   const alone = await call("bash", { command });
   expect(alone).toMatchObject({ output: "before\nafter\n", metadata: { exit_code: 6 } });
@@ -111,7 +111,7 @@ test("a session whose bash dies after its saved state was removed says that noth
   const ended = await bash(`${removing(manager.root.path)}; echo last; kill -9 $$`);
   expect(ended.output).toBe("last\n");
   expect(ended.metadata).toMatchObject({ exit_code: 137, restarted: true });
-  expect(ended.notes.join("\n")).toContain("nothing else of its state could be kept");
+  expect(ended.notes.join("\n")).toContain("the rest of its state is lost");
   expect((await bash("echo [$v]")).output).toBe("[]\n");
 });
 

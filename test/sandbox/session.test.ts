@@ -70,8 +70,10 @@ describeSandboxed("a sandboxed session", () => {
   test("nor among what a command left that took so long that pids no longer tell who is new", async () => {
     const number = new Mark().next();
     const { run } = open();
-    const { remains } = await run(`sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`);
-    const started = remains?.started as StartedShell;
+    const { leftoverShell } = await run(
+      `sleep ${number} & while [[ $(</proc/$!/comm) != sleep ]]; do :; done`,
+    );
+    const started = leftoverShell?.started as StartedShell;
     const which = { pidsBefore: NO_PIDS, number: 1, output: { isHeldBy: () => false } };
     const { processes } = await leftoversOfCommand({ leftoversOf: findLeftovers }, started, which);
     expect(processes.map(({ command }) => command)).toEqual([`sleep ${number}`]);
@@ -79,8 +81,8 @@ describeSandboxed("a sandboxed session", () => {
 
   test("is known to live on when one of its bashes has ended: what is in it is not about to go", async () => {
     const { run } = open();
-    const { remains } = await run(`sleep ${new Mark().next()} & exit`);
-    const { pid, startTime } = remains?.started.sandbox ?? { pid: 0, startTime: "" };
+    const { leftoverShell } = await run(`sleep ${new Mark().next()} & exit`);
+    const { pid, startTime } = leftoverShell?.started.sandbox ?? { pid: 0, startTime: "" };
     expect(isSameProcess(pid, startTime)).toBe(true);
   });
 

@@ -4,8 +4,7 @@ import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { Logger } from "../../src/engine/logger.ts";
-import { drain } from "../../src/session/drain.ts";
+import { drain, Logger } from "../../src/session/logger.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();

@@ -146,7 +146,7 @@ describe("a directory whose name is not UTF-8", () => {
     mkdirSync(fsPath(dir));
     const result = await run("touch x; ls");
     expect(result).toMatchObject({ out: "x\n", cwd: dir });
-    expect(result.notes).toEqual([expect.stringContaining("made again")]);
+    expect(result.notes).toEqual([expect.stringContaining("created again")]);
   });
 
   test("that another process has renamed is known by its new name", async () => {

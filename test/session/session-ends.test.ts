@@ -37,7 +37,7 @@ describe.each([
     const before = await run(CHECK);
     const end = await run(command);
     expect(end).toMatchObject({ exitCode: code, restarted: true, cwdChanged: false, leftovers: [] });
-    expect(end.notes).toEqual([expect.stringContaining("new one goes on")]);
+    expect(end.notes).toEqual([expect.stringContaining("new one continues")]);
     const after = await run(CHECK);
     expect(after).toMatchObject({ exitCode: 0, err: "", restarted: false, notes: [] });
     expect(after.out).toBe(before.out);

@@ -29,9 +29,9 @@ test("what cannot be given the number of a command is named all the same", async
   onTestFinished(() => void child.kill());
   await once(child, "spawn");
   const { manager, run } = openSession(shells, { containment: "best-effort" });
-  const { remains } = await run(`sleep 300 & ${BECOME}; exit`);
+  const { leftoverShell } = await run(`sleep 300 & ${BECOME}; exit`);
   expect(manager.containment).toBe("best-effort");
-  const bash = remains?.started as StartedShell;
+  const bash = leftoverShell?.started as StartedShell;
   const found = { pid: child.pid ?? -1, startTime: "", group: 1, command: "sleep 300" };
   const which = { pidsBefore: NO_PIDS, number: 7, output: { isHeldBy: () => false } };
   const { processes } = await leftoversOfCommand({ leftoversOf: async () => [found] }, bash, which);
@@ -43,8 +43,8 @@ test("a command that ends its bash names what it leaves, too, and that can be en
   const result = await run(`sleep 300 & ${BECOME}; echo $!; exit 3`);
   const pid = Number(result.out);
   expect(result).toMatchObject({ exitCode: 3, restarted: true, leftovers: [{ pid, command: "sleep 300" }] });
-  expect(result.remains).toMatchObject({ exitCode: 3, isRunning: false, command: result.command });
-  expect(await result.remains?.kill()).toMatchObject({ survivors: [] });
+  expect(result.leftoverShell).toMatchObject({ exitCode: 3, isRunning: false, command: result.command });
+  expect(await result.leftoverShell?.kill()).toMatchObject({ survivors: [] });
   await eventually(() => expect(isAlive(pid)).toBe(false));
 });
 
@@ -54,15 +54,15 @@ test("what a command leaves can be ended alone; its output is told apart", async
   const quiet = await run("sleep 300 >/dev/null 2>&1 & echo quiet $!");
   const loud = await run("sleep 301 & echo loud $!");
   await run("echo noise");
-  expect(quiet.remains?.getAllOutput()).toBe(quiet.out);
-  expect(loud.remains?.getAllOutput()).toBe(loud.out);
-  expect(manager.getShell(quiet.remains?.id ?? "")).toBe(quiet.remains);
+  expect(quiet.leftoverShell?.getAllOutput()).toBe(quiet.out);
+  expect(loud.leftoverShell?.getAllOutput()).toBe(loud.out);
+  expect(manager.getShell(quiet.leftoverShell?.id ?? "")).toBe(quiet.leftoverShell);
   const [one, two] = [quiet, loud].map(({ out }) => Number(out.split(" ")[1]));
-  const { signalled, survivors } = (await quiet.remains?.kill()) ?? {};
+  const { signalled, survivors } = (await quiet.leftoverShell?.kill()) ?? {};
   expect([signalled?.map(({ pid }) => pid), survivors]).toEqual([[one], []]);
   expect(isAlive(two ?? 0)).toBe(true);
   expect(await run("echo same bash")).toMatchObject({ restarted: false });
-  if (quiet.remains) manager.forget(quiet.remains);
+  if (quiet.leftoverShell) manager.forget(quiet.leftoverShell);
   expect(await run("jobs -r | wc -l")).toMatchObject({ out: "1\n", restarted: false });
 });
 

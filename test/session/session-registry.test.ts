@@ -130,7 +130,7 @@ test("restart ends everything and starts where the session was born, with nothin
   expect(await running).toMatchObject({
     outcome: { kind: "killed", by: "restart()" },
     restarted: true,
-    notes: [expect.stringContaining("nothing of its state")],
+    notes: [expect.stringContaining("with clean state")],
   });
   expect(isAlive(job)).toBe(false);
   expect(await say(`echo \${x-none}; pwd`)).toBe(`none\n${dir}`);

@@ -6,7 +6,7 @@ const BYTES = Buffer.from(
   "b\0t.1\0A\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0A\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0checkwinsize\0\n",
 );
 const REPORTS: readonly Report[] = [
-  { kind: "born", token: "t.1", expandsAliases: true },
+  { kind: "ready", token: "t.1", expandsAliases: true },
   {
     kind: "ran",
     token: "t.1",

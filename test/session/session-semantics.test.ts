@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { renumberLines } from "../../src/session/session-lines.ts";
+import { renumberLines } from "../../src/execution/bash-result.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 

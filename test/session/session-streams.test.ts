@@ -111,7 +111,7 @@ test("what a leftover prints later, and files that a result has named, stay afte
   const file = named.fileOf("stdout");
   for (let count = 0; count < 80; count++) await run("seq 10000");
   expect(readFileSync(file, "utf8")).toMatch(/^1\n2\n[\s\S]*\n10000\n$/);
-  expect(existsSync(left.remains?.outputFiles.stdout ?? "")).toBe(true);
+  expect(existsSync(left.leftoverShell?.outputFiles.stdout ?? "")).toBe(true);
   await run("kill $(cat pid)");
   await session.close();
 }, 60_000);

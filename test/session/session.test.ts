@@ -200,7 +200,7 @@ describe("where it runs", () => {
     await run("mkdir c; cd c");
     rmSync(join(dir, "c"), { recursive: true });
     mkdirSync(join(dir, "c"));
-    expect((await run("touch x; ls")).notes).toEqual([expect.stringContaining("made again")]);
+    expect((await run("touch x; ls")).notes).toEqual([expect.stringContaining("created again")]);
     expect(readdirSync(join(dir, "c"))).toEqual(["x"]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CAUSE_KINDS, type Cause, type ExitRecord } from "../../src/engine/end-record.ts";
-import { bashRecord } from "../../src/session/published.ts";
+import { bashRecord } from "../../src/session/detached-bash.ts";
 import { codeOf, decideOutcome, describeOutcome, type Outcome, signalOf } from "../../src/shell/outcome.ts";
 
 const exit = (code: number): ExitRecord => ({ ...bashRecord({ exitCode: code }), endedUptimeMs: 1 });

@@ -6,7 +6,7 @@ import { NO_PIDS } from "../../src/engine/pids-since.ts";
 import { readStat } from "../../src/engine/process-table.ts";
 import type { StartedShell } from "../../src/engine/started-shell.ts";
 import { StateRoot } from "../../src/engine/state-dir.ts";
-import { bashRecord } from "../../src/session/published.ts";
+import { bashRecord } from "../../src/session/detached-bash.ts";
 import { ShellLife } from "../../src/shell/shell-life.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 import { metaOf } from "../fixtures/metas.ts";

@@ -1,6 +1,7 @@
 // `nacre run --json`: the result of the tool as one flat JSON object; the exit code is the command's.
-import { checkWorkingDir } from "../../shell/working-dir.ts";
+
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../support/limits.ts";
+import { checkWorkingDir } from "../../support/start-checks.ts";
 import type { ToolResult } from "../../tool/result.ts";
 import { createToolkit, type Toolkit } from "../../toolkit.ts";
 import type { CliIo } from "../cli-io.ts";

@@ -1,12 +1,12 @@
 // `nacre run`: one command, in one of three forms: streamed through, as a JSON result, or in the background.
 import { resolve } from "node:path";
 import { dryRunLine } from "../../execution/admission.ts";
-import { checkWorkingDir } from "../../shell/working-dir.ts";
 import {
   MODE_BACKGROUND_TIMEOUT_MS,
   MODE_DEFAULT_TIMEOUT_MS,
   MODE_SLOW_TIMEOUT_MS,
 } from "../../support/limits.ts";
+import { checkWorkingDir } from "../../support/start-checks.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";

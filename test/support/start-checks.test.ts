@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkCommand, checkSettable, checkTimeout } from "../../src/shell/check-start.ts";
+import { checkCommand, checkSettable, checkTimeout } from "../../src/support/start-checks.ts";
 
 test("a command may hold anything but NUL", () => {
   expect(() => checkCommand("é\n\t\x01 # whatever")).not.toThrow();

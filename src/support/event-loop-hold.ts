@@ -1,6 +1,6 @@
 // Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not: they are
 // unreferenced, so that an idle program can exit.
-import { TIMER_MAX_MS } from "../support/limits.ts";
+import { TIMER_MAX_MS } from "./limits.ts";
 
 let holders = 0;
 let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkWorkingDir } from "../../src/shell/working-dir.ts";
+import { checkWorkingDir } from "../../src/support/start-checks.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();

@@ -1,7 +1,12 @@
-// The saved state of a session in its pieces: each function, variable, alias, trap and option on its own, so that one
-// that bash cannot read back takes no other with it. Bytes as latin1. Pure.
-import { disabledBuiltins, piecesOf } from "./bash-pieces.ts";
-import { markOf, type StatePart } from "./session-harness.ts";
+// Splits the saved state of a session into pieces: one function, variable, alias, trap or option each. Also splits what
+// bash prints about itself (`declare -p`, `alias -p`, `trap -p`). Bytes as latin1, or text. Pure.
+
+export type StatePart = "options" | "functions" | "bodies" | "variables" | "rest" | `end ${number}`;
+
+/** Separates the parts of a saved state: no command can have printed the nonce. */
+export function markOf(nonce: string, part: StatePart): string {
+  return `#nacre ${nonce} ${part}\n`;
+}
 
 export interface VariablePiece {
   readonly flags: string;
@@ -12,11 +17,11 @@ export interface VariablePiece {
 export interface FunctionPiece {
   /** `x` exported, `t` traced. */
   readonly flags: string;
-  /** Everything behind the line with the name. */
+  /** Everything after the line with the name. */
   readonly body: string;
 }
 
-/** By name, but for options. */
+/** Everything but options is listed by name. */
 export interface StatePieces {
   readonly shopts: readonly string[];
   readonly options: readonly string[];
@@ -27,13 +32,13 @@ export interface StatePieces {
   readonly traps: ReadonlyMap<string, string>;
   readonly hashed: ReadonlyMap<string, string>;
   readonly umask: string;
-  /** What `pushd` has put below the directory of now, as the elements of an array; empty for nothing. */
+  /** The directories that `pushd` put below the current one, as the elements of an array; empty if none. */
   readonly directoryStack: string;
-  /** Builtins that are disabled. */
+  /** Builtins. */
   readonly disabled: readonly string[];
 }
 
-// Set by bash itself, each time anew or as it likes: neither restored nor compared.
+// bash sets these itself: they are neither restored nor compared.
 const OF_BASH = new Set(
   (
     "BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_LINENO BASH_MONOSECONDS " +
@@ -44,9 +49,9 @@ const OF_BASH = new Set(
 
 export function statePieces(state: string, nonce: string): StatePieces {
   const part = (from: StatePart, to?: StatePart) => {
-    const mark = markOf({ nonce }, from);
+    const mark = markOf(nonce, from);
     const start = state.indexOf(mark) + mark.length;
-    return state.slice(start, to === undefined ? undefined : state.indexOf(markOf({ nonce }, to), start));
+    return state.slice(start, to === undefined ? undefined : state.indexOf(markOf(nonce, to), start));
   };
   const [shopts = "", options = ""] = part("options", "functions").split("\n");
   const rest = piecesOf(part("rest"));
@@ -64,7 +69,7 @@ export function statePieces(state: string, nonce: string): StatePieces {
   };
 }
 
-/** Without the first element, which is the directory of now. */
+/** Without the first element, which is the current directory. */
 function directoryStackIn(pieces: readonly string[]): string {
   const piece = pieces.find((one) => /^declare -a\S* DIRSTACK=/.test(one)) ?? "";
   return DIRECTORY_STACK.exec(piece)?.[1] ?? "";
@@ -90,7 +95,7 @@ function variablesOf(printed: string, own: string): Map<string, VariablePiece> {
   return found;
 }
 
-/** `names` by `declare -F`, in the order of the bodies by `declare -f`. A body may hold any text, also what looks like the next name. */
+/** `names` from `declare -F` have the order of `bodies` from `declare -f`. A body can contain text that looks like the next name. */
 function functionsOf(names: string, bodies: string): Map<string, FunctionPiece> {
   const found = new Map<string, FunctionPiece>();
   const list = names.split("\n").flatMap((line) => {
@@ -106,7 +111,7 @@ function functionsOf(names: string, bodies: string): Map<string, FunctionPiece> 
   return found;
 }
 
-/** Where the line with a name begins, and what comes after it. bash puts `function` before names that are keywords. */
+/** Where the line with a name begins, and where it ends. bash prints `function` before names that are keywords. */
 function startOf(bodies: string, name: string | undefined, from: number): { header: number; body: number } {
   if (name !== undefined) {
     for (const header of [`${name} () \n`, `function ${name} () \n`]) {
@@ -116,4 +121,53 @@ function startOf(bodies: string, name: string | undefined, from: number): { head
     }
   }
   return { header: bodies.length, body: bodies.length };
+}
+
+/** One declaration, alias or trap each, with its newline. Values contain newlines, inside quotes. */
+export function piecesOf(printed: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < printed.length; ) {
+    const end = endOfPiece(printed, at);
+    pieces.push(printed.slice(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+/** Behind the first newline outside of quotes. */
+function endOfPiece(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    switch (text[at]) {
+      case "\n":
+        return at + 1;
+      case "\\":
+        at++;
+        break;
+      case '"':
+        at = closing(text, at + 1, '"', true);
+        break;
+      case "'":
+        // A backslash escapes in $'…', but not in '…'.
+        at = closing(text, at + 1, "'", text[at - 1] === "$");
+        break;
+    }
+  }
+  return text.length;
+}
+
+function closing(text: string, from: number, quote: string, escapes: boolean): number {
+  let at = from;
+  while (at < text.length && text[at] !== quote) at += escapes && text[at] === "\\" ? 2 : 1;
+  return at;
+}
+
+/** The names in the output of `enable -n`. */
+export function disabledBuiltins(pieces: readonly string[]): string[] {
+  return pieces.flatMap((piece) => /^enable -n (\S+)\n$/.exec(piece)?.[1] ?? []);
+}
+
+/** The text of one word in single quotes, as `alias -p` and `trap -p` print it; undefined if it is anything else. */
+export function unquoted(word: string): string | undefined {
+  if (!/^'(?:[^']|'\\'')*'$/.test(word)) return undefined;
+  return word.slice(1, -1).replaceAll("'\\''", "'");
 }

@@ -1,0 +1,129 @@
+// Starts background shells with the state of their session. Such a shell reads a script at its start, through BASH_ENV.
+// Like a new bash of the session, it then writes its state into its directory, which is compared with the state it was
+// given. Owns the files with these scripts.
+import { unlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
+import { scratchOf } from "../shell/scratch.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
+import { checkedEnv } from "./command-plan.ts";
+import { stateFile } from "./harness-state.ts";
+import { readStateOf, writeScript } from "./saved-states.ts";
+import type { SessionBash } from "./session-bash.ts";
+import { nearestDirectory } from "./session-directory.ts";
+import type { SessionLineage } from "./session-lineage.ts";
+import { staleStartNotes, uninheritedNotes } from "./session-notes.ts";
+import type { SessionDeps, StartOptions } from "./session-options.ts";
+import { INHERITED_NUMBER, inheritanceScript, isAtRisk, notInherited } from "./session-restore.ts";
+
+export interface BackgroundStartsOptions {
+  readonly deps: SessionDeps;
+  readonly lineage: SessionLineage;
+  readonly id: string;
+  readonly scope: string;
+  readonly takeTurn: () => Promise<Disposable>;
+  readonly anyBash: () => Promise<SessionBash>;
+}
+
+export class BackgroundStarts {
+  readonly #options: BackgroundStartsOptions;
+  #given: { readonly file: string; readonly shell: ShellProcess }[] = [];
+  #count = 0;
+
+  constructor(options: BackgroundStartsOptions) {
+    this.#options = options;
+  }
+
+  async start(command: string, options: StartOptions): Promise<ShellProcess> {
+    const { deps, lineage, id, scope } = this.#options;
+    const { workingDir: named, durable = false, timeoutMs } = options;
+    const env = options.env ? checkedEnv(options.env) : {};
+    const { directory, workspace } = lineage;
+    const workingDir = directory.isNew(named) ? named : nearestDirectory(lineage.directoryFor(undefined));
+    if (lineage.awaitsProfile) await this.#sourceProfile();
+    const { state, missing } = await lineage.savedState();
+    const file = state === undefined ? undefined : await this.#write(state, env);
+    const shell = await deps.createShell({
+      command,
+      workingDir,
+      scope,
+      session: id,
+      durable,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      workspace,
+      ...(file === undefined ? {} : { inherits: file }),
+      env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },
+    });
+    if (file !== undefined) this.#given.push({ file, shell });
+    if (!durable) lineage.shells.add(shell);
+    shell.remark(...staleStartNotes(missing));
+    if (state !== undefined)
+      shell.remark(...uninheritedNotes(await uninheritedBy(shell, state, lineage.nonce)));
+    return shell;
+  }
+
+  /** Except those of durable shells, which may be about to read theirs: they are deleted with their directory. */
+  removeFiles(): void {
+    for (const { file, shell } of this.#given) if (!shell.durable) attempt(() => unlinkSync(file));
+  }
+
+  /** The state of a session includes what its profile sets. */
+  async #sourceProfile(): Promise<void> {
+    using _turn = await this.#options.takeTurn();
+    const bash = await this.#options.anyBash();
+    await bash.ready();
+  }
+
+  async #write(state: string, env: Readonly<Record<string, string>>): Promise<string> {
+    const { deps, lineage, anyBash } = this.#options;
+    const { dir } = (await anyBash()).started.files;
+    const isSandboxed = await deps.confiner.isEnforced(lineage.workspace);
+    const reportTo = stateFile(isSandboxed ? SESSION_NAMES.scratch : ".", INHERITED_NUMBER);
+    const baseNames = Object.keys(deps.environment.env);
+    // Ended shells read theirs long ago.
+    this.#given = this.#given.filter(({ file, shell }) => {
+      if (!shell.isRunning) attempt(() => unlinkSync(file));
+      return shell.isRunning;
+    });
+    const file = join(dir, SESSION_NAMES.inherit(++this.#count));
+    writeScript(file, inheritanceScript(state, lineage.nonce, baseNames, env, reportTo), dir);
+    return file;
+  }
+}
+
+/** bash expands BASH_ENV like a word in double quotes. */
+function asBashEnv(path: string): string {
+  return path.replace(/[\\$`]/g, "\\$&");
+}
+
+/** What the shell did not inherit, as text; "unknown" if the shell takes too long to write its state. */
+async function uninheritedBy(
+  shell: ShellProcess,
+  state: string,
+  nonce: string,
+): Promise<string[] | "unknown"> {
+  // Nearly always: do not wait for a shell that cannot fail to inherit.
+  if (!isAtRisk(state, nonce)) return [];
+  const dir = writableDirOf(shell.started);
+  const deadline = monotonicMs() + RESTORE_CHECK_MAX_MS;
+  for (;;) {
+    // Checked before the file is read: what it wrote before its end is in the file then.
+    const { isRunning } = shell;
+    const found = readStateOf(dir, INHERITED_NUMBER, nonce);
+    if (found !== undefined) return notInherited(state, found, nonce);
+    // Its outcome tells why.
+    if (!isRunning) return [];
+    if (monotonicMs() > deadline) return "unknown";
+    await sleep(INHERITANCE_POLL_MS);
+  }
+}
+
+/** A sandboxed shell can write to one directory of ours only. */
+function writableDirOf({ files, meta }: StartedShell): string {
+  return meta.confinement?.driver === "bubblewrap" ? scratchOf(files.dir) : files.dir;
+}

@@ -1,0 +1,250 @@
+// Starts one bash of a session after another: a slot like any other, whose command is a bash that reads its script from
+// this process. Sends it the saved state at once; commands can follow without waiting for it. Owns the sandbox of the
+// session, the number of bashes so far, and which of them may still report.
+import { accessSync, constants } from "node:fs";
+import { uptime } from "node:os";
+import { join } from "node:path";
+import type { Cause, ExitRecord } from "../engine/end-record.ts";
+import type { ShellMeta } from "../engine/meta.ts";
+import { thisProcess } from "../engine/process-table.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
+import { REPORTS_INSIDE } from "../shell/confiner.ts";
+import { endShells } from "../shell/kill.ts";
+import { wallMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import { PROFILE_MAX_MS } from "../support/limits.ts";
+import { fsPath, shownPath } from "../support/path-text.ts";
+import { checkWorkingDir } from "../support/start-checks.ts";
+import { openReports, ScriptChannel } from "./bash-pipes.ts";
+import { onlyCommand } from "./command-processes.ts";
+import { adjustMessage, harnessContext, LOGIN_PROFILE, startMessage } from "./harness-state.ts";
+import { readEnvironmentList, type SavedState, writeScript } from "./saved-states.ts";
+import { SessionBash } from "./session-bash.ts";
+import type { SessionDirectory } from "./session-directory.ts";
+import type { SessionDeps, SessionOptions } from "./session-options.ts";
+import { type Report, ReportReader } from "./session-reports.ts";
+import { putAsideOf, restoreScript } from "./session-restore.ts";
+import { type BashProcess, SessionSandbox } from "./session-sandbox.ts";
+
+export interface StarterOptions extends SessionOptions {
+  readonly id: string;
+  readonly nonce: string;
+}
+
+export class BashStarter {
+  readonly #deps: SessionDeps;
+  readonly #options: StarterOptions;
+  readonly #listening = new Set<SessionBash>();
+  #generation = 0;
+  #sandbox: SessionSandbox | undefined;
+
+  constructor(deps: SessionDeps, options: StarterOptions) {
+    checkProfile(options.profile);
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  /** Whether the profile of the session has not been sourced yet. */
+  get awaitsProfile(): boolean {
+    return this.#generation === 0 && this.#options.profile !== undefined && !this.#options.saved;
+  }
+
+  get isSandboxOpen(): boolean {
+    return this.#sandbox?.isOpen ?? false;
+  }
+
+  /** Resolves when commands can be sent. With a profile, that is when bash has sourced it. `number`: of the command before. */
+  async start(directory: SessionDirectory, number: number, saved: SavedState): Promise<SessionBash> {
+    const isSandboxed = await this.#deps.confiner.isEnforced(this.#options.workingDir);
+    const sandbox = isSandboxed ? await this.#openSandbox(directory) : undefined;
+    if (!sandbox) checkWorkingDir(directory.cwd, undefined);
+    const profile = this.#generation++ === 0 ? this.#options.profile : undefined;
+    const bash = await this.#open({ sandbox, workingDir: directory.cwd, number, saved, profile });
+    this.#listening.add(bash);
+    this.#deps.watch(bash.shell);
+    const restoreFrom = await this.#writeRestoreScript(bash, saved);
+    const profileEnvPath = join(bash.scratch, SESSION_NAMES.profileEnvironment);
+    const { disabled } = bash.state.putAside;
+    const message = { restoreFrom, profile, profileEnvPath, number, disabled };
+    bash.send(startMessage(bash.options.harness, message));
+    if (profile !== undefined) await this.#whenSourced(bash, profileEnvPath, number);
+    // The sandbox and its first process are forked only now: they must not look like leftovers of a command.
+    else if (sandbox) await bash.ready();
+    return bash;
+  }
+
+  /** Ends a bash that still restores its state or sources a profile. */
+  endUnready(cause: Cause): void {
+    for (const bash of this.#listening) if (!bash.isReady) void bash.shell.end(cause, 0);
+  }
+
+  endSandbox(): void {
+    this.#sandbox?.end();
+    this.#sandbox = undefined;
+  }
+
+  /** A bash keeps its sandbox, with jobs and temporary files. The next bash gets a new one. */
+  leaveSandboxTo(bash: SessionBash): void {
+    if (bash.options.sandbox === this.#sandbox) this.#sandbox = undefined;
+  }
+
+  async #open(start: {
+    readonly sandbox: SessionSandbox | undefined;
+    readonly workingDir: string;
+    readonly number: number;
+    readonly saved: SavedState;
+    readonly profile: string | undefined;
+  }): Promise<SessionBash> {
+    const { engine, capBytes } = this.#deps;
+    const { nonce } = this.#options;
+    const { sandbox, workingDir, saved } = start;
+    const token = `${nonce}.${this.#generation}`;
+    let bash: SessionBash | undefined;
+    const onExit = (record: ExitRecord) => bash?.conclude(record);
+    const process = sandbox
+      ? await sandbox.start(token, workingDir, onExit)
+      : await this.#startUnsandboxed(workingDir, onExit);
+    try {
+      const reader = this.#reader();
+      const { started } = process;
+      const reports = sandbox ? undefined : openReports(started, (bytes) => reader.push(bytes));
+      const scratch = sandbox?.scratch ?? started.files.dir;
+      bash = new SessionBash({
+        ...process,
+        engine,
+        harness: harnessContext(nonce, token, reports?.path ?? REPORTS_INSIDE, scratch),
+        reports,
+        scratch,
+        capBytes,
+        sandbox,
+        inheritedPrefix: saved.prefix,
+        putAside: putAsideOf(saved.state, nonce),
+        inherited: saved.state === undefined ? undefined : { state: saved.state, number: start.number },
+        profile: start.profile,
+        onEnd: (ended) => this.#forget(ended),
+        kill: ({ shell }, number) => {
+          const target = shell.toKill({ kind: "killed", detail: "the session" });
+          void endShells(onlyCommand(engine, { number }, "always"), [target], 0);
+        },
+      });
+      return bash;
+    } catch (error) {
+      process.channel?.close();
+      throw error;
+    }
+  }
+
+  async #startUnsandboxed(workingDir: string, onExit: (record: ExitRecord) => void): Promise<BashProcess> {
+    const { confiner, engine, capBytes } = this.#deps;
+    const confined = await confiner.forScript({ workspace: this.#options.workingDir, workingDir });
+    const { scriptFd, ...started } = await engine.start({
+      command: "",
+      session: true,
+      workingDir,
+      variables: {},
+      capBytes,
+      streams: "split",
+      startScript: confined.startScript,
+      meta: (id) => ({ ...this.#meta(id, workingDir), ...confined.meta() }),
+      onExit,
+    });
+    const channel = scriptFd === undefined ? undefined : new ScriptChannel(scriptFd);
+    return { started, channel, takeRemarks: confined.takeRemarks };
+  }
+
+  /** In the new directory: the directory of the bash before may be swept some day. */
+  async #writeRestoreScript(bash: SessionBash, { state }: SavedState): Promise<string | undefined> {
+    if (state === undefined) return undefined;
+    const { harness, sandbox } = bash.options;
+    const { dir } = bash.started.files;
+    const path = join(sandbox?.fifoDir.path ?? dir, SESSION_NAMES.restore(harness.token));
+    try {
+      writeScript(path, restoreScript(state, harness.nonce, Object.keys(this.#deps.environment.env)), dir);
+      return path;
+    } catch (error) {
+      // The lineage still has the state: a bash that starts when there is space gets it.
+      await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
+      await bash.close();
+      throw error;
+    }
+  }
+
+  /** A profile may export variables that nacre removes from the environment. */
+  async #whenSourced(bash: SessionBash, profileEnvPath: string, number: number): Promise<void> {
+    const timer = setTimeout(() => bash.expire(), this.#options.profileTimeoutMs ?? PROFILE_MAX_MS);
+    await bash.ready();
+    clearTimeout(timer);
+    // If its profile has ended it, the next command reports that.
+    if (!bash.isReady) return;
+    const found = readEnvironmentList(profileEnvPath);
+    const { env, dropped } = this.#deps.sanitize(found);
+    const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
+    const unset = dropped.map(({ name }) => name).filter((name) => name in found);
+    const { putAside } = bash.state;
+    bash.send(adjustMessage(bash.options.harness, { set, unset, number, putAside }));
+  }
+
+  async #openSandbox(directory: SessionDirectory): Promise<SessionSandbox> {
+    if (this.#sandbox?.isOpen) return this.#sandbox;
+    const { engine, confiner, capBytes } = this.#deps;
+    const { workingDir: workspace } = this.#options;
+    // A directory in the /tmp of the last sandbox is gone with that sandbox.
+    if (!confiner.isSeen(directory.cwd, workspace)) directory.changeTo(workspace);
+    checkWorkingDir(directory.cwd, undefined);
+    const { cwd: workingDir } = directory;
+    const reader = this.#reader((report) => sandbox.take(report));
+    const sandbox = await SessionSandbox.open({
+      engine,
+      confiner,
+      workspace,
+      workingDir,
+      capBytes,
+      meta: (id) => this.#meta(id, workingDir),
+      onReportBytes: (bytes) => reader.push(bytes),
+      onEnd: (shell) => this.#deps.unwatch(shell),
+    });
+    this.#deps.watch(sandbox.shell);
+    this.#sandbox = sandbox;
+    return sandbox;
+  }
+
+  #meta(id: string, workingDir: string): ShellMeta {
+    return {
+      version: 1,
+      id,
+      workingDir,
+      scope: this.#options.scope ?? "default",
+      session: this.#options.id,
+      isSessionBash: true,
+      createdAt: wallMs(),
+      startedUptimeMs: Math.round(uptime() * 1000),
+      deadlineMs: null,
+      durable: false,
+      host: thisProcess(),
+      streams: "split",
+      capBytes: this.#deps.capBytes,
+    };
+  }
+
+  #reader(onReport: (report: Report) => void = () => {}): ReportReader {
+    return new ReportReader((report) => {
+      onReport(report);
+      for (const bash of this.#listening) bash.take(report);
+    });
+  }
+
+  #forget(bash: SessionBash): void {
+    this.#listening.delete(bash);
+    this.#deps.unwatch(bash.shell);
+    bash.options.reports?.close();
+  }
+}
+
+function checkProfile(profile: string | undefined): void {
+  if (profile === undefined || profile === LOGIN_PROFILE) return;
+  try {
+    accessSync(fsPath(profile), constants.R_OK);
+  } catch {
+    throw new NacreError("invalid_input", `The session's profile cannot be read: ${shownPath(profile)}`);
+  }
+}

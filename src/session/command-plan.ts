@@ -1,0 +1,113 @@
+// Prepares a command of a session: puts removed output files back, chooses the directory and the loggers, and plans the
+// message for bash. Remarks about all that go into the notes of the result.
+import { dirname } from "node:path";
+import { isDiskFull } from "../engine/disk-space.ts";
+import { StateRoot } from "../engine/state-dir.ts";
+import { buildEnvironment } from "../environment/environment.ts";
+import { spoolFullRemark } from "../shell/lost-output.ts";
+import { messageOf } from "../support/errors.ts";
+import { checkSettable } from "../support/start-checks.ts";
+import { isFull } from "../support/system-error.ts";
+import type { SessionBash } from "./session-bash.ts";
+import type { CommandPlan, NewOutputs } from "./session-harness.ts";
+import type { SessionLineage } from "./session-lineage.ts";
+import { meaningChange } from "./session-meaning.ts";
+import * as note from "./session-notes.ts";
+import type { RunOptions, SessionDeps } from "./session-options.ts";
+
+/** One attempt to run a command: in this bash. */
+export interface RunContext {
+  readonly deps: SessionDeps;
+  readonly lineage: SessionLineage;
+  readonly bash: SessionBash;
+  readonly command: string;
+  readonly options: RunOptions;
+  /** A directory to change to before the command. */
+  readonly changeTo: string | undefined;
+  /** Notes for the result, some of them from earlier attempts. */
+  readonly notes: string[];
+}
+
+export async function planCommand(context: RunContext, number: number): Promise<CommandPlan> {
+  const { lineage, bash, command, options, notes } = context;
+  restoreBefore(bash, notes);
+  const changeTo = directoryOf(context);
+  const outputs = await outputsOf(bash, notes);
+  const { putAside, prefix } = bash.state;
+  const { meaning, lastCode } = lineage;
+  return {
+    number,
+    command,
+    lastCode,
+    prefix,
+    putAside,
+    changeTo,
+    env: options.env ?? {},
+    outputs,
+    hasHighFds: bash.reachesHighFds && !meaning?.facts.functions.includes("exec"),
+    // Disabled builtins: the harness has to enable them again after the command.
+    meaningChange: putAside.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
+  };
+}
+
+/** Without its directory, the output of the command could not be read: throws, and the command does not run. */
+function restoreBefore(bash: SessionBash, notes: string[]): void {
+  const { dir } = bash.started.files;
+  try {
+    restore(bash, notes);
+  } catch (cause) {
+    new StateRoot(dirname(dirname(dir))).ensure();
+    // The disk is full. Let the command run: it may be the one that frees space, and it gets other loggers.
+    if (!isFull(cause)) throw cause;
+    notes.push(note.lostFilesNote(dir, messageOf(cause)));
+  }
+}
+
+/** The command or another process may have removed the files. The command has run nevertheless. */
+export function restoreAfter(bash: SessionBash, notes: string[]): void {
+  try {
+    restore(bash, notes);
+  } catch (cause) {
+    notes.push(note.lostSpoolNote(bash.started.files.dir, messageOf(cause)));
+  }
+}
+
+function restore(bash: SessionBash, notes: string[]): void {
+  const { dir } = bash.started.files;
+  const restored = bash.output.restoreFiles();
+  if (restored === "directory") notes.push(note.removedSpoolNote(dir));
+  if (restored === "files") notes.push(note.removedFilesNote(dir));
+}
+
+/** The directory that bash has to change to first: the one the call names, or one above a directory that is gone. */
+function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunContext): string | undefined {
+  if (changeTo !== undefined) {
+    directory.changeTo(changeTo);
+    return changeTo;
+  }
+  // A new bash is in the right directory.
+  if (!bash.isReady) return undefined;
+  const { cwd } = directory;
+  const nearest = directory.leaveRemoved(bash.started.commandPid);
+  if (nearest !== undefined) notes.push(note.goneDirectoryNote(cwd, nearest));
+  return nearest;
+}
+
+/** The fifos that bash has to change its output to. */
+async function outputsOf({ output, started }: SessionBash, notes: string[]): Promise<NewOutputs | undefined> {
+  try {
+    return await output.begin(started.commandPid);
+  } catch (cause) {
+    const { dir } = started.files;
+    const discarding = output.discard(started.commandPid);
+    if (!discarding) notes.push(note.mixedNote());
+    else notes.push(isDiskFull(dir) ? spoolFullRemark(dir) : note.discardedNote(messageOf(cause)));
+    return discarding;
+  }
+}
+
+/** The variables of one call, checked. */
+export function checkedEnv(env: Readonly<Record<string, string>>): Record<string, string> {
+  checkSettable(env);
+  return buildEnvironment({ inherited: {}, mode: "none", exclude: ["*"], set: env }).env;
+}

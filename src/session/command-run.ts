@@ -1,0 +1,278 @@
+// One command in one bash of a session, from its plan to its result:
+//   planCommand         files, directory, loggers, message (command-plan.ts)
+//   RunningCommand      sends it and waits for its report, its timeout or the end of the call (running-command.ts)
+//   #ran                bash takes the next command: leftovers, drain, output, state
+//   #bashEnded          bash ended with the command: the same, and a successor for bash
+//   #detached           the command continues in its bash as a background shell, and bash gets a successor
+//   #finish             the result
+import { isDiskFull } from "../engine/disk-space.ts";
+import type { Cause } from "../engine/end-record.ts";
+import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
+import { planCommand, type RunContext, restoreAfter } from "./command-plan.ts";
+import { type CommandLeftovers, leftoversOfCommand } from "./command-processes.ts";
+import { RunningCommand } from "./running-command.ts";
+import type { Ending } from "./session-bash.ts";
+import { linesBefore } from "./session-harness.ts";
+import * as note from "./session-notes.ts";
+import type { DetachedBash, SessionDeps, SessionResult } from "./session-options.ts";
+
+const NO_LEFTOVERS: CommandLeftovers = { processes: [], holdsOutput: false };
+
+type ResultParts = Pick<SessionResult, "exitCode" | "stdout" | "stderr"> &
+  // Without an outcome, the exit code decides.
+  Partial<Pick<SessionResult, "outcome" | "leftovers" | "shell" | "leftoverShell">>;
+
+export class CommandRun {
+  readonly #context: RunContext;
+  readonly #number: number;
+  readonly #cwdBefore: string;
+  readonly #notes: string[];
+  #restarted: boolean;
+  #running: RunningCommand | undefined;
+  #firstLine = 1;
+  #startedMs = 0;
+  #durationMs = 0;
+  #pidsBefore = NO_PIDS;
+
+  /** `restarted`: an earlier attempt found a dead bash. */
+  constructor(context: RunContext, restarted: boolean) {
+    this.#context = context;
+    this.#notes = context.notes;
+    this.#restarted = restarted;
+    this.#cwdBefore = context.lineage.directory.cwd;
+    this.#number = context.lineage.beginCommand();
+  }
+
+  /** Whether the command has been sent and has not ended. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#running?.interrupt();
+  }
+
+  async kill(cause: Cause): Promise<void> {
+    await this.#running?.kill(cause);
+  }
+
+  /** undefined if bash died before it took the command. */
+  async result(): Promise<SessionResult | undefined> {
+    const { deps, lineage, bash, options } = this.#context;
+    const plan = await planCommand(this.#context, this.#number);
+    this.#firstLine = bash.nextLine + linesBefore(bash.options.harness, plan);
+    options.onStart?.(bash.output.starting);
+    const pidsBefore = markPids();
+    this.#pidsBefore = pidsBefore;
+    this.#startedMs = monotonicMs();
+    const { engine, killGraceMs: graceMs } = deps;
+    const running = new RunningCommand({ bash, engine, graceMs, plan, pidsBefore });
+    this.#running = running;
+    const ending = await running.end(options);
+    this.#running = undefined;
+    this.#durationMs = monotonicMs() - this.#startedMs;
+    lineage.endCommand(this.#number);
+    this.#notes.push(...running.survivors.map(note.survivorNote), ...bash.options.takeRemarks());
+    this.#noteUnsaved();
+    switch (ending.kind) {
+      case "detached":
+        return this.#detached();
+      case "ran":
+        return await this.#ran(ending, ending.interrupted);
+      case "ended":
+        return await this.#bashEnded(ending, ending.interrupted);
+    }
+  }
+
+  /** bash saves the state after the result, so the result of the next command says that it failed. */
+  #noteUnsaved(): void {
+    const { state, scratch } = this.#context.bash;
+    const why = state.saves.takeProblem();
+    if (why !== undefined) this.#notes.push(note.unsavedNote(scratch, why, isDiskFull(scratch)));
+  }
+
+  async #ran({ code, cwd, meaning }: Ending & { kind: "ran" }, interrupted: boolean): Promise<SessionResult> {
+    const { lineage, bash, options, command, deps } = this.#context;
+    const { output, started } = bash;
+    const isSwitched = output.settle(started.commandPid);
+    const unrestored = await bash.state.takeUnrestored(bash);
+    if (unrestored.length > 0) this.#notes.push(...note.unrestoredNotes(unrestored));
+    const left = await this.#leftovers();
+    this.#notes.push(...(await output.drain()));
+    restoreAfter(bash, this.#notes);
+    const { files, from } = output;
+    const parts = output.parts(this.#notes);
+    if (left.holdsOutput) output.exchange();
+    // After the caller has the result.
+    setImmediate(() => bash.save());
+    // It no longer follows the harness: a function is named `exec`, or a builtin is gone.
+    const isLost = !isSwitched || bash.state.isBroken;
+    lineage.commandRan(code, isLost ? undefined : meaning, options.env);
+    const outside = lineage.directory.settle(started.commandPid, cwd);
+    if (outside !== undefined) this.#notes.push(note.outsideNote(outside, lineage.directory.cwd));
+    if (isLost) await this.#replaceBash(this.#number - 1);
+    else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
+      await this.#replaceBash(this.#number);
+    // Leftover processes that hold the files continue to print to them.
+    const where = () => (left.holdsOutput ? { files, from } : output.alone(parts));
+    return this.#finish({
+      exitCode: code,
+      ...(interrupted ? { outcome: { kind: "aborted", code } } : {}),
+      ...parts,
+      ...this.#leftoverParts(left, where, code),
+    });
+  }
+
+  async #bashEnded(
+    { outcome, taken, wedged }: Ending & { kind: "ended" },
+    interrupted: boolean,
+  ): Promise<SessionResult | undefined> {
+    const { lineage, bash } = this.#context;
+    const { output } = bash;
+    lineage.bashEnded(bash, this.#number - 1);
+    if (!taken && !interrupted && (isByItself(outcome) || bash.isOverdue)) {
+      await bash.close();
+      return undefined;
+    }
+    output.settle(undefined);
+    const left = isByItself(outcome) ? await this.#leftovers() : NO_LEFTOVERS;
+    this.#notes.push(...(await output.drainLast()), ...bash.endRemarks);
+    // The shim restores the files of the loggers that it has started.
+    if (!output.isInExitRecord) restoreAfter(bash, this.#notes);
+    const { files, from } = output;
+    const parts = output.parts(this.#notes);
+    await bash.close();
+    const code = codeOf(outcome);
+    lineage.rollBack(this.#cwdBefore, code ?? 0);
+    await this.#startSuccessor(wedged);
+    return this.#finish({
+      exitCode: code,
+      outcome: interrupted ? { kind: "aborted", code: code ?? 130 } : outcome,
+      ...parts,
+      ...this.#leftoverParts(left, () => ({ files, from }), code ?? 0),
+    });
+  }
+
+  /** The command takes its bash along; the session gets a new one. */
+  #detached(): SessionResult {
+    const { deps, lineage, bash, command, options } = this.#context;
+    const { output } = bash;
+    output.settle(undefined);
+    const parts = output.parts(this.#notes);
+    const { files, from } = output;
+    const { timeoutMs, onTimeout } = options;
+    // A command that continues keeps the timeout that kills it.
+    const deadline =
+      timeoutMs === undefined || onTimeout === "background"
+        ? {}
+        : { deadline: { timeoutMs, leftMs: this.#startedMs + timeoutMs - monotonicMs() } };
+    const durationMs = this.#durationMs;
+    const outer = bash.options.sandbox?.shell ?? bash.shell;
+    const shell = deps.addDetached({ bash: outer, command, files, from, durationMs, ...deadline });
+    lineage.detach(bash, shell);
+    lineage.directory.changeTo(this.#cwdBefore);
+    this.#restarted = true;
+    this.#notes.push(note.detachedNote(shell.id));
+    lineage.prepareNext();
+    return this.#finish({ exitCode: null, ...parts, shell });
+  }
+
+  async #leftovers(): Promise<CommandLeftovers> {
+    if (isNoneSince(this.#pidsBefore)) return NO_LEFTOVERS;
+    const { deps, bash } = this.#context;
+    const which = { pidsBefore: this.#pidsBefore, number: this.#number, output: bash.output };
+    return await leftoversOfCommand(deps.engine, bash.started, which);
+  }
+
+  /** The processes it left running, and the shell to kill them by. `where`: their output. */
+  #leftoverParts(
+    { processes }: CommandLeftovers,
+    where: () => Pick<DetachedBash, "files" | "from">,
+    exitCode: number,
+  ): Partial<Pick<SessionResult, "leftovers" | "leftoverShell">> {
+    if (processes.length === 0) return {};
+    const { deps, bash, command } = this.#context;
+    const leftoverShell = deps.addLeftover({
+      ...where(),
+      bash: bash.shell,
+      command,
+      number: this.#number,
+      exitCode,
+      durationMs: this.#durationMs,
+    });
+    return { leftoverShell, leftovers: processes.map(({ pid, command }) => ({ pid, command })) };
+  }
+
+  /** Ends a bash that cannot take another command. `number`: the last command whose state counts. */
+  async #replaceBash(number: number): Promise<void> {
+    const { deps, lineage, bash } = this.#context;
+    bash.finish();
+    await bash.shell.waitUntil({ exit: true }, deps.killGraceMs);
+    if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
+    lineage.bashEnded(bash, number);
+    await bash.close();
+    await this.#startSuccessor(true);
+  }
+
+  async #startSuccessor(wedged: boolean): Promise<void> {
+    const { lineage } = this.#context;
+    const { next } = lineage;
+    if (next !== "none") this.#restarted = true;
+    this.#notes.push(...note.restartedNotes({ wedged, next }), ...note.staleNotes(lineage.missing));
+    lineage.prepareNext();
+    if (next === "successor") this.#notes.push(...note.unrestoredNotes(await lineage.unrestoredNext()));
+  }
+
+  #finish({ outcome, ...parts }: ResultParts): SessionResult {
+    const { lineage, bash, command } = this.#context;
+    const { cwd } = lineage.directory;
+    const { output, started } = bash;
+    const named: Partial<Record<StreamName, string>> = {};
+    return {
+      command,
+      leftovers: [],
+      ...parts,
+      cwd,
+      cwdChanged: cwd !== this.#cwdBefore,
+      restarted: this.#restarted,
+      notes: this.#notes,
+      durationMs: Math.round(this.#durationMs * 1000) / 1000,
+      firstLine: this.#firstLine,
+      confinement: started.meta.confinement,
+      containment: started.tag === undefined ? "best-effort" : "tag",
+      fileOf: (stream) => {
+        named[stream] ??= output.fileOf(parts[stream]);
+        return named[stream];
+      },
+      outcome: outcome ?? (parts.exitCode === null ? undefined : fromCode(parts.exitCode)),
+    };
+  }
+}
+
+/** Not by this session. */
+function isByItself({ kind }: Outcome): boolean {
+  return kind === "exited" || kind === "signaled" || kind === "failedToStart" || kind === "lost";
+}
+
+/**
+ * A substitution without its end, `$(` or `<(`, corrupts the memory of bash 5.2 in `eval`: bash can crash at any time
+ * later. If the command may contain one, a bash that runs nothing (`set -n`) reads it to make sure.
+ */
+async function isUnterminated(command: string, deps: SessionDeps, workspace: string): Promise<boolean> {
+  if (!/[$<>]\(/.test(command)) return false;
+  const reader = await deps.createShell({
+    command: `set -n\n${command}\n`,
+    workingDir: "/",
+    workspace,
+    background: false,
+    timeoutMs: SYNTAX_CHECK_MAX_MS,
+  });
+  await reader.waitUntil({ exit: true });
+  const { exitCode } = reader;
+  deps.forget(reader);
+  return exitCode !== 0;
+}

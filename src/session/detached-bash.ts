@@ -1,0 +1,75 @@
+// Commands of a session that become shells with their own id: a command that continues after its timeout, and an ended
+// command that left processes running.
+import { writeFileSync } from "node:fs";
+import { uptime } from "node:os";
+import { basename } from "node:path";
+import type { ExitRecord } from "../engine/end-record.ts";
+import type { Engine } from "../engine/engine.ts";
+import { type ShellMeta, writeMeta } from "../engine/meta.ts";
+import { newShellId } from "../engine/state-dir.ts";
+import type { ShellProcessOptions } from "../shell/shell-process.ts";
+import { leftoverScope } from "./command-processes.ts";
+import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
+
+type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs">;
+
+/** The command takes its bash along. Other processes find it on disk as a shell of its own. */
+export function detachedShell(engine: Engine, detached: DetachedBash): NewShell {
+  const { started } = detached.bash;
+  const { files } = started;
+  const meta = commandMeta(detached);
+  try {
+    writeFileSync(files.command, detached.command, { mode: 0o600 });
+    writeMeta(files.meta, meta);
+  } catch {
+    // Only other processes read these files.
+  }
+  return {
+    processes: engine,
+    started: { ...started, meta, files: { ...files, ...detached.files } },
+    command: detached.command,
+    ageMs: detached.durationMs,
+  };
+}
+
+/** Known to this process only: on disk it is part of its bash. */
+export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
+  const { started } = left.bash;
+  return {
+    processes: leftoverScope(engine, started, left.number),
+    started: {
+      ...started,
+      id: newShellId(),
+      meta: commandMeta(left),
+      files: { ...started.files, ...left.files },
+    },
+    command: left.command,
+    ageMs: left.durationMs,
+  };
+}
+
+/** The meta of the command instead of that of its bash. */
+function commandMeta({ bash, files, from, deadline }: DetachedBash): ShellMeta {
+  const { isSessionBash: _, ...meta } = bash.started.meta;
+  const output = {
+    stdout: { file: basename(files.stdout), from: from.stdout },
+    stderr: { file: basename(files.stderr), from: from.stderr },
+  };
+  // On disk the deadline counts from the start of the bash, as for every shell.
+  const deadlineMs = deadline && Math.round(uptime() * 1000 + deadline.leftMs - meta.startedUptimeMs);
+  return { ...meta, output, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
+}
+
+/** The end of a command that has no record on disk. */
+export function bashRecord({ exitCode }: Pick<LeftoverCommand, "exitCode">): ExitRecord {
+  return {
+    code: exitCode,
+    capReached: false,
+    spoolFull: false,
+    loggerLost: false,
+    unsure: false,
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    endedUptimeMs: Math.round(uptime() * 1000),
+  };
+}

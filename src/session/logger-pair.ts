@@ -1,0 +1,122 @@
+// The two loggers that a session's commands print to: one for stdout, one for stderr. Finds out which processes hold
+// their pipes, and waits until both have written everything to disk.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { Engine } from "../engine/engine.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import { unsureRemark } from "../shell/lost-output.ts";
+import { attempt } from "../support/attempt.ts";
+import { drain, Logger } from "./logger.ts";
+import type { NewOutputs } from "./session-harness.ts";
+
+export type BothStreams<T> = Readonly<Record<StreamName, T>>;
+
+// Commands print mostly to stdout. Checked last, its logger has had the most time.
+export const STREAMS = ["stderr", "stdout"] as const;
+
+export class LoggerPair {
+  readonly stdout: Logger;
+  readonly stderr: Logger;
+
+  constructor({ stdout, stderr }: BothStreams<Logger>) {
+    this.stdout = stdout;
+    this.stderr = stderr;
+  }
+
+  /** Starts both. If one cannot be started, closes the other and throws. */
+  static async open(
+    engine: Pick<Engine, "openLogger">,
+    options: { readonly dir: string; readonly number: number; readonly capBytes: number },
+  ): Promise<LoggerPair> {
+    const open = async (name: string) => {
+      const file = join(options.dir, name);
+      const { pid, fifo } = await engine.openLogger(file, options.capBytes);
+      return new Logger(pid, file, { fifo });
+    };
+    const [out, err] = await Promise.allSettled([
+      open(SESSION_NAMES.stdout(options.number)),
+      open(SESSION_NAMES.stderr(options.number)),
+    ]);
+    if (out.status === "fulfilled" && err.status === "fulfilled")
+      return new LoggerPair({ stdout: out.value, stderr: err.value });
+    for (const one of [out, err]) if (one.status === "fulfilled") one.value.close();
+    throw [out, err].find((one) => one.status === "rejected")?.reason;
+  }
+
+  get files(): BothStreams<string> {
+    return { stdout: this.stdout.file, stderr: this.stderr.file };
+  }
+
+  get isAnyGone(): boolean {
+    return STREAMS.some((stream) => this[stream].state === "gone");
+  }
+
+  /** Where bash opens their pipes. */
+  get inputs(): BothStreams<string> {
+    return { stdout: this.stdout.input ?? "", stderr: this.stderr.input ?? "" };
+  }
+
+  /** Descriptors of bash that a command duplicated from its output. Descriptors of bash itself close on exec. */
+  followersIn(pid: number): NewOutputs["followers"] {
+    const pipes = STREAMS.map((stream) => ({ stream, link: this[stream].inputLink }));
+    return descriptorsOf(pid).flatMap((name) => {
+      const fd = Number(name);
+      if (fd <= 2 || closesOnExec(pid, fd)) return [];
+      const link = linkOf(pid, fd);
+      const found = pipes.find((pipe) => pipe.link !== undefined && pipe.link === link);
+      return found ? [{ fd, stream: found.stream }] : [];
+    });
+  }
+
+  /** Whether bash has both pipes open. While it reports, its own stdout is elsewhere: any descriptor counts. */
+  areOpenIn(pid: number): boolean {
+    const open = descriptorsOf(pid).map((fd) => linkOf(pid, fd));
+    return STREAMS.every((stream) => open.includes(this[stream].inputLink ?? ""));
+  }
+
+  /** Whether a process holds one of the pipes. */
+  isHeldBy(pid: number): boolean {
+    const pipes = STREAMS.map((stream) => this[stream].inputLink);
+    return descriptorsOf(pid).some((fd) => {
+      const link = linkOf(pid, fd);
+      return link !== undefined && pipes.includes(link);
+    });
+  }
+
+  /** Waits until both have written everything to disk. Returns which have ended, and remarks on which may not be done. */
+  async drain(): Promise<{ readonly remarks: string[]; readonly gone: StreamName[] }> {
+    const remarks: string[] = [];
+    const gone: StreamName[] = [];
+    for (const stream of STREAMS) {
+      const end = this[stream].state === "idle" ? "idle" : await drain(this[stream]);
+      if (end === "unsure") remarks.push(unsureRemark(stream));
+      if (end === "gone") gone.unshift(stream);
+    }
+    return { remarks, gone };
+  }
+
+  /** bash has both pipes open: their fifos need no name any more. */
+  areTaken(): void {
+    for (const stream of STREAMS) this[stream].isTaken();
+  }
+
+  close(): void {
+    for (const stream of STREAMS) this[stream].close();
+  }
+}
+
+/** A process that has ended has none. */
+function descriptorsOf(pid: number): string[] {
+  return attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+}
+
+/** Equal for two descriptors of one pipe. */
+function linkOf(pid: number, fd: number | string): string | undefined {
+  return attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`));
+}
+
+function closesOnExec(pid: number, fd: number): boolean {
+  const flags = attempt(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, "latin1"));
+  return (Number.parseInt(/^flags:\s+(\d+)$/m.exec(flags ?? "")?.[1] ?? "0", 8) & 0o2000000) !== 0;
+}

@@ -1,0 +1,217 @@
+// One logger of a session, watched from outside: how much it has written, and whether it still has bytes to write. Keeps
+// its files in /proc open: one check takes microseconds.
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { ioPath, WRITTEN_BYTES } from "../engine/logger-count.ts";
+import { pipePath } from "../engine/process-pipe.ts";
+import { RESTORED_SUFFIX } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { SESSION_DRAIN_IDLE_MS, SESSION_DRAIN_MAX_MS } from "../support/limits.ts";
+import { makeDirs } from "../support/make-dirs.ts";
+import { systemCode } from "../support/system-error.ts";
+import { sleep } from "../support/timing.ts";
+
+/** `idle`: it waits for input and has written everything. `hidden`: the kernel does not let this process see its state. */
+export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
+
+export class Logger {
+  readonly pid: number;
+  /** The file that it writes to. */
+  readonly file: string;
+  /** The path where bash opens its pipe, if it was started for a running session. */
+  readonly input: string | undefined;
+  /** See inputLink. */
+  #link: string | undefined;
+  #fifo: string | undefined;
+  readonly #output: number;
+  readonly #wchan: number | undefined;
+  readonly #stat: number | undefined;
+  readonly #syscall: number | undefined;
+  readonly #io: number | undefined;
+  /** Bytes that the process had written before it was a logger. */
+  readonly #before: number;
+  /** The copy that took the place of its removed file. */
+  #copy: Stats | undefined;
+  #hold: number | undefined;
+  #closed = false;
+
+  /** `later`: it was started for a running session, and reads from this fifo, or from a pipe without a name. */
+  constructor(pid: number, file: string, later?: { readonly fifo: string | undefined }) {
+    this.pid = pid;
+    this.file = file;
+    this.#fifo = later?.fifo;
+    this.input = later && (later.fifo ?? pipePath(pid, 0));
+    if (later) this.#link = readlinkSync(pipePath(pid, 0));
+    this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
+    this.#wchan = openQuietly(`/proc/${pid}/wchan`);
+    this.#stat = openQuietly(`/proc/${pid}/stat`);
+    this.#syscall = openQuietly(`/proc/${pid}/syscall`);
+    this.#io = openQuietly(ioPath(pid));
+    this.#before = later ? (this.#writtenInAll ?? 0) : 0;
+    if (this.input !== undefined) this.#begin(this.input);
+  }
+
+  /** The link of a descriptor of its pipe in /proc. Still known after its end, if it has been idle before. */
+  get inputLink(): string | undefined {
+    return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
+  }
+
+  /** Bytes on disk. */
+  get size(): number {
+    return fstatSync(this.#output).size;
+  }
+
+  /** Bytes it has ever written, even if the file was truncated; undefined after its end, or if the kernel does not count. */
+  get written(): number | undefined {
+    // Not after its end: the count then includes its error message.
+    if (this.state === "gone") return undefined;
+    const count = this.#writtenInAll;
+    return count === undefined ? undefined : count - this.#before;
+  }
+
+  get #writtenInAll(): number | undefined {
+    const count = WRITTEN_BYTES.exec(readQuietly(this.#io) ?? "")?.[1];
+    return count === undefined ? undefined : Number(count);
+  }
+
+  /** Whether its file is neither removed nor replaced. */
+  get hasFile(): boolean {
+    try {
+      const found = lstatSync(this.file);
+      const own = this.#copy ?? fstatSync(this.#output);
+      return found.ino === own.ino && found.dev === own.dev;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Puts a copy of its file back. The copy does not get what the logger writes later. */
+  restoreFile(): void {
+    makeDirs(dirname(this.file));
+    const copy = this.file + RESTORED_SUFFIX;
+    try {
+      copyFileSync(`/proc/self/fd/${this.#output}`, copy);
+      renameSync(copy, this.file);
+      this.#copy = lstatSync(this.file);
+    } catch (error) {
+      attempt(() => unlinkSync(copy));
+      throw error;
+    }
+  }
+
+  get state(): LoggerState {
+    // Asleep in the kernel function that waits for a pipe to fill. Its output is a file, so that is its input. This one
+    // check is nearly always enough.
+    if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) {
+      // Not earlier: a logger that has just been forked may not have its pipe yet.
+      this.#link ??= this.inputLink;
+      return "idle";
+    }
+    const stat = readQuietly(this.#stat);
+    if (stat === undefined) return "gone";
+    const state = stat[stat.lastIndexOf(")") + 2] ?? "X";
+    if (state === "Z" || state === "X") return "gone";
+    if (state === "T" || state === "t") return "stopped";
+    if (state !== "S") return "busy";
+    const call = readQuietly(this.#syscall);
+    if (call === undefined) return "hidden";
+    // Asleep in a read of its stdin (x86-64 and arm64): the pipe was empty. On a slow file system it sleeps in write, too.
+    return call.startsWith("0 0x0 ") || call.startsWith("63 0x0 ") ? "idle" : "busy";
+  }
+
+  /** bash has its fifo open: the fifo needs no name any more. */
+  isTaken(): void {
+    const fifo = this.#fifo;
+    this.#fifo = undefined;
+    // Fails if the keeper has ended, which removes its files.
+    if (fifo !== undefined) attempt(() => unlinkSync(fifo));
+  }
+
+  /** Until now this process held the pipe open. So the logger does not end with bash: one that has ended was killed. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.isTaken();
+    for (const fd of [this.#hold, this.#output, this.#wchan, this.#stat, this.#syscall, this.#io])
+      if (fd !== undefined) closeSync(fd);
+  }
+
+  /** The logger starts when it reads an empty line. From then on this process holds its pipe open. */
+  #begin(input: string): void {
+    this.#hold = openSync(input, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(this.#hold, "\n");
+  }
+}
+
+const scratch = Buffer.alloc(512);
+
+function readQuietly(fd: number | undefined): string | undefined {
+  if (fd === undefined) return undefined;
+  try {
+    return scratch.toString("latin1", 0, readSync(fd, scratch, 0, scratch.length, 0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws if there are no descriptors left: otherwise a running logger would look like one that has ended. */
+function openQuietly(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if (["EMFILE", "ENFILE"].includes(systemCode(error) ?? "")) throw error;
+    return undefined;
+  }
+}
+
+/** Waits until a logger has written everything to disk. `unsure`: not in time, or its state is hidden. */
+export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
+  const deadline = monotonicMs() + SESSION_DRAIN_MAX_MS;
+  let woken = false;
+  let size = -1;
+  let quietMs = monotonicMs();
+  for (let checks = 0; monotonicMs() < deadline; checks++) {
+    const { state } = logger;
+    if (state === "idle" || state === "gone") return state;
+    if (state === "stopped" && !woken) {
+      // Another process stopped it. Continue it once: if it is stopped again, that is intended.
+      woken = true;
+      wake(logger.pid);
+    }
+    if (state === "hidden") {
+      if (logger.size !== size) quietMs = monotonicMs();
+      size = logger.size;
+      if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
+    }
+    // It nearly always needs only a moment, and a processor: checking without a pause may keep it from the processor.
+    if (checks > 10) await sleep(1);
+    else if (checks > 1) Atomics.wait(NOTHING, 0, 0, PAUSE_MS);
+  }
+  return "unsure";
+}
+
+/** Blocks the thread. A 0.01 ms wait takes about 0.1 ms in practice; the shortest timer takes 1 ms. */
+const PAUSE_MS = 0.01;
+const NOTHING = new Int32Array(new SharedArrayBuffer(4));
+
+function wake(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,0 +1,98 @@
+// Files with the output of earlier commands of one bash. A session can last for weeks: deletes the oldest ones. Also
+// copies the output of one command into a file of its own.
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isSameProcess, readStat } from "../engine/process-table.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
+import type { OutputPart } from "../shell/output-part.ts";
+import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { FINISHED_MAX_AGE_SECONDS, READ_CHUNK_BYTES, SESSION_RETIRED_MAX_COUNT } from "../support/limits.ts";
+import type { Logger } from "./logger.ts";
+
+/** With the logger that writes to it while a process holds the pipe of that logger. */
+interface RetiredFile {
+  readonly path: string;
+  readonly pid?: number;
+  readonly startTime?: string;
+  readonly atMs: number;
+}
+
+export class OutputFiles {
+  readonly #dir: string;
+  #count: number;
+  #retired: RetiredFile[] = [];
+  /** Paths that a result contains. */
+  readonly #named = new Set<string>();
+
+  /** `count`: how many files other bashes have numbered in this directory. */
+  constructor(dir: string, count: number) {
+    this.#dir = dir;
+    this.#count = count;
+  }
+
+  nextNumber(): number {
+    return ++this.#count;
+  }
+
+  /** A result contains this path: the file stays as long as the files of an ended shell. */
+  name(path: string): void {
+    this.#named.add(path);
+  }
+
+  /** No further command prints to this logger. */
+  retire(logger: Logger): void {
+    logger.close();
+    const startTime = readStat(logger.pid)?.startTime ?? "";
+    this.#add({ path: logger.file, pid: logger.pid, startTime });
+  }
+
+  /** A file that contains this part only. If there is no space for a copy, the part itself, among other output. */
+  copy(part: OutputPart): OutputPart {
+    const path = join(this.#dir, SESSION_NAMES.copy(part.path, this.nextNumber()));
+    try {
+      copyPart(part, path);
+    } catch {
+      attempt(() => unlinkSync(path));
+      return part;
+    }
+    this.#add({ path });
+    return { path, from: 0, to: part.to - part.from };
+  }
+
+  /** Deletes the oldest files, but none that a process still prints to, and no named one that is not old enough. */
+  #add(file: Omit<RetiredFile, "atMs">): void {
+    this.#retired.push({ ...file, atMs: monotonicMs() });
+    const oldMs = monotonicMs() - FINISHED_MAX_AGE_SECONDS * 1000;
+    let spare = this.#retired.length - SESSION_RETIRED_MAX_COUNT;
+    this.#retired = this.#retired.filter(({ path, pid, startTime, atMs }) => {
+      const isHeld = pid !== undefined && isSameProcess(pid, startTime ?? "");
+      if (spare <= 0 || isHeld || (this.#named.has(path) && atMs > oldMs)) return true;
+      spare--;
+      this.#named.delete(path);
+      attempt(() => unlinkSync(path));
+      return false;
+    });
+  }
+}
+
+/** In chunks: the part may be too long for memory. */
+function copyPart({ path, from, to }: OutputPart, target: string): void {
+  const source = openSync(path, "r");
+  try {
+    const copy = openSync(target, "w", 0o600);
+    try {
+      const buffer = Buffer.allocUnsafe(Math.min(to - from, 16 * READ_CHUNK_BYTES));
+      for (let at = from; at < to; ) {
+        const count = readSync(source, buffer, 0, Math.min(buffer.length, to - at), at);
+        if (count === 0) break;
+        writeSync(copy, buffer, 0, count);
+        at += count;
+      }
+    } finally {
+      closeSync(copy);
+    }
+  } finally {
+    closeSync(source);
+  }
+}

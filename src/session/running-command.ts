@@ -1,0 +1,126 @@
+// A command that runs in a session's bash, until it ends by itself, by its timeout or by an interrupt.
+
+import type { Cause } from "../engine/end-record.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { PidMark } from "../engine/pids-since.ts";
+import { interruptCommand } from "../shell/interrupt.ts";
+import { endShells } from "../shell/kill.ts";
+import type { Survivor } from "../shell/kill-report.ts";
+import { INTERRUPT_GRACE_MS, TIMER_MAX_MS } from "../support/limits.ts";
+import { type CommandPart, onlyCommand } from "./command-processes.ts";
+import { type Ending, type SessionBash, UNKILLABLE } from "./session-bash.ts";
+import type { CommandPlan } from "./session-harness.ts";
+import type { RunOptions } from "./session-options.ts";
+
+export type CommandEnding =
+  | (Ending & { readonly interrupted: boolean })
+  /** Its time is up, and it continues without the call. */
+  | { readonly kind: "detached" };
+
+export interface RunningOptions {
+  readonly bash: SessionBash;
+  readonly engine: Engine;
+  readonly graceMs: number;
+  readonly plan: CommandPlan;
+  /** Before its start. */
+  readonly pidsBefore: PidMark;
+}
+
+export class RunningCommand {
+  /** Processes that could not be killed. */
+  readonly survivors: Survivor[] = [];
+  readonly #options: RunningOptions;
+  readonly #part: CommandPart;
+  readonly #ended: Promise<Ending>;
+  #interrupting: Promise<void> | undefined;
+  #killing: Promise<void> | undefined;
+  /** It has reported, or its bash has ended, or it continues without the call: there is nothing to kill any more. */
+  #isOver = false;
+
+  /** Sends the command. */
+  constructor(options: RunningOptions) {
+    const { plan, pidsBefore } = options;
+    this.#options = options;
+    this.#part = { number: plan.number, pidsBefore };
+    this.#ended = options.bash.run(plan);
+    void this.#ended.then(() => {
+      this.#isOver = true;
+    });
+  }
+
+  /** Waits for its report, its timeout or the end of the call, whichever comes first. */
+  async end({ timeoutMs, onTimeout, backgroundAfterMs, signal }: RunOptions): Promise<CommandEnding> {
+    const detachMs = onTimeout === "background" ? timeoutMs : backgroundAfterMs;
+    const killMs = onTimeout === "background" ? undefined : timeoutMs;
+    const kill = () => void this.kill({ kind: "timeout", detail: String(timeoutMs) });
+    const killTimer = killMs === undefined ? undefined : setTimeout(kill, Math.min(killMs, TIMER_MAX_MS));
+    let detachTimer: NodeJS.Timeout | undefined;
+    const interrupt = () => void this.interrupt();
+    if (signal?.aborted) interrupt();
+    signal?.addEventListener("abort", interrupt, { once: true });
+    try {
+      const ending = await (detachMs === undefined
+        ? this.#ended
+        : new Promise<Ending | "detached">((resolve) => {
+            void this.#ended.then(resolve);
+            detachTimer = setTimeout(() => resolve("detached"), Math.min(detachMs, TIMER_MAX_MS));
+          }));
+      if (ending === "detached") return { kind: "detached" };
+      // Its bash can end before the last of its processes.
+      await this.#killing;
+      await this.#interrupting;
+      return { ...this.#unlessKilled(ending), interrupted: this.#interrupting !== undefined };
+    } finally {
+      this.#isOver = true;
+      clearTimeout(killTimer);
+      clearTimeout(detachTimer);
+      signal?.removeEventListener("abort", interrupt);
+    }
+  }
+
+  /** Like Ctrl-C: sends INT, so that traps run, and later KILL. Resolves when none of its processes is left. */
+  async interrupt(): Promise<void> {
+    if (this.#isOver && !this.#interrupting) return;
+    this.#interrupting ??= this.#interrupt();
+    await this.#interrupting;
+  }
+
+  async #interrupt(): Promise<void> {
+    const { engine, bash } = this.#options;
+    const running = onlyCommand(engine, this.#part);
+    const rest = onlyCommand(engine, this.#part, "never");
+    const ending = await interruptCommand({
+      // A bash that has reported takes the next command: it no longer belongs to this one.
+      scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
+      shell: bash.started,
+      graceMs: INTERRUPT_GRACE_MS,
+      hasEnded: () => this.#isOver,
+    });
+    if (ending === "ended") return;
+    if (!this.#isOver) await this.kill({ kind: "aborted", detail: "the caller" }, 0);
+    await endShells(rest, [{ started: bash.started, ended: Promise.resolve() }], 0);
+  }
+
+  /** Kills the bash and everything this command started, but not what earlier commands left running. */
+  async kill(cause: Cause, graceMs = this.#options.graceMs): Promise<void> {
+    if (this.#isOver) return;
+    this.#killing ??= this.#kill(cause, graceMs);
+    await this.#killing;
+  }
+
+  async #kill(cause: Cause, graceMs: number): Promise<void> {
+    const { engine, bash } = this.#options;
+    const scope = onlyCommand(engine, this.#part, "always");
+    const reports = await endShells(scope, [bash.shell.toKill(cause)], graceMs);
+    for (const report of reports.values()) this.survivors.push(...report.survivors);
+    // Every call returns, even if the kernel cannot end its bash.
+    if (!this.#isOver && bash.isAlive) bash.abandon();
+  }
+
+  /** A trap on TERM can let the command report while it is being killed. Its bash is gone, and the cause is the kill. */
+  #unlessKilled(ending: Ending): Ending {
+    if (!this.#killing || ending.kind === "ended") return ending;
+    const outcome = this.#options.bash.shell.outcome ?? UNKILLABLE;
+    return { kind: "ended", outcome, taken: true, wedged: false };
+  }
+}

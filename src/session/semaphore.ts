@@ -1,0 +1,100 @@
+// Limits how many holders run at a time; the others wait in the order they came. A session is a semaphore of one for its
+// commands, and each scope has one for its foreground commands.
+import { abortReason } from "../support/abort.ts";
+
+/** Dispose of it to leave. */
+export interface SemaphoreLease extends Disposable {
+  /** Whether there was no room at first. */
+  readonly hasWaited: boolean;
+}
+
+export interface SemaphoreWait {
+  /** Called with the number of waiters before this one, if it has to wait. */
+  readonly onWait?: ((before: number) => void) | undefined;
+  /** Gives up waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** What take() throws then. @default the reason of the signal */
+  readonly abortError?: () => unknown;
+  /** Goes before all others that wait. */
+  readonly isFirst?: boolean;
+}
+
+export class Semaphore {
+  readonly #max: number;
+  #held = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get isHeld(): boolean {
+    return this.#held > 0;
+  }
+
+  /** Resolves when there is room. */
+  async take(wait: SemaphoreWait = {}): Promise<SemaphoreLease> {
+    if (wait.signal?.aborted) throw errorOf(wait);
+    const hasWaited = this.#held >= this.#max;
+    if (hasWaited) await this.#wait(wait);
+    else this.#held++;
+    let isHeld = true;
+    return {
+      hasWaited,
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        // The next waiter takes over the count: a caller that comes in between must not overtake it.
+        const next = this.#waiting.shift();
+        if (next) next();
+        else this.#held--;
+      },
+    };
+  }
+
+  async #wait(wait: SemaphoreWait): Promise<void> {
+    const { onWait, signal } = wait;
+    onWait?.(this.#waiting.length);
+    await new Promise<void>((resolve, reject) => {
+      const enter = () => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(errorOf(wait));
+      };
+      if (wait.isFirst) this.#waiting.unshift(enter);
+      else this.#waiting.push(enter);
+      signal?.addEventListener("abort", leave, { once: true });
+    });
+  }
+}
+
+/** A semaphore for each key, as long as it is held. */
+export class KeyedSemaphore {
+  readonly #max: number;
+  readonly #semaphores = new Map<string, Semaphore>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  async take(key: string, wait: SemaphoreWait = {}): Promise<SemaphoreLease> {
+    const semaphore = this.#semaphores.get(key) ?? new Semaphore(this.#max);
+    const taking = semaphore.take(wait);
+    if (semaphore.isHeld) this.#semaphores.set(key, semaphore);
+    const lease = await taking;
+    return {
+      hasWaited: lease.hasWaited,
+      [Symbol.dispose]: () => {
+        lease[Symbol.dispose]();
+        if (!semaphore.isHeld && this.#semaphores.get(key) === semaphore) this.#semaphores.delete(key);
+      },
+    };
+  }
+}
+
+function errorOf({ signal, abortError }: SemaphoreWait): unknown {
+  return abortError ? abortError() : abortReason(signal);
+}

@@ -1,0 +1,178 @@
+// The sandbox of a session. One bash after another runs in it, so that jobs, /tmp and network outlive a bash that exits.
+// Its first process (engine/supervisor.sh) starts the bashes. The rest of session/ treats each like any other bash: it has
+// a script channel and a PID, and its end is reported.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sizeOf } from "../engine/cursor.ts";
+import { type ExitRecord, preallocateEndRecord } from "../engine/end-record.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { FifoDir } from "../engine/fifo-dir.ts";
+import type { ShellMeta } from "../engine/meta.ts";
+import { openPipe } from "../engine/process-pipe.ts";
+import { childWithInnerPid, readStat } from "../engine/process-table.ts";
+import { directoryField, encodeFields } from "../engine/protocol.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { SESSION_NAMES } from "../engine/state-dir.ts";
+import type { Confiner } from "../shell/confiner.ts";
+import { scratchOf } from "../shell/scratch.ts";
+import { ShellProcess } from "../shell/shell-process.ts";
+import { SANDBOX_FILES_COUNT } from "../support/limits.ts";
+import { openReports, type ReportFifo, ScriptChannel } from "./bash-pipes.ts";
+import type { Report } from "./session-reports.ts";
+
+export interface SessionSandboxOptions {
+  readonly engine: Engine;
+  readonly confiner: Confiner;
+  readonly workspace: string;
+  readonly workingDir: string;
+  readonly capBytes: number;
+  readonly meta: (id: string) => ShellMeta;
+  readonly onReportBytes: (bytes: Buffer) => void;
+  readonly onEnd: (shell: ShellProcess) => void;
+}
+
+/** A process that reads its script from this one. */
+export interface BashProcess {
+  readonly started: StartedShell;
+  /** undefined if it died before its stdin could be opened. */
+  readonly channel: ScriptChannel | undefined;
+  /** Remarks about its sandbox and limits since the last call. */
+  readonly takeRemarks: () => string[];
+}
+
+interface SandboxParts extends BashProcess {
+  readonly fifoDir: FifoDir;
+  readonly reports: ReportFifo;
+  readonly shell: ShellProcess;
+}
+
+export class SessionSandbox {
+  readonly fifoDir: FifoDir;
+  readonly shell: ShellProcess;
+  readonly #parts: SandboxParts;
+  /** By token: resolves the PID of a bash that is being started, 0 if it failed to start. */
+  readonly #forks = new Map<string, (pid: number) => void>();
+  readonly #onEnds = new Set<(record: ExitRecord) => void>();
+  #count = 0;
+  #record: ExitRecord | undefined;
+  #isEnding = false;
+
+  private constructor(parts: SandboxParts) {
+    this.#parts = parts;
+    this.fifoDir = parts.fifoDir;
+    this.shell = parts.shell;
+  }
+
+  static async open(options: SessionSandboxOptions): Promise<SessionSandbox> {
+    const { engine, confiner, workspace, workingDir, capBytes } = options;
+    const fifoDir = await engine.openFifoDir();
+    let sandbox: SessionSandbox | undefined;
+    let channel: ScriptChannel | undefined;
+    try {
+      const confined = await confiner.forSession({ workspace, workingDir }, fifoDir);
+      const { scriptFd, ...started } = await engine.start({
+        command: "",
+        session: true,
+        workingDir,
+        variables: {},
+        capBytes,
+        streams: "split",
+        startScript: confined.startScript,
+        meta: (id) => ({ ...options.meta(id), ...confined.meta() }),
+        onExit: (record) => sandbox?.conclude(record),
+      });
+      channel = scriptFd === undefined ? undefined : new ScriptChannel(scriptFd);
+      const reports = openReports(started, options.onReportBytes);
+      const shell = new ShellProcess({ processes: engine, started, command: "bash", onEnd: options.onEnd });
+      const { takeRemarks } = confined;
+      sandbox = new SessionSandbox({ fifoDir, started, channel, reports, shell, takeRemarks });
+      return sandbox;
+    } catch (error) {
+      channel?.close();
+      fifoDir.close();
+      throw error;
+    }
+  }
+
+  /** The directory that its bashes can write to. Nothing in it can be trusted. */
+  get scratch(): string {
+    return scratchOf(this.#parts.started.files.dir);
+  }
+
+  /** Whether it takes another bash. */
+  get isOpen(): boolean {
+    return !this.#isEnding && this.shell.isRunning;
+  }
+
+  /** Where the output of earlier bashes ends, for all bashes but the first. */
+  get earlierOutput() {
+    if (this.#count < 2) return undefined;
+    const { stdout, stderr } = this.#parts.started.files;
+    return {
+      to: { stdout: sizeOf(stdout), stderr: sizeOf(stderr) },
+      files: this.#count * SANDBOX_FILES_COUNT,
+    };
+  }
+
+  /** Starts the next bash. `onEnd` is called when the sandbox ends. */
+  async start(token: string, workingDir: string, onEnd: (record: ExitRecord) => void): Promise<BashProcess> {
+    const { started, takeRemarks } = this.#parts;
+    const record = join(started.files.dir, SESSION_NAMES.record(++this.#count));
+    preallocateEndRecord(record);
+    this.#onEnds.add(onEnd);
+    const forked = new Promise<number>((resolve) => this.#forks.set(token, resolve));
+    this.#send([token, directoryField(workingDir)]);
+    const commandPid = await forked;
+    const commandStart = readStat(commandPid)?.startTime ?? "0";
+    const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");
+    this.#send(["held"]);
+    // It ended before the bash began. Report that after the caller has the bash.
+    const ended = this.#record;
+    if (ended) setImmediate(() => onEnd(ended));
+    return {
+      started: { ...started, files: { ...started.files, record }, commandPid, commandStart },
+      channel: fd === undefined ? undefined : new ScriptChannel(fd),
+      takeRemarks,
+    };
+  }
+
+  take(report: Report): void {
+    if (report.kind !== "forked") return;
+    const pid = childWithInnerPid(this.#supervisorPid(), report.innerPid);
+    this.#settle(report.token, pid ?? 0);
+  }
+
+  /** Ends it as soon as its bash and everything else in it has ended. */
+  end(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#send(["end", ""]);
+  }
+
+  /** The shim has reported its end. */
+  conclude(record: ExitRecord): void {
+    this.#isEnding = true;
+    this.#record = record;
+    this.#parts.channel?.close();
+    for (const token of this.#forks.keys()) this.#settle(token, 0);
+    this.shell.conclude(record);
+    for (const onEnd of this.#onEnds) onEnd(record);
+    this.#onEnds.clear();
+    this.#parts.reports.close();
+    this.fifoDir.close();
+  }
+
+  #send(fields: readonly string[]): void {
+    this.#parts.channel?.send(encodeFields(fields));
+  }
+
+  #settle(token: string, pid: number): void {
+    this.#forks.get(token)?.(pid);
+    this.#forks.delete(token);
+  }
+
+  #supervisorPid(): number {
+    const status = readFileSync(this.#parts.started.files.sandboxStatus, "latin1");
+    return Number(/"child-pid": (\d+)/.exec(status)?.[1] ?? 0);
+  }
+}

@@ -1,0 +1,95 @@
+// Checks of a start, before anything is started: the command, its timeout, its variables and its directory. Each throws an
+// error that names what is wrong.
+import { accessSync, constants, statSync } from "node:fs";
+import { isAbsolute, sep } from "node:path";
+import { NacreError } from "./errors.ts";
+import { fsPath, isPathText, resolvedPath, shownPath } from "./path-text.ts";
+import { systemCode } from "./system-error.ts";
+
+/** All checks but that of the variables, in one call. */
+export function checkStart(
+  start: {
+    readonly command: string;
+    readonly timeoutMs: number | undefined;
+    readonly workingDir: string | undefined;
+  },
+  allowedRoots: readonly string[] | undefined,
+): void {
+  checkCommand(start.command);
+  checkTimeout(start.timeoutMs);
+  if (start.workingDir !== undefined) checkWorkingDir(start.workingDir, allowedRoots);
+}
+
+export function checkCommand(command: string): void {
+  const offset = command.indexOf("\0");
+  if (offset >= 0) {
+    throw new NacreError(
+      "invalid_input",
+      `The command contains a NUL character at offset ${offset}; bash cannot read it.`,
+    );
+  }
+}
+
+/** setTimeout treats anything that is not a valid time as 1 ms. */
+export function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs > 0 && Number.isFinite(timeoutMs))) return;
+  throw new NacreError(
+    "invalid_input",
+    `The option timeoutMs must be milliseconds above 0, or none; it is ${timeoutMs}.`,
+  );
+}
+
+/** bash reads these from its environment before it reads its command. */
+export function checkSettable(env: Readonly<Record<string, string>>): void {
+  const name = ["SHELLOPTS", "BASHOPTS"].find((name) => name in env);
+  if (name) {
+    const instead = name === "SHELLOPTS" ? "set -o" : "shopt -s";
+    throw new NacreError(
+      "invalid_input",
+      `${name} cannot be set from outside; put \`${instead} …\` into the command.`,
+    );
+  }
+}
+
+export function checkWorkingDir(dir: string, allowedRoots: readonly string[] | undefined): void {
+  const problem = problemWith(dir) ?? problemWithRoots(dir, allowedRoots);
+  if (problem) throw new NacreError("spawn_failed", `Working directory ${problem}: ${shownPath(dir)}`);
+}
+
+function problemWith(dir: string): string | undefined {
+  if (dir.includes("\0")) return "contains a NUL character";
+  if (!isAbsolute(dir)) return "is not an absolute path";
+  if (!isPathText(dir)) return "is no path (it holds a lone surrogate that stands for no byte)";
+  try {
+    const path = fsPath(dir);
+    if (!statSync(path).isDirectory()) return "is not a directory";
+    accessSync(path, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return "does not exist";
+    if (code === "EACCES" || code === "EPERM") return "cannot be entered (permission denied)";
+    if (code === "ENOTDIR") return "is not a directory";
+    return `cannot be used (${String(code ?? error)})`;
+  }
+}
+
+/** Whether an existing directory is inside one of these. Follows links. */
+export function isWithinRoots(dir: string, allowedRoots: readonly string[]): boolean {
+  return problemWithRoots(dir, allowedRoots) === undefined;
+}
+
+function problemWithRoots(dir: string, allowedRoots: readonly string[] | undefined): string | undefined {
+  if (!allowedRoots || allowedRoots.some((root) => isWithin(resolvedPath(dir), root))) return undefined;
+  return `is outside the allowed directories (${allowedRoots.map(shownPath).join(", ")})`;
+}
+
+function isWithin(real: string, root: string): boolean {
+  let realRoot: string;
+  try {
+    realRoot = resolvedPath(root);
+  } catch {
+    return false;
+  }
+  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+}
