@@ -1,4 +1,4 @@
-// Finds a shell again that is on disk: who runs it, and whether that can be seen from here at all.
+// Reads a shell back from disk: its processes, and whether they can be seen from here.
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -15,7 +15,7 @@ import type { Presence } from "./sweep.ts";
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
   "another boot": "the machine has been restarted since",
   "another namespace": "it was started in another pid namespace",
-  unknown: "nothing tells which process ran it",
+  unknown: "its identity file is missing or unreadable",
 };
 
 export function readStartedShell(root: StateRoot, id: string): StartedShell | undefined {
@@ -54,14 +54,14 @@ export function presenceOf(identity: ShellIdentity): Presence {
   return origin === "here" && isSameProcess(identity.shimPid, identity.shimStart) ? "alive" : "gone";
 }
 
-/** A pid means something only in the boot and the namespace it was given in. */
+/** A PID is valid only in the boot and the PID namespace in which the kernel assigned it. */
 function originOf(identity: ShellIdentity | undefined): Origin {
   if (!identity) return "unknown";
   if (identity.bootId !== bootId()) return "another boot";
   return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
 }
 
-/** How far a shell is: it waits for a job, it is about to wait or to begin, or it has begun. */
+/** "unclear": it is about to wait, or about to begin. */
 export type Progress = "waiting" | "unclear" | "begun";
 
 /** Whether a shell has taken its job. */
@@ -73,23 +73,23 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // Asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job that was sent would have woken it. Not
-  // everybody may look at this.
+  // Asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job would have woken it. The kernel does not
+  // let every user read this file.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
   return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
 }
 
 /**
- * The directory of the keeper whose host this bash waits for, while it does: it was started with that keeper's hook.sh,
- * has the pipe that its job comes through, and has not opened its script, which bash has as fd 255. The same in
- * engine/host-gone.sh.
+ * The directory of the keeper that started this waiting bash; undefined if it does not wait. A waiting bash was started
+ * with that keeper's hook.sh, has the job pipe, and has not opened its script, which bash opens as fd 255. The same test
+ * is in host-gone.sh.
  */
 export function keeperOfWaiting(commandPid: number): string | undefined {
   const pipe = attempt(() => readlinkSync(pipePath(commandPid, JOB_FD)));
   if (!pipe?.startsWith("pipe:") || existsSync(`/proc/${commandPid}/fd/255`)) return undefined;
   const environment = attempt(() => readFileSync(`/proc/${commandPid}/environ`, "utf8"))?.split("\0") ?? [];
   const bashEnv = environment.find((pair) => pair.startsWith("BASH_ENV="))?.slice("BASH_ENV=".length) ?? "";
-  // keeper.sh has escaped what bash would expand.
+  // keeper.sh has escaped the characters that bash would expand.
   const hook = bashEnv.replaceAll(/\\([\\$`])/g, "$1");
   const keeperDir = dirname(dirname(hook));
   return hookOf(keeperDir) === hook ? keeperDir : undefined;

@@ -1,4 +1,4 @@
-// What a shell was confined to, as it stands in its meta: every program that finds the shell can say so.
+// The confinement of a shell, as its meta file records it for every program that finds the shell.
 
 export const SANDBOX_PROFILES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];
@@ -8,15 +8,15 @@ export type NetworkAccess = (typeof NETWORK_ACCESS)[number];
 
 export interface Confinement {
   readonly driver: "bubblewrap" | "none";
-  /** What it runs under, not what was asked for. */
+  /** The profile in force, not the one requested. */
   readonly profile: SandboxProfile;
   readonly network: NetworkAccess;
-  /** What was asked for and is not enforced, in words. Empty: all of it is. */
+  /** Requested restrictions that are not enforced, as text. Empty: all are enforced. */
   readonly notEnforced: readonly string[];
 }
 
 /** One line for a result. */
 export function describeConfinement({ profile, network, notEnforced }: Confinement): string {
-  const words = profile === "off" ? "off" : `${profile}, network ${network}`;
-  return notEnforced.length === 0 ? words : `${words} (not enforced: ${notEnforced.join("; ")})`;
+  const text = profile === "off" ? "off" : `${profile}, network ${network}`;
+  return notEnforced.length === 0 ? text : `${text} (not enforced: ${notEnforced.join("; ")})`;
 }

@@ -1,15 +1,15 @@
-// A reader's place in one output file, in bytes. Readers only move their own cursor; the file
-// grows whether anybody reads or not.
+// A reader's position in one output file, in bytes. Each reader moves only its own cursor; the file grows independently
+// of readers.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { READ_CHUNK_BYTES } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
-/** How much there is to read now; 0 for a file that is not there. */
+/** The size of the file now; 0 if it does not exist. */
 export function sizeOf(path: string): number {
   return withFile(path, (fd) => fstatSync(fd).size) ?? 0;
 }
 
-/** The bytes of [from, to), fewer where the file ends before. */
+/** The bytes of [from, to), fewer if the file ends before. */
 export function readRange(path: string, from: number, to: number): Buffer {
   if (to <= from) return Buffer.alloc(0);
   const bytes = withFile(path, (fd) => {
@@ -26,10 +26,10 @@ export class Cursor {
   readonly #written: () => number | undefined;
   #isNewlyTruncated = false;
   #wasTruncated = false;
-  /** Bytes that were cut off before the position was last right. */
+  /** Bytes that were cut off up to the last correction of the position. */
   #lost = 0;
 
-  /** `written`: how many bytes were ever written to the file, where that is known. */
+  /** `written`: how many bytes were ever written to the file, if known. */
   constructor(path: string, position = 0, written: () => number | undefined = () => undefined) {
     this.#path = path;
     this.#position = position;
@@ -41,16 +41,16 @@ export class Cursor {
   }
 
   /**
-   * A command can truncate the file its output goes to. What is in it then is new, from its beginning. Call before
-   * using the position; returns it.
+   * Corrects the position after a command has truncated its output file: then the whole file is new. Call this before
+   * using the position, which it returns.
    */
   settle(): number {
-    // Asked first: what is written in between is in the file, and not counted.
+    // Read the count before the size: bytes written in between are then in the file and not counted.
     const written = this.#written();
-    // A file that was removed may come back with all that was in it.
+    // A removed file can be restored with all its content.
     const size = withFile(this.#path, (fd) => fstatSync(fd).size);
     if (size === undefined) return this.#position;
-    // It may have grown again since, beyond the position.
+    // After a truncation the file may have grown beyond the position again.
     const lost = Math.max(this.#lost, (written ?? 0) - size);
     if (size >= this.#position && lost === this.#lost) return this.#position;
     this.#position = size < this.#position ? 0 : Math.max(0, this.#position - (lost - this.#lost));
@@ -60,7 +60,7 @@ export class Cursor {
     return this.#position;
   }
 
-  /** Whether the file was ever found truncated. */
+  /** Whether settle() has ever found the file truncated. */
   get wasTruncated(): boolean {
     return this.#wasTruncated;
   }
@@ -73,9 +73,9 @@ export class Cursor {
   }
 
   /**
-   * Looks at up to maxBytes of what is new, without moving: reading through gigabytes must not leave gigabytes to the
-   * garbage collector. What it returns holds until the next look of any cursor; whoever waits before it is used up
-   * brings a buffer.
+   * Reads up to maxBytes of new output without moving. The result is valid until the next peek of any cursor, because
+   * all share one buffer: reading gigabytes must not leave gigabytes to the garbage collector. A caller that awaits
+   * before it has used the result passes its own buffer.
    */
   peek(maxBytes: number, into = sharedOf(maxBytes)): Buffer {
     const length = withFile(this.#path, (fd) => fill(fd, into.subarray(0, maxBytes), this.#position));
@@ -95,7 +95,7 @@ function sharedOf(bytes: number): Buffer {
   return shared;
 }
 
-/** How many bytes there were. */
+/** Returns the number of bytes read. */
 function fill(fd: number, buffer: Buffer, from: number): number {
   let length = 0;
   while (length < buffer.length) {
@@ -111,7 +111,7 @@ function withFile<T>(path: string, use: (fd: number) => T): T | undefined {
   try {
     fd = openSync(path, "r");
   } catch (error) {
-    // Removed, replaced or locked together with the state directory.
+    // The state directory was removed, replaced or made unreadable.
     if (["ENOENT", "ENOTDIR", "EACCES"].includes(systemCode(error) ?? "")) return undefined;
     throw error;
   }

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# The deputy: a fork of the keeper that does nothing but outlive it. Where host and keeper are killed at the same
-# moment it does what the keeper would have done (host-gone.sh): no shell waits for a job that nobody will send, and
-# no command runs on that nobody would end.
+# The deputy: a fork of the keeper that does nothing but outlive it. If host and keeper are killed at the same moment, the
+# deputy cleans up instead (host-gone.sh): otherwise slots would wait forever for a job, and commands would never end.
 #
-# It waits for two ends of file: that of a pipe which the keeper alone has open for writing (its fd 4), and then that
-# of the lifeline, which the host has (fd 3). Shims and loggers close both. A keeper that is stopped closes nothing and
-# does not see that its host is dead, so the deputy looks at the lifeline now and then and continues the keeper.
-# It leads a group of its own, so that a signal to the keeper's group leaves it.
+# It waits for end-of-file on two pipes: first on one that only the keeper has open for writing (its fd 4), then on the
+# lifeline, which the host has open (fd 3). Shims and loggers close both. A stopped keeper closes nothing and does not
+# notice that its host is dead, so the deputy checks the lifeline periodically and continues the keeper.
+# It leads its own process group, so that a signal to the keeper's group does not reach it.
 # shellcheck disable=SC2154 # keeper_dir and lifeline are set by keeper.sh
 
 deputy_pid='' deputy_start=''
@@ -14,11 +13,10 @@ deputy_pid='' deputy_start=''
 start_deputy() {
   [[ $lifeline ]] || return 0
   open_pipe 4
-  # Expanded here: in the fork it would be the deputy's own.
+  # Expanded here: in the fork it would be the PID of the deputy.
   local keeper=$BASHPID
   set -m
-  # Opened through its own copy of fd 4: that works also if we are killed now. Its answers go where it hears from the
-  # host.
+  # Opened through its own copy of fd 4: that works even if the keeper is killed now. It answers through the lifeline.
   deputy "$keeper" </proc/self/fd/4 4>&- >&3 &
   deputy_pid=$!
   set +m
@@ -30,14 +28,14 @@ has_deputy() {
   [[ ! $lifeline ]] || { [[ $deputy_pid ]] && start_time "$deputy_pid" && [[ $REPLY == "$deputy_start" ]]; }
 }
 
-# All is done that it could have to do.
+# The keeper has cleaned up: nothing is left for the deputy.
 dismiss_deputy() {
   [[ $deputy_pid ]] || return 0
   printf 'done\0' >&4
   has_deputy && continue_stopped "$deputy_pid"
 }
 
-# Leaves in REPLY what the keeper wrote, or nothing if it is dead. Fails while it lives and has written nothing.
+# Sets REPLY to the field that the keeper wrote, or to nothing if it is dead. Fails while it lives and has written nothing.
 wait_for_keeper() {
   local status
   IFS= read -r -d '' -t 5 REPLY
@@ -49,16 +47,16 @@ wait_for_keeper() {
 deputy() {
   local acting=''
   printf nacre-deputy >"/proc/$BASHPID/comm"
-  # A field says that this deputy may go. End-of-file says that the keeper is dead.
+  # A field means that this deputy may exit. End-of-file means that the keeper is dead.
   until wait_for_keeper; do
-    # Readable without a field: the host is dead. The keeper does the rest once it runs.
+    # Readable without a field: the host is dead. The keeper cleans up as soon as it runs.
     read -r -t 0 -u 3 && continue_stopped "$1"
   done
   [[ $REPLY ]] && exit
   read_field REPLY <&3 && exit
-  # The host was about to be served by another keeper, which has a deputy of its own.
+  # The host was starting another keeper, which has its own deputy.
   read -r acting _ <"$keeper_dir/identity" && [[ $acting == "$1" ]] || exit
-  # Without the list nobody could tell what is durable.
+  # Without the list no process knows which shells are durable.
   read_covered || exit
   write_keeper_identity
   host_is_gone

@@ -1,5 +1,5 @@
-// Whether there is space left where shells are kept. Asked by writing: a quota is not part of what the file system
-// says about itself.
+// Checks for space in the state directory by writing a file: the numbers that the file system reports do not include
+// quotas.
 import { randomBytes } from "node:crypto";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { attempt } from "../support/attempt.ts";
 import { DISK_PROBE_BYTES } from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
 
-/** No file of one block can be written to this directory: the disk is full, or the quota of this user is used up. */
+/** Whether not even one block can be written: the disk is full, or the quota of this user is used up. */
 export function isDiskFull(dir: string): boolean {
   const probe = join(dir, `probe.${randomBytes(4).toString("hex")}`);
   try {

@@ -1,8 +1,8 @@
-// Tells the keeper, which reads no JSON, that a shell outlives its host, and until when.
+// Tells the keeper, which cannot parse the JSON of meta, that a shell outlives its host, and until when.
 import { writeFileSync } from "node:fs";
 import type { ShellMeta } from "./meta.ts";
 
-/** Its deadline in seconds since boot, and the same as it was asked for, in milliseconds. */
+/** The deadline in seconds since boot, then as requested, in milliseconds after the start. */
 export function writeDurableMark(path: string, { startedUptimeMs, deadlineMs }: ShellMeta): void {
   const lastsMs = deadlineMs ?? 0;
   writeFileSync(path, `${Math.ceil((startedUptimeMs + lastsMs) / 1000)} ${lastsMs}\n`, { mode: 0o600 });

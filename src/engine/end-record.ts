@@ -1,7 +1,6 @@
-// How a shell ended and why, in one file of fixed size that exists before the shell starts and is
-// overwritten in place: that works on a full disk, where a new file or a rename fails.
-// Bytes 0-127 are the exit record, written by the shim; bytes 128-255 the cause, written by whoever
-// ends the shell, before the first signal.
+// How a shell ended and why, in one file of fixed size. It exists before the shell starts and is overwritten in place:
+// that works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, written by the shim.
+// Bytes 128-255 are the cause, written by the process that ends the shell, before the first signal.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { shortageOf } from "../support/system-error.ts";
 
@@ -17,15 +16,15 @@ export interface ExitRecord {
   readonly spoolFull: boolean;
   /** A logger was killed: output after that is missing. */
   readonly loggerLost: boolean;
-  /** The loggers could not be seen to have written everything. */
+  /** It is not certain that the loggers have written everything. */
   readonly unsure: boolean;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
-  /** Time since boot, when it ended. */
+  /** Time since boot at the end. */
   readonly endedUptimeMs: number;
 }
 
-/** "terminated": it was asked to end and may have chosen not to. */
+/** "terminated": it got SIGTERM and may have handled it. */
 export const CAUSE_KINDS = [
   "killed",
   "terminated",
@@ -38,7 +37,7 @@ export type CauseKind = (typeof CAUSE_KINDS)[number];
 
 export interface Cause {
   readonly kind: CauseKind;
-  /** Who or what, in a few words; for a timeout its milliseconds. */
+  /** What ended it, as short text; for a timeout its milliseconds. */
   readonly detail: string;
 }
 
@@ -67,7 +66,7 @@ export function readEndRecord(path: string): EndRecord {
   };
 }
 
-/** Writes the cause unless there is one: the first reason wins. Tells whether it is ours. */
+/** Writes the cause unless there is one: the first cause wins. Returns whether this one was written. */
 export function writeCause(path: string, cause: Cause): boolean {
   const fd = openSync(path, "r+");
   try {
@@ -82,7 +81,7 @@ export function writeCause(path: string, cause: Cause): boolean {
   }
 }
 
-/** The fields of an exit record, as they also stand in the shim's message to the host. Nothing is repaired. */
+/** The fields of an exit record, also of the shim's report to the host. Any deviation is an error. */
 export function parseExitFields(text: string): ExitRecord | undefined {
   const match = /^(\d{1,3}) (-|[cflu]+) (\d+) (\d+) (\d+\.\d\d)$/.exec(text);
   if (!match) return undefined;

@@ -1,25 +1,25 @@
-// A directory that one sandbox gets to see, and nobody else's is in: what its bashes are given to restore, and the
-// fifos of loggers, which they cannot open through the logger's process.
+// A directory that only one sandbox can see. It holds the scripts that its bashes read to restore their state, and the
+// fifos of its loggers: a bash in the sandbox cannot open a pipe through the logger's process.
 import { rmSync } from "node:fs";
 import type { Keeper, LoggerProcess } from "./keeper.ts";
 
 export class FifoDir {
   readonly path: string;
   readonly #keeper: Keeper;
-  readonly #folder: string;
+  readonly #name: string;
 
-  private constructor(keeper: Keeper, folder: string) {
+  private constructor(keeper: Keeper, name: string) {
     this.#keeper = keeper;
-    this.#folder = folder;
-    this.path = keeper.pathOf(folder);
+    this.#name = name;
+    this.path = keeper.pathOf(name);
   }
 
   static async open(keeper: Keeper): Promise<FifoDir> {
-    return new FifoDir(keeper, await keeper.openFolder());
+    return new FifoDir(keeper, await keeper.openFifoDir());
   }
 
   async openLogger(file: string, capBytes: number): Promise<LoggerProcess> {
-    return await this.#keeper.openLogger(file, capBytes, this.#folder);
+    return await this.#keeper.openLogger(file, capBytes, this.#name);
   }
 
   close(): void {

@@ -1,12 +1,12 @@
-// Finds the bash that runs everything, and says clearly when there is none.
+// Finds the bash that runs everything, or explains why none can be used.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 
-const USUAL_PLACES = ["/bin", "/usr/bin", "/usr/local/bin"];
+const USUAL_DIRS = ["/bin", "/usr/bin", "/usr/local/bin"];
 
-/** An absolute path of an executable bash: the chosen one, else the first in PATH, else in the usual places. */
+/** An absolute path of an executable bash: the chosen one, else the first in PATH, else in the usual directories. */
 export function findBash(chosen: string | undefined, path: string | undefined): string {
   if (process.platform === "win32") {
     throw new NacreError("spawn_failed", "nacre does not run on Windows: it needs bash and /proc. Use WSL.");
@@ -16,7 +16,7 @@ export function findBash(chosen: string | undefined, path: string | undefined): 
     if (problem) throw new NacreError("spawn_failed", `The shell ${chosen} cannot be used: ${problem}.`);
     return chosen;
   }
-  const dirs = [...(path ?? "").split(delimiter).filter(isAbsolute), ...USUAL_PLACES];
+  const dirs = [...(path ?? "").split(delimiter).filter(isAbsolute), ...USUAL_DIRS];
   const found = dirs.map((dir) => join(dir, "bash")).find((file) => problemWith(file) === undefined);
   if (!found) {
     throw new NacreError(

@@ -1,6 +1,6 @@
-// What a shell that has ended left running.
+// The processes that an ended shell left running.
 
-import { KILL_VERIFY_MAX_MS, LEFTOVER_LOOKS_COUNT } from "../support/limits.ts";
+import { KILL_VERIFY_MAX_MS, LEFTOVER_SCANS_COUNT } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { findProcesses } from "./find-processes.ts";
 import { pidsSince } from "./pids-since.ts";
@@ -8,31 +8,31 @@ import { isEnding, isSameProcess, lastPid, type ProcessRef } from "./process-tab
 import type { StartedShell } from "./started-shell.ts";
 
 export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> {
-  let left = await look(shell);
+  let left = await scan(shell);
   for (let pauseMs = 1; left.length > 0 && isDoomed(shell) && pauseMs < KILL_VERIFY_MAX_MS; pauseMs *= 2) {
     await sleep(pauseMs);
-    left = await look(shell);
+    left = await scan(shell);
   }
   return left;
 }
 
 /**
- * Cheap where it forked nothing. Looks again where a process may have forked and exited before the look came to it, in
- * which case the look has missed the child. What was killed is not left running, though the kernel may not have got
- * to it.
+ * Cheap if the shell forked nothing. Repeats the scan if the kernel assigned PIDs meanwhile: a process may have forked and
+ * exited before the scan reached it, and the scan missed its child. Killed processes are no leftovers, even before the
+ * kernel reaps them.
  */
-async function look(shell: StartedShell): Promise<ProcessRef[]> {
-  for (let looks = 1; ; looks++) {
+async function scan(shell: StartedShell): Promise<ProcessRef[]> {
+  for (let scans = 1; ; scans++) {
     const before = lastPid();
     const candidates = pidsSince(shell.pidsBefore);
     if (candidates.length === 0) return [];
     const found = (await findProcesses([shell], candidates)).get(shell) ?? [];
     const left = found.filter(({ pid }) => !isEnding(pid));
-    if (left.length > 0 || lastPid() === before || looks === LEFTOVER_LOOKS_COUNT) return left;
+    if (left.length > 0 || lastPid() === before || scans === LEFTOVER_SCANS_COUNT) return left;
   }
 }
 
-/** The end of bwrap is the end of all that is inside; the kernel takes a moment to get to each. */
+/** When bwrap has ended, the kernel kills every process inside, which takes a moment. */
 function isDoomed({ sandbox }: StartedShell): boolean {
   return sandbox !== undefined && !isSameProcess(sandbox.pid, sandbox.startTime);
 }

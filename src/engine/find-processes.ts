@@ -1,4 +1,4 @@
-// Finds what shells have running: by their tags, or, where tags do not work, by everything else there is.
+// Finds the processes of shells: by their tags, or without tags by process group, session, parents and a variable.
 
 import { sampleNewest } from "./newest-processes.ts";
 import {
@@ -15,12 +15,12 @@ import type { StartedShell } from "./started-shell.ts";
 import { hostPidIn } from "./state-dir.ts";
 import { keeperPrefixOf, reachOf } from "./tag.ts";
 
-/** Set for every command where tags do not work: one more way to find what it left. */
+/** Set for every command without a tag: one more way to find its processes. */
 export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;
 
-/** What each shell has running among these processes. Also of shells that another host has started. */
+/** Which of these processes belong to each shell. Works for shells of other hosts, too. */
 export async function findProcesses(
   shells: readonly StartedShell[],
   pids: readonly number[],
@@ -37,8 +37,8 @@ export async function findProcesses(
 }
 
 /**
- * A process that forks one child and exits has gone by the time a scan reaches its pid, and its child came after the
- * scan began. Only the pids given out last tell that such a chain runs.
+ * A process that forks one child and exits is gone when a scan reaches its PID, and its child appeared after the scan
+ * began. Only the newest PIDs reveal such a chain.
  */
 function addNewest(shells: readonly StartedShell[], found: Found): void {
   if (shells.length === 0) return;
@@ -48,7 +48,7 @@ function addNewest(shells: readonly StartedShell[], found: Found): void {
   });
 }
 
-/** Which of these shells a process belongs to, told by a look at this process alone. */
+/** Finds the shell of one process by reading only that process. */
 export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => StartedShell | undefined {
   const byShift = new Map<bigint, Map<bigint, StartedShell>>();
   for (const shell of shells) {
@@ -70,7 +70,7 @@ export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => S
   };
 }
 
-/** The same where tags do not work: by group, session or cookie. */
+/** The same without tags: by group, session or cookie. */
 function relationFinder(
   shells: readonly StartedShell[],
 ): ((pid: number) => StartedShell | undefined) | undefined {
@@ -85,7 +85,7 @@ function relationFinder(
 
 /** The shells by the process group their command leads. */
 function leadersOf(shells: readonly StartedShell[]): Map<number, StartedShell> {
-  // A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+  // The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is still ours.
   const leads = ({ commandPid, commandStart }: StartedShell) =>
     (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
   return new Map(shells.filter(leads).map((shell) => [shell.commandPid, shell]));
@@ -95,7 +95,7 @@ function cookiesOf(shells: readonly StartedShell[]): Map<string, StartedShell> {
   return new Map(shells.map((shell) => [`${COOKIE}=${shell.id}`, shell]));
 }
 
-/** Returns the shells whose tag is another host's by now. */
+/** Returns the shells whose tag now belongs to another host. */
 async function findTagged(
   shells: readonly StartedShell[],
   pids: readonly number[],
@@ -132,7 +132,7 @@ async function findTagged(
   return passedOn;
 }
 
-/** The first process of a shell is known before it has taken on its tag (shim.sh). */
+/** The first process of a shell exists for a moment before it has its tag (shim.sh). */
 function addYoung({ tag, commandPid, commandStart }: StartedShell, list: ProcessRef[]): void {
   if (tag === undefined || list.some(({ pid }) => pid === commandPid)) return;
   if (isSameProcess(commandPid, commandStart)) addProcess(commandPid, list);
@@ -140,18 +140,18 @@ function addYoung({ tag, commandPid, commandStart }: StartedShell, list: Process
 
 interface TaggedShells {
   readonly byPrefix: Map<bigint, StartedShell>;
-  /** Pids of hosts, by what their keepers bear. */
+  /** PIDs of hosts, by the tags of their keepers. */
   readonly hostsByKeeper: Map<bigint, Set<number | undefined>>;
 }
 
-/** While its shim lives, nobody else is given the number of its host. */
+/** While its shim lives, no other host can draw the number of its host. */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Another host gives out the tags of this shell's host, which is dead. It could draw that number only when
- * nobody bore it any more: so nothing of this shell is left, and whoever bears its tag is the other host's.
+ * Another host uses the number of this shell's dead host. It could draw that number only when no process had such a tag
+ * any more. So no process of this shell is left, and those with its tag belong to the other host.
  */
 function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint, TaggedShells>): boolean {
   if (tag === undefined) return false;
@@ -159,7 +159,7 @@ function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint,
   return [...hosts].some((pid) => pid !== undefined && pid !== meta.host.pid);
 }
 
-/** The groups, the sessions, whoever has the cookie, and what hangs below them. */
+/** Processes of its group or session, those with the cookie, and their descendants. */
 async function findRelated(shells: readonly StartedShell[], found: Found): Promise<void> {
   const owners = leadersOf(shells);
   const byCookie = cookiesOf(shells);

@@ -1,25 +1,24 @@
 #!/usr/bin/env bash
-# What is done when the host is gone, by its keeper or in that one's place by its deputy (deputy.sh): every shell
-# that is not durable is ended with all it has started, and the deadlines of those that are durable are kept.
+# Cleans up after a dead host, in its keeper or, if that was killed, in its deputy (deputy.sh): ends every shell that is
+# not durable with all its processes, and keeps the deadlines of the durable ones.
 # shellcheck disable=SC2154 # keeper_dir, hook_env, keeper_tag, host_shift and command_line are set by keeper.sh
 
 host_is_gone() {
   local dir
-  # The directories of shells that outlive their host, each with its deadline in seconds since boot and its shim;
-  # and what belongs to them, the shims with their start times. Not of this program as a whole: a command could
-  # then have no variable of that name.
+  # The directories of durable shells, each with its deadline in seconds since boot and its shim; their tags; their shims
+  # with start times. Not global: then a command could not have a variable of such a name.
   local -A durable=() shim_of=() spared_tags=() spared_shims=()
-  # From here on nobody would notice our death: a mistake must not end us before the work is done.
+  # No process would notice our death from here on: an unset variable must not end this program before it is done.
   set +u
   list_durable
-  # The reason is on disk before the first signal: whoever looks later sees why they ended.
+  # The cause is on disk before the first signal, so that every later reader agrees on it.
   for dir in "${covered[@]}"; do
     if [[ -n ${durable[$dir]-} || ! -e $dir/meta ]] || ! is_pending "$dir"; then continue; fi
     if has_begun "$dir"; then write_cause "$dir" host-ended; else write_cause "$dir" never-started; fi
   done
   kill_all
   for dir in "${covered[@]}"; do
-    # A slot that never got a job leaves nothing worth keeping.
+    # A slot without a job has no output and no record to keep.
     [[ -e $dir/meta ]] || rm -rf -- "$dir"
   done
   answer gone
@@ -32,9 +31,9 @@ is_pending() {
   [[ $state == P ]]
 }
 
-# A command that still waits for its job has not begun. Its host is dead and cannot send the job, so nothing of the
-# command is worth keeping alive. A command whose job was sent has begun, even if it has not read all of it: the host may
-# have reported the start. Its bash is awake. A bash asleep in pselect6 until fd 6 is readable has no job.
+# A slot that still waits for its job has not begun, and its dead host cannot send the job. A slot that got its job has
+# begun, even if it has not read all of it: the host may have reported the start. Its bash is awake. A bash asleep in
+# pselect6 until fd 6 is readable has no job.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
@@ -48,8 +47,8 @@ has_begun() {
   return 0
 }
 
-# Whether process $1 is a bash in hook.sh: it was started with that, has the job pipe, and has not opened its script,
-# which bash has as fd 255. The same in attach.ts.
+# Whether process $1 is a bash in hook.sh: it was started with that file, has the job pipe, and has not opened its script,
+# which bash opens as fd 255. The same test is in attach.ts.
 waits_for_job() {
   local variable variables=()
   [[ -p /proc/$1/fd/6 && ! -e /proc/$1/fd/255 ]] || return
@@ -66,7 +65,7 @@ list_durable() {
     deadline='' shim='' tag=''
     { read -r deadline _ <"$dir/durable"; } 2>/dev/null
     { read -r shim start _ _ tag _ <"$dir/identity"; } 2>/dev/null
-    # What is not a number would end this program below, and with it the deadlines of all others.
+    # Arithmetic with anything but a number would end this program, and no deadline would be kept.
     [[ $deadline =~ ^[0-9]+$ && $shim =~ ^[0-9]+$ && $tag =~ ^([0-9]+|-)$ ]] || continue
     if ! is_pending "$dir" || ! has_begun "$dir"; then continue; fi
     durable[$dir]=$deadline
@@ -76,8 +75,8 @@ list_durable() {
   done
 }
 
-# Stays for as long as a durable shell lives, and ends those whose time is over; and what an ended one left
-# running, as the host would have at its end.
+# Runs as long as a durable shell lives. Ends those past their deadline, and the leftovers of ended ones, as the host
+# would have done.
 keep_deadlines() {
   local dir uptime deadline tag kept left=("${!durable[@]}")
   while ((${#left[@]})); do
@@ -98,7 +97,7 @@ keep_deadlines() {
       elif ! is_taken_over "$dir"; then
         covered+=("$dir")
       fi
-      # Not unset, nor used in arithmetic: both would expand what is in the path once more.
+      # Not unset, and not used in arithmetic: both would expand characters of the path again.
       durable[$dir]=
     done
     left=("${kept[@]}")
@@ -115,20 +114,20 @@ keep_deadlines() {
   done
 }
 
-# Whether the command's first process is still there. Its shim would record its end at once, unless it is stopped.
+# Whether the command's first process lives. A shim that is not stopped records its end at once.
 has_command() {
   local pid start
   { read -r _ _ pid start _ <"$1/identity"; } 2>/dev/null || return 1
   start_time "$pid" && [[ $REPLY == "$start" ]] && is_alive "$pid"
 }
 
-# A shell whose shim was killed is lost: no record will ever come.
+# A shell whose shim was killed is lost: it will never have a record.
 has_shim() {
   local shim=${shim_of[$1]}
   start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
 }
 
-# Whether another host answers for it now (lease.ts): that one decides about what it left running.
+# Whether another host owns it now (lease.ts): that host decides about its leftovers.
 is_taken_over() {
   local link
   for link in "$1"/owner.*; do
@@ -137,14 +136,14 @@ is_taken_over() {
   return 1
 }
 
-# The deadline as it was asked for, in milliseconds: the second word of the mark.
+# The deadline as requested, in milliseconds: the second field of the mark.
 deadline_of() {
   local ms
   read -r _ ms <"$1/durable"
   printf '%s' "${ms:-0}"
 }
 
-# The cause is the second half of the record (end-record.ts); the first reason wins.
+# The cause is the second half of the record (end-record.ts); the first cause wins.
 write_cause() {
   local part
   {
@@ -156,21 +155,21 @@ write_cause() {
   } 4<>"$1/record"
 }
 
-# Freezes what belongs to the commands until a scan finds nothing new, then kills it all: a process that
-# is stopped cannot fork away from under us. And again, until nothing is left: the death of a group's
-# leader wakes its stopped members, and a shim that was just forked may only now start its command.
-# Shims and loggers are spared: they record the end and go by themselves; a stopped one is continued.
+# Stops the processes of the commands until a scan finds nothing new, then kills them all: a stopped process cannot fork.
+# Repeats that until nothing is left: the death of a group's leader wakes its stopped members, and a shim that was just
+# forked may start its command only now. Spares shims and loggers: they record the end and exit by themselves. Continues
+# stopped ones.
 kill_all() {
   local -A seen=() groups=() cookies=()
   local path pid new rest rounds hit deadline=5
-  # By time and not by rounds: what cannot be killed must not keep us busy for long.
+  # Limited by time and not by rounds: a process that cannot be killed must not keep this program busy.
   SECONDS=0
   while ((SECONDS < deadline)); do
-    # Again each time: a shim may only now have written down whom it started.
+    # In each round: a shim may have written its identity only now.
     [[ $keeper_tag == - ]] && list_related
     seen=()
     rest=0
-    # After three scans with something new in each, it forks faster than we can scan: kill_newest deals with that.
+    # Three scans that each find something new: a process forks faster than a scan. kill_newest handles that.
     for ((new = 1, rounds = 0; new && rounds < 3; rounds++)); do
       new=0
       for path in /proc/[0-9]*; do
@@ -189,35 +188,35 @@ kill_all() {
     done
     ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
     kill_newest
-    # It can be killed, and that takes a little luck: nobody else will try.
+    # Killing it takes several attempts, and no other process will try.
     [[ $hit ]] && deadline=30
     [[ $hit ]] || ((${#seen[@]} || rest)) || break
     pause
   done
 }
 
-# A process that forks one child and exits is gone when a scan gets to it, and its child came after the scan began.
-# But the kernel gives out pids in order and names the latest in /proc/loadavg: one look at that process, and it is
-# killed before it forks, every few times. Sets hit where there was something. Uses the tables of kill_all.
+# A process that forks one child and exits is gone when a scan reaches it, and its child appeared after the scan began.
+# But the kernel assigns PIDs in order and reports the latest in /proc/loadavg. Killing that one succeeds before it forks
+# once in a few attempts. Sets hit if it found a process. Uses the tables of kill_all.
 kill_newest() {
   local pid last before=0 quiet=0
   hit=''
-  # Quiet for 200 looks, some 10 ms; far fewer where no pid at all has been given out.
+  # Ends after 200 checks without a hit, about 10 ms; after fewer if the kernel has assigned no PID at all.
   while ((quiet < 200 && SECONDS < deadline)); do
     read -r _ _ _ _ last </proc/loadavg || return
     ((quiet += last == before ? 20 : 1))
-    # Two, because another process may have been forked since.
+    # The two newest: another process may have forked since.
     for ((pid = last; pid > 1 && pid > last - 2; pid--)); do
       is_of_command "$pid" || continue
       kill -KILL "$pid" 2>/dev/null
-      # Of a dead one that nobody has reaped, the pid stays the latest.
+      # The PID of a zombie stays the latest.
       ((last == before)) || hit=1 quiet=0
     done
     before=$last
   done
 }
 
-# Part of a command that is to end, dead or alive.
+# Whether the process belongs to a command that must end, dead or alive.
 is_of_command() {
   if [[ $keeper_tag == - ]]; then
     is_related "$1"
@@ -227,13 +226,13 @@ is_of_command() {
     [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# A command can stop its shim and its loggers: they would stay for ever.
+# A command can stop its shim and its loggers: they would stay forever.
 continue_stopped() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null
 }
 
-# 0: part of a command; 2: a shim that is to go; 3: another process of nacre's own; 1: a stranger, or gone.
+# 0: part of a command; 2: a shim that must end; 3: another process of nacre; 1: unrelated, or gone.
 belongs_to() {
   if [[ $keeper_tag == - ]]; then
     is_related "$1"
@@ -247,8 +246,8 @@ belongs_to() {
   [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# A shim that is to go, and may not have started its command yet; of this keeper or of one before it. A fork of
-# the keeper that has become no other program has its command line. Who leads a group is none: a keeper, a deputy.
+# A shim that must end, and may not have started its command yet; of this keeper or of an earlier one. A fork of the
+# keeper that runs no other program has the keeper's command line. The leader of a group is a keeper or a deputy.
 is_young_shim() {
   local pid=$1 stat
   [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -257,8 +256,8 @@ is_young_shim() {
   [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
 }
 
-# Not a zombie: a zombie shows its limits, too, until its parent reaps it. But a process whose first thread
-# has ended looks like one while its other threads live on.
+# False for a zombie, which shows its limits until its parent reaps it. A process whose first thread has ended looks like a
+# zombie while its other threads live on.
 is_alive() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -268,14 +267,14 @@ is_alive() {
   [[ $1 != [ZX] ]] || ((${18} > 1))
 }
 
-# Without tags: the groups of the commands, whoever still carries the cookie, and what hangs below them.
+# Without tags: the process groups of the commands, processes with the cookie, and their descendants.
 list_related() {
   local dir pid start
   for dir in "${covered[@]}"; do
     [[ -n ${durable[$dir]-} ]] && continue
     cookies[NACRE_SHELL=${dir##*/}]=1
     read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
-    # A pid stays reserved while it names a group: if nobody has it, the group is still ours.
+    # The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is still ours.
     if ! start_time "$pid" || [[ $REPLY == "$start" ]]; then groups[$pid]=1; fi
   done
 }

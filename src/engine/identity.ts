@@ -1,6 +1,7 @@
-// Who runs a shell: written by its shim. A pid alone names no process, it is recycled; with the start
-// time, the boot and the pid namespace it does.
+// The processes of a shell, written by its shim. The kernel reuses PIDs: only together with start time, boot and PID
+// namespace does one identify a process.
 import { readFileSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
 
 export interface ShellIdentity {
   readonly shimPid: number;
@@ -8,20 +9,15 @@ export interface ShellIdentity {
   /** The command's bash, leader of its process group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** The tag its descendants bear, "-" where tags do not work. */
+  /** The tag of its processes; "-" without tags. */
   readonly tag: string;
   readonly bootId: string;
   readonly pidNamespace: string;
 }
 
 export function readIdentity(path: string): ShellIdentity | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, "latin1");
-  } catch {
-    return undefined;
-  }
-  // A line without its end was cut short.
+  const text = attempt(() => readFileSync(path, "latin1")) ?? "";
+  // A line without its newline was cut short.
   const match = /^(\d+) (\d+) (\d+) (\d+) (\d+|-) (\S+) (\d+)\n$/.exec(text);
   if (!match) return undefined;
   const [, shimPid = "", shimStart = "", commandPid = "", commandStart = "", tag = "", bootId = "", ns = ""] =

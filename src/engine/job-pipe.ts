@@ -1,4 +1,4 @@
-// The pipe of a slot, from the host's side: its job goes through it, and what the command reads as its stdin after that.
+// The host's end of a slot's pipe: the job goes through it, and then the command's stdin.
 import { closeSync, writeSync } from "node:fs";
 import { systemCode } from "../support/system-error.ts";
 import { encodeJob, type Job } from "./job.ts";
@@ -8,12 +8,12 @@ import type { ReadySlot } from "./protocol.ts";
 export class JobPipe {
   #fd: number | undefined;
 
-  /** `mode` "both" is for a host that takes back what was not read. */
+  /** Mode "both" lets the host read back bytes that the bash has not read. */
   constructor({ commandPid, commandStart }: ReadySlot, mode: "write" | "both" = "write") {
     this.#fd = openPipe({ pid: commandPid, startTime: commandStart }, JOB_FD, mode);
   }
 
-  /** Hands a waiting slot its job; false where nobody waits for one any more, or not all of it fits. */
+  /** False if the slot has died, or the job does not fit into the pipe. */
   send(job: Job): boolean {
     if (this.#fd === undefined) return false;
     const message = encodeJob(job);
@@ -25,7 +25,7 @@ export class JobPipe {
     }
   }
 
-  /** Who takes it closes it. */
+  /** The caller closes the descriptor. */
   take(): number | undefined {
     const fd = this.#fd;
     this.#fd = undefined;

@@ -1,31 +1,31 @@
-// How the variables of a command reach it: with the job where the waiting bash can take them, else in a
-// slot that is started with them.
+// How the variables of a command reach it: with the job if the waiting bash can set them, else in the environment of a
+// slot that is started for this command.
 
 import { JOB_MAX_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
 import { directoryField, encodeFields } from "./protocol.ts";
 
-/** What the host sends to a waiting bash (engine/hook.sh). */
+/** The message that the host sends to a waiting bash (hook.sh). */
 export interface Job {
   readonly workingDir: string;
-  /** The BASH_ENV the command is to have; "" for none. */
+  /** The command's BASH_ENV; "" for none. */
   readonly bashEnv: string;
-  /** "rest": it reads what follows the job in its pipe. "": nothing. */
+  /** "rest": the bytes that follow the job in its pipe. "": empty. */
   readonly stdin: "" | "rest";
   /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
   readonly variables: readonly string[];
 }
 
-/** The bytes of a job. The empty field wakes the bash, which waits for nothing else with a timeout. */
+/** The first, empty field wakes the bash: it waits with a timeout for this field only. */
 export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
-  // Only the directory may hold bytes that are no text.
+  // Only the directory can hold bytes that are not UTF-8.
   const rest = encodeFields([bashEnv, stdin, String(variables.length), ...variables]).toWellFormed();
   return bytesOfText(`${encodeFields(["", directoryField(workingDir)])}${rest}`);
 }
 
 export interface PlannedJob {
   readonly job: Job;
-  /** The whole environment of the slot, where it is not the base one. */
+  /** The whole environment of the slot, if it is not the base one. */
   readonly environment: readonly string[] | undefined;
 }
 
@@ -52,7 +52,7 @@ export function jobOf(
   return { job: { ...job, variables: pairs(late) }, environment: pairs({ ...baseEarly, ...early }) };
 }
 
-/** What slots are started with. */
+/** The environment of slots in the pool. */
 export function baseEnvironmentOf(base: Variables): string[] {
   return pairs(partition(base, isLate)[0]);
 }
@@ -62,8 +62,8 @@ function pairs(variables: Variables): string[] {
 }
 
 /**
- * Variables that would keep a starting bash from waiting for its job: it gets them with the job. Those of the loader, too:
- * they may name a file that a sandboxed command can write, and this bash is outside of the sandbox.
+ * Variables that would keep a starting bash from waiting for its job: it gets them with the job. Also those of the
+ * loader: they can name a file that a sandboxed command can write, and the waiting bash is outside the sandbox.
  */
 function isLate(name: string): boolean {
   return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT" || /^LD_/.test(name);
@@ -73,13 +73,13 @@ function partition(
   variables: Variables,
   belongs: (name: string) => boolean,
 ): [Record<string, string>, Record<string, string>] {
-  // Not by assignment: __proto__ is a name like any other.
-  const those = (wanted: boolean) =>
+  // No assignment: a variable can be called __proto__.
+  const select = (wanted: boolean) =>
     Object.fromEntries(Object.entries(variables).filter(([name]) => belongs(name) === wanted));
-  return [those(false), those(true)];
+  return [select(false), select(true)];
 }
 
-/** Names a running bash can set and export as they are. */
+/** Whether a running bash can set and export a variable of this name. */
 function canBeExported(name: string): boolean {
   return (
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&

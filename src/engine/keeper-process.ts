@@ -1,24 +1,25 @@
-// One run of keeper.sh: puts its scripts in place, spawns it, waits for its greeting, turns its lines into answers.
-// Knows nothing of slots or restarts; keeper.ts does.
+// One run of keeper.sh: writes its scripts, spawns it, waits for its greeting, parses its answers. Knows nothing of slots
+// or restarts; keeper.ts does.
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { KEEPER_ANSWER_MAX_MS, KEEPER_STOPPED_CHECK_MS } from "../support/limits.ts";
+import { KEEPER_ANSWER_MAX_MS, KEEPER_LAST_ANSWERS_MS, KEEPER_STOPPED_CHECK_MS } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import { systemCode } from "../support/system-error.ts";
+import { deferred, within } from "../support/timing.ts";
 import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
+import { isStopped } from "./process-table.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
+import { sendSignal } from "./signals.ts";
 
 const LIFELINE_FD = 3;
 
 export interface KeeperProcessOptions {
   readonly bashPath: string;
   readonly keeperDir: string;
-  /** Its own, for this directory. */
   readonly scripts: KeeperScripts;
-  /** Decimal tag, "+" before it where an earlier keeper of this host had it, or "-" for none. */
+  /** The tag in decimal, with "+" before it if an earlier keeper of this host had it; "-" for none. */
   readonly tag: string;
   readonly hostShift: number;
   readonly onAnswer: (answer: Answer) => void;
@@ -29,24 +30,24 @@ export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
   /**
-   * Closes its stdin, which tells it that the host is gone, and resolves when it has cleaned up; or, where it
-   * was killed, its deputy has.
+   * Closes its stdin, which signals that the host is gone. Resolves when the keeper has cleaned up, or its deputy if the
+   * keeper was killed.
    */
   end(): Promise<void>;
   /** Whether it is stopped (SIGSTOP), as a command of the same user can do. If so, continues it. */
   continueIfStopped(): boolean;
-  /** It was killed, and another one is at work: its deputy (deputy.sh) may go. */
+  /** It was killed and another keeper is at work: its deputy (deputy.sh) may exit. */
   relieveDeputy(): void;
 }
 
-/** It died. What it was asked for may be asked again, of the next one. */
+/** The keeper died. The caller may repeat its request to the next one. */
 export class KeeperLost extends NacreError {
   constructor() {
     super("spawn_failed", "The keeper, which starts all shells, was killed. Is something killing bash?");
   }
 }
 
-/** Its number is in use by another host on this machine: draw another. */
+/** Another host on this machine uses its number: draw another. */
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
@@ -59,43 +60,24 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   if (!stdin || !stdout || !lifeline)
     throw new NacreError("internal", "The keeper was started without pipes.");
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  let tellGone = () => {};
-  const gone = new Promise<void>((resolve) => {
-    tellGone = resolve;
+  const gone = deferred();
+  const greeting = deferred<Answer>();
+  forEachLine(stdout, (line) => {
+    const answer = parseAnswer(line);
+    if (answer.kind === "hello" || answer.kind === "fatal") greeting.resolve(answer);
+    else if (answer.kind === "gone") gone.resolve();
+    else options.onAnswer(answer);
   });
-  const greeting = new Promise<Answer>((resolve) => {
-    forEachLine(stdout, (line) => {
-      const answer = parseAnswer(line);
-      if (answer.kind === "hello" || answer.kind === "fatal") resolve(answer);
-      else if (answer.kind === "gone") tellGone();
-      else options.onAnswer(answer);
-    });
-  });
-  // Told by the deputy, as the keeper would have; its end says the same.
-  const deputyGone = new Promise<void>((resolve) => {
-    forEachLine(lifeline, () => resolve());
-    lifeline.once("close", resolve);
-  });
-  // A write to a keeper that died shows up as its exit; without a listener it would be a crash.
+  // The deputy reports through the lifeline that it has cleaned up; its exit means the same.
+  const deputyGone = deferred();
+  forEachLine(lifeline, () => deputyGone.resolve());
+  lifeline.once("close", deputyGone.resolve);
+  // A write to a dead keeper shows up as its exit; without a listener it would crash this process.
   stdin.on("error", () => {});
 
-  const hello = await firstOf(greeting, exited, options.bashPath);
-  if (hello.kind !== "hello") {
-    giveUp(child);
-    if (hello.kind === "fatal" && hello.reason === "tag-taken") throw new TagTaken();
-    if (hello.kind !== "fatal" && child.signalCode !== null) throw new KeeperLost();
-    const ended = `${options.bashPath} ended (code ${child.exitCode}) before it could greet. Is it bash?`;
-    throw new NacreError(
-      "spawn_failed",
-      `The keeper did not start: ${hello.kind === "fatal" ? hello.reason : ended}`,
-    );
-  }
-  if (hello.version !== PROTOCOL_VERSION) {
-    giveUp(child);
-    throw new NacreError("internal", `The keeper speaks version ${hello.version}, not ${PROTOCOL_VERSION}.`);
-  }
+  const hello = await helloOf(child, await firstAnswer(greeting.promise, exited, options.bashPath), options);
   void exited.then(options.onExit);
-  // Whoever waits for something keeps the program alive, not the keeper.
+  // A caller that waits keeps the program alive (event-loop-hold.ts), not the keeper.
   for (const handle of [child, stdin, stdout, lifeline] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
@@ -104,47 +86,60 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     end: async () => {
       stdin.end();
       const timer = setInterval(() => continueIfStopped(child), KEEPER_STOPPED_CHECK_MS);
-      // With durable shells it stays, to keep their deadlines.
-      await Promise.race([exited, gone]);
+      // With durable shells it reports "gone" and stays, to keep their deadlines.
+      await Promise.race([exited, gone.promise]);
       clearInterval(timer);
       lifeline.end();
-      await Promise.race([gone, deputyGone, afterMs(KEEPER_ANSWER_MAX_MS, undefined)]);
+      await within(KEEPER_ANSWER_MAX_MS, Promise.race([gone.promise, deputyGone.promise]));
       lifeline.destroy();
       stdout.destroy();
     },
     continueIfStopped: () => continueIfStopped(child),
-    relieveDeputy: () => void relieve(child),
+    relieveDeputy: () => relieve(child),
   };
 }
 
-function continueIfStopped(child: ChildProcess): boolean {
-  // Its pid stays its own until Node has heard of its end.
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
-  const stat = attempt(() => readFileSync(`/proc/${child.pid}/stat`, "latin1")) ?? "";
-  if (!/^[Tt] /.test(stat.slice(stat.lastIndexOf(")") + 2))) return false;
-  child.kill("SIGCONT");
-  return true;
+/** Throws, and ends the child, if it is no keeper that this host can use. */
+async function helloOf(
+  child: ChildProcess,
+  answer: Answer,
+  { bashPath }: KeeperProcessOptions,
+): Promise<Hello> {
+  if (answer.kind === "hello" && answer.version === PROTOCOL_VERSION) return answer;
+  giveUp(child);
+  if (answer.kind === "hello")
+    throw new NacreError("internal", `The keeper speaks version ${answer.version}, not ${PROTOCOL_VERSION}.`);
+  if (answer.kind === "fatal" && answer.reason === "tag-taken") throw new TagTaken();
+  if (answer.kind !== "fatal" && child.signalCode !== null) throw new KeeperLost();
+  const ended = `${bashPath} ended (code ${child.exitCode}) before it could greet. Is it bash?`;
+  throw new NacreError(
+    "spawn_failed",
+    `The keeper did not start: ${answer.kind === "fatal" ? answer.reason : ended}`,
+  );
 }
 
-/** Whatever it is that did not greet, it must not stay behind. It leads a group of its own. */
+function continueIfStopped(child: ChildProcess): boolean {
+  // The PID is not reused before Node has reaped the child.
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return false;
+  const { pid } = child;
+  return attempt(() => isStopped(pid)) === true && child.kill("SIGCONT");
+}
+
+/** A child without a greeting must not stay behind. It leads a process group of its own. */
 function giveUp(child: ChildProcess): void {
   relieve(child);
   child.stdin?.destroy();
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-  } catch {
-    // It has ended.
-  }
+  if (child.pid !== undefined) sendSignal(-child.pid, "SIGKILL");
 }
 
-/** Any word will do. Without one its end says that the host is dead, and all shells with it. */
+/** Any field will do. Without one, the end of the lifeline means that the host is dead and its shells must end. */
 function relieve(child: ChildProcess): void {
   lifelineOf(child)
     ?.unref()
     .end(encodeFields(["relieved"]));
 }
 
-/** What a deputy hears the end of this process by: nobody else has this side of it open. */
+/** Its end tells the deputy that this process is dead: no other process has this end of the pipe open. */
 function lifelineOf(child: ChildProcess): Socket | undefined {
   return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
 }
@@ -168,10 +163,10 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         argv0: "nacre-keeper",
         // A session of its own: Ctrl-C at the terminal must not reach it.
         detached: true,
-        // A clean environment: nothing of the host's can be read from the keeper or its shims.
-        // The system's own programs first: what a command may have put into /usr/local/bin is not run in their place.
+        // A clean environment: no variable of the host can be read from the keeper or its shims. System programs come
+        // first in PATH: a program that a command has put into /usr/local/bin must not replace them.
         env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin", LC_ALL: "C" },
-        // The host's own directory may be gone, or be unmounted some day.
+        // The host's directory can be removed or unmounted.
         cwd: "/",
         stdio: ["pipe", "pipe", "ignore", "pipe"],
       },
@@ -192,26 +187,16 @@ function explain(cause: unknown, bashPath: string): string {
   }
 }
 
-async function firstOf(greeting: Promise<Answer>, exited: Promise<void>, bashPath: string): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    return await Promise.race([
-      greeting,
-      // Its last words may still be in the pipe when the exit is reported.
-      exited.then(() => Promise.race([greeting, afterMs(50, { kind: "unknown", line: "" } as const)])),
-      new Promise<Answer>((resolve) => {
-        const silent = { kind: "fatal", reason: `${bashPath} did not greet in time. Is it bash?` } as const;
-        timer = setTimeout(() => resolve(silent), KEEPER_ANSWER_MAX_MS);
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function afterMs<T>(ms: number, value: T): Promise<T> {
-  // Who waits for it keeps the program alive.
-  return new Promise((resolve) => setTimeout(() => resolve(value), ms).unref());
+async function firstAnswer(
+  greeting: Promise<Answer>,
+  exited: Promise<void>,
+  bashPath: string,
+): Promise<Answer> {
+  // Its last answer can still be in the pipe when Node reports the exit.
+  const nothing = { kind: "unknown", line: "" } as const;
+  const last = exited.then(async () => (await within(KEEPER_LAST_ANSWERS_MS, greeting)) ?? nothing);
+  const silent = { kind: "fatal", reason: `${bashPath} did not greet in time. Is it bash?` } as const;
+  return (await within(KEEPER_ANSWER_MAX_MS, Promise.race([greeting, last]))) ?? silent;
 }
 
 function forEachLine(stream: NodeJS.ReadableStream, use: (line: string) => void): void {

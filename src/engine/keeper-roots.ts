@@ -1,7 +1,7 @@
-// The state roots of every nacre of this user that runs, wherever they are: keepers, shims and deputies have their
-// keeper's directory on their command lines. Sandboxes hide them. Only processes that are new since the last look are
-// searched. A root counts while one of its processes lives: one that is gone may be removed at any time, and a sandbox
-// cannot start with a mask over a directory that vanishes.
+// The state roots of every running nacre of this user: keepers, shims and deputies have their keeper's directory on their
+// command lines. Sandboxes hide these roots. Each call reads only processes that are new since the last one. A root
+// counts while one of its processes lives: later it can be removed, and a sandbox cannot start with a mask over a missing
+// directory.
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";
@@ -9,7 +9,7 @@ import { pidNamespace } from "./process-table.ts";
 import { rootOfKeeper } from "./state-dir.ts";
 
 export class KeeperRoots {
-  /** With the processes that were seen to belong to each. */
+  /** With the known processes of each. */
   readonly #roots = new Map<string, Set<number>>();
   #mark: PidMark = NO_PIDS;
 
@@ -36,16 +36,16 @@ export class KeeperRoots {
 
 const KEEPER_NAME = "nacre-keeper\0";
 
-/** Where keeper-process.ts puts the keeper's directory among the words it starts bash with. */
-const KEEPER_DIR_WORD = 5;
+/** The position of the keeper's directory among the arguments in keeper-process.ts. */
+const KEEPER_DIR_INDEX = 5;
 
 function rootOf(pid: number): string | undefined {
   const line = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
   if (!line?.startsWith(KEEPER_NAME)) return undefined;
-  const keeperDir = line.split("\0")[KEEPER_DIR_WORD] ?? "";
+  const keeperDir = line.split("\0")[KEEPER_DIR_INDEX] ?? "";
   const root = rootOfKeeper(keeperDir);
   if (root === undefined) return undefined;
-  // Another user, or a command in a sandbox, could call itself a keeper to have something hidden from this one.
+  // Another user, or a command in a sandbox, could imitate a keeper to hide a directory from this one.
   return isOurs(pid) && attempt(() => statSync(root).uid) === process.geteuid?.() ? root : undefined;
 }
 

@@ -1,6 +1,6 @@
-// The keeper's programs, as this process runs them: read from the package once, then only from a private copy in the
-// keeper's directory. Slots, restarts and deputies read them again and again, outside of any sandbox. The package may
-// lie where a sandboxed command can write; the state root is hidden from every command.
+// The keeper's scripts: read from the package once, then only from a private copy in the keeper's directory. Slots,
+// restarts and deputies read them again and again, outside any sandbox. A sandboxed command may be able to write to the
+// package; the state root is hidden from it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { KEEPER_NAMES } from "./state-dir.ts";
 
-// Also right from a bundle in the folder of a door.
+// Also correct from a bundle in dist/cli or dist/mcp.
 const PACKAGED = fileURLToPath(new URL("../engine/", import.meta.url));
 
 const NAMES = [
@@ -26,12 +26,12 @@ export function keeperProgram(keeperDir: string): string {
   return join(keeperDir, KEEPER_NAMES.scripts, "keeper.sh");
 }
 
-/** What a waiting bash was started with (BASH_ENV), which tells whose slot it is. */
+/** BASH_ENV of a waiting bash: identifies its keeper. */
 export function hookOf(keeperDir: string): string {
   return join(keeperDir, KEEPER_NAMES.scripts, "hook.sh");
 }
 
-/** The program that a sandboxed session begins with, and what that reads. */
+/** The first program of a sandboxed session, then the files it reads. */
 export function supervisorFiles(keeperDir: string): readonly [program: string, ...others: string[]] {
   return [
     join(keeperDir, KEEPER_NAMES.scripts, "supervisor.sh"),
@@ -47,15 +47,15 @@ export class KeeperScripts {
     this.#keeperDir = keeperDir;
   }
 
-  /** Writes the copy, again where it was removed: from memory, never from the package a second time. */
+  /** Writes the copy, or writes it again after a removal: from memory, never from the package a second time. */
   place(): void {
     this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
-    const folder = join(this.#keeperDir, KEEPER_NAMES.scripts);
+    const dir = join(this.#keeperDir, KEEPER_NAMES.scripts);
     try {
-      makeDirs(folder);
-      for (const [name, text] of this.#texts) writeFileSync(join(folder, name), text, { mode: 0o600 });
+      makeDirs(dir);
+      for (const [name, text] of this.#texts) writeFileSync(join(dir, name), text, { mode: 0o600 });
     } catch (cause) {
-      // One of the shortages that pass: whoever starts the keeper tries again.
+      // A shortage can pass: the caller retries (support/patience.ts).
       if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
       throw new NacreError(
         "spawn_failed",
@@ -65,7 +65,7 @@ export class KeeperScripts {
     }
   }
 
-  /** False where the keeper's directory was removed under a running host. A slot reads the hook when it starts. */
+  /** False if the keeper's directory was removed under a running host. A slot reads the hook when it starts. */
   get areInPlace(): boolean {
     return existsSync(hookOf(this.#keeperDir));
   }

@@ -1,32 +1,31 @@
 #!/usr/bin/env bash
-# The keeper: one per host process. It forks every shell, so that the host never has to, and it
-# is what remains when the host dies. It reads requests from stdin and answers on stdout; the
-# protocol is described in protocol.ts. pipe.sh makes pipes, shim.sh holds what happens inside each forked child, host-gone.sh
-# what is done at the end, and deputy.sh who does it where the keeper was killed, too.
+# The keeper: one per host process. It forks every shell, so that the host never has to, and it outlives the host. It
+# reads requests from stdin and answers on stdout; protocol.ts describes both. pipe.sh makes pipes, shim.sh is what each
+# forked child runs, host-gone.sh cleans up after the host, and deputy.sh does so if the keeper was killed, too.
 #
-# Needs bash >= 4.4 and coreutils, nothing else: the same program runs at the far end of a pipe.
-# Runs from a copy of these scripts in DIR, which the host has made (keeper-scripts.ts): the package may lie where a
-# sandboxed command can write, and what is read from there later would run outside of the sandbox.
+# Needs only bash >= 4.4 and coreutils. Runs from a copy of these scripts in DIR, which the host has made
+# (keeper-scripts.ts): a sandboxed command may be able to write to the package, and bash would run the changed script
+# outside the sandbox.
 #
 # Started as: keeper.sh BASH DIR TAG SHIFT [LIFELINE]
-# TAG is "-" where no tag may be used. LIFELINE is 3 where that fd is a pipe that the host holds open for as long
-# as it lives; without one there is no deputy.
+# TAG is "-" for no tag. LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives; without it there
+# is no deputy.
 set -u
 
-shell_path=$1 # not $BASH: that is the user's login shell where argv[0] is not found in PATH
+shell_path=$1 # not $BASH: that is the user's login shell if argv[0] is not in PATH
 keeper_dir=$2 # private to this keeper: its scripts, the logger's link, fifos of sandboxed sessions
 keeper_tag=$3 # this host's tag with every bit below the host's own set, see tag.ts
-host_shift=$4 # tags >> host_shift are equal for all that belongs to this host
-shell_shift=$((host_shift - 14)) # and these for all that belongs to one shell
+host_shift=$4 # tag >> host_shift is equal for all processes of this host
+shell_shift=$((host_shift - 14)) # tag >> shell_shift is equal for all processes of one shell
 lifeline=${5-}
 hook=${BASH_SOURCE[0]%/*}/hook.sh
-# As BASH_ENV, which bash expands like a word in double quotes. Unescaped, a state root called $HOME would lead it
-# elsewhere, and the bash would neither wait for its job nor be confined.
+# For BASH_ENV, which bash expands like a word in double quotes. Without escapes, bash would not find the hook in a state
+# root called $HOME: it would neither wait for its job nor be confined.
 hook_env=${hook//\\/\\\\}
 hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
 env_path=$(type -P env)
-# Looked up now, for good: a program of the same name that turns up earlier in PATH later is not run. Forks inherit it.
+# Resolve programs now: one of the same name that appears in PATH later must not be run. Forks inherit the table.
 hash cat mkdir mkfifo ln mv rm readlink
 
 # shellcheck source=src/engine/pipe.sh
@@ -39,8 +38,8 @@ hash cat mkdir mkfifo ln mv rm readlink
 . "${BASH_SOURCE[0]%/*}/deputy.sh"
 
 main() {
-  # A dead host must not end us while we clean up after it (a write to its pipe raises SIGPIPE),
-  # and a Ctrl-C or a hang-up meant for the host is no business of ours.
+  # A write to the pipe of a dead host raises SIGPIPE, which must not end the keeper during the cleanup. A Ctrl-C or a
+  # hang-up is meant for the host.
   trap '' PIPE INT HUP QUIT TERM
   # Not "bash" in the process table: agents run `pkill bash`.
   printf nacre-keeper >"/proc/$BASHPID/comm" 2>/dev/null
@@ -61,15 +60,15 @@ main() {
   rm -rf -- "$keeper_dir"
 }
 
-# --- requests: NUL-terminated fields, so that any path or value can be one -----------------------
+# --- requests: NUL-terminated fields, which can hold any path or value ---------------------------
 
 read_field() {
   # shellcheck disable=SC2229 # the name of the variable to fill is the argument
   IFS= read -r -d '' "$1"
 }
 
-# One line per answer, shorter than PIPE_BUF: shims write to the same pipe, and only such writes
-# are atomic. A host that is gone is noticed on stdin, not here.
+# One line per answer, shorter than PIPE_BUF: shims write to the same pipe, and only such writes are atomic. The keeper
+# notices a dead host on stdin, not here.
 answer() {
   printf '%s\n' "$*" 2>/dev/null
 }
@@ -94,17 +93,17 @@ request_slot() {
     read_field cap && read_field streams && read_field env || return
   restore_keeper_dir
   has_deputy || start_deputy
-  # Before anything runs in it: whoever comes after us must know which shells there are.
+  # Before a process runs in it: the deputy and the next keeper must know every shell.
   cover "$dir"
   shim "$generation" "$dir" "$tag" "$cap" "$streams" "nacre_env_$env" &
-  # bash remembers every job it started until it is waited for: that table must not grow.
+  # bash keeps every job in a table until it is waited for: that table must not grow.
   disown $!
   ((${#covered[@]} < covered_max)) || forget_ended
 }
 
-# log NAME FIFO FILE CAP_KIB: a logger for a session whose first ones are held by something it left running.
-# A child of ours and not of the session: its `wait` would never return. FIFO is what a bash in a sandbox opens,
-# which cannot see the logger's process; without one the logger reads from a pipe that has no name.
+# log NAME FIFO FILE CAP_KIB: another logger for a session, if a leftover holds the pipes of its first ones. A child of the
+# keeper and not of the session's bash, whose `wait` would never return. A bash in a sandbox opens FIFO, because it
+# cannot see the logger's process; without FIFO the logger reads from a pipe without a name.
 request_log() {
   local name fifo file cap
   read_field name && read_field fifo && read_field file && read_field cap || return
@@ -117,9 +116,8 @@ request_log() {
   fi
 }
 
-# The directories of shells that may be alive; in memory, and on disk for the deputy and for the next keeper.
-# Finished ones are dropped in bulk when the list has doubled, so the cost per shell stays constant and the list
-# never outgrows the living.
+# The directories of shells that may be alive, in memory, and on disk for the deputy and for the next keeper. Ended ones are
+# dropped when the list has doubled: the cost per shell stays constant and the list stays short.
 covered=()
 covered_max=64
 cover() {
@@ -137,13 +135,13 @@ forget_ended() {
   write_covered "${kept[@]}"
 }
 
-# At no time may it be a part of the list: durable shells that are not on it would be ended.
+# The file must never hold only a part of the list: a reader would end durable shells that are not in it.
 write_covered() {
   printf '%s\0' "$@" 2>/dev/null >"$keeper_dir/covered.new" &&
     mv -f -- "$keeper_dir/covered.new" "$keeper_dir/covered" 2>/dev/null
 }
 
-# What was covered before us. Whatever else is in that file (a full disk may have cut a path short) is no shell.
+# The list of the keeper before. An entry without a record is no shell: a full disk can have cut a path short.
 read_covered() {
   local dir
   covered=()
@@ -156,17 +154,17 @@ read_covered() {
 
 # --- start ------------------------------------------------------------------------------------------
 
-# fds that the host leaked into us would be leaked into every command. The lifeline is meant for us.
+# Closes fds that leaked from the host, except the lifeline: every command would inherit them.
 close_leaked_fds() {
   local path fd
   for path in "/proc/$BASHPID/fd/"*; do
     fd=${path##*/}
-    # One of them is this script, which bash reads as it goes.
+    # One of them is this script, which bash reads while it runs.
     [[ $fd =~ ^[0-9]+$ && ! $path -ef ${BASH_SOURCE[0]} ]] && ((fd > 2 && fd != lifeline)) && eval "exec $fd>&-"
   done
 }
 
-# Tells the host what it deals with, or why it cannot work.
+# Sends the greeting, or the reason why this keeper cannot work.
 handshake() {
   local tag_state=none boot='' ns=''
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
@@ -182,7 +180,7 @@ handshake() {
       answer fatal tag-taken
       return 1
     fi
-    # The probe: set it, read it back.
+    # Probe the tag: set it, then read it back.
     if ulimit -x "$keeper_tag" 2>/dev/null && tag_of "$BASHPID" && [[ $REPLY == "$keeper_tag" ]]; then
       tag_state=tag
     fi
@@ -192,9 +190,9 @@ handshake() {
   ns=${ns//[!0-9]/}
   identity_tail="${boot:-unknown} ${ns:-0}"
   command_line_of "$BASHPID" && command_line=$REPLY
-  # A keeper before us may have left shells.
+  # An earlier keeper may have left shells.
   read_covered || : >"$keeper_dir/covered"
-  # From the first request on, and before the deputy of a keeper before us is told that it may go.
+  # Before the host relieves the deputy of an earlier keeper: the shells must be covered all the time.
   start_deputy
   write_keeper_identity
   answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
@@ -204,20 +202,20 @@ make_keeper_dir() {
   mkdir -p -- "$keeper_dir" && ln -sf -- "$(type -P cat)" "$keeper_dir/nacre-log"
 }
 
-# The state directory can be removed while the host runs. The host puts the scripts back (keeper-scripts.ts); the rest
-# of the directory is ours: without the link no logger starts, without the list and the identity no deputy acts.
+# The state directory can be removed while the host runs. The host restores the scripts (keeper-scripts.ts), the keeper
+# the rest: without the link no logger starts, without the list and the identity no deputy acts.
 restore_keeper_dir() {
   [[ -e $keeper_dir/identity && -e $keeper_dir/covered && -L $keeper_dir/nacre-log ]] && return
   make_keeper_dir && write_covered "${covered[@]}" && write_keeper_identity
 }
 
-# Who acts as the keeper. Leaves the start time in REPLY.
+# The process that acts as the keeper. Sets REPLY to its start time.
 write_keeper_identity() {
   start_time "$BASHPID"
   printf '%s %s %s\n' "$BASHPID" "${REPLY:=0}" "$identity_tail" >"$keeper_dir/identity"
 }
 
-# Sets REPLY to the words that process $1 was started with; "+" before a tag says only that it is not a new one.
+# Sets REPLY to the arguments of process $1, without the "+" before a tag that an earlier keeper had.
 command_line_of() {
   local words=()
   { mapfile -d '' -t words <"/proc/$1/cmdline"; } 2>/dev/null
@@ -225,9 +223,8 @@ command_line_of() {
   [[ $REPLY ]]
 }
 
-# Another keeper with our number would take our shells for its own. Ours from before (the host
-# restarted us) is no stranger: its keeper is dead and its shims carry the very same tag, so the host
-# says "+TAG" then.
+# Another keeper with the same number would treat our shells as its own. After a restart by the same host the number is not
+# taken: the earlier keeper is dead, and its shims have this tag. The host then passes "+TAG".
 tag_is_taken() {
   if [[ $keeper_tag == +* ]]; then
     keeper_tag=${keeper_tag#+}
@@ -240,8 +237,8 @@ tag_is_taken() {
   return 1
 }
 
-# Sets REPLY to the tag (hard limit on file locks) of a process; fails where it has none. Only that line is
-# read, the twelfth: this is done for every process there is, several times.
+# Sets REPLY to the tag (hard limit on file locks) of a process; fails if it has none. Reads only the twelfth line: this
+# runs several times for every process on the machine.
 tag_of() {
   local lines=()
   { mapfile -s 11 -n 1 lines <"/proc/$1/limits"; } 2>/dev/null

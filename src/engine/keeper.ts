@@ -1,27 +1,30 @@
-// The host's side of its keeper: starts it, asks it for slots, and starts another one when it dies.
-// Every request is answered or fails; none waits for a keeper that is gone.
+// The host's side of its keeper: starts it, asks it for slots and loggers, and starts another one when it dies. Every
+// request gets an answer or an error; none waits for a dead keeper.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import {
   KEEPER_ANSWER_MAX_MS,
+  KEEPER_LAST_ANSWERS_MS,
   KEEPER_RESTART_WINDOW_MS,
   KEEPER_RESTARTS_MAX_COUNT,
   KEEPER_STOPPED_CHECK_MS,
 } from "../support/limits.ts";
+import { type Deferred, deferred } from "../support/timing.ts";
 import type { ExitRecord } from "./end-record.ts";
 import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
 import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
 import type { Answer, Hello, ReadySlot } from "./protocol.ts";
+import { sendSignal } from "./signals.ts";
 import { KEEPER_NAMES } from "./state-dir.ts";
 import { TagSpace } from "./tag.ts";
 
 export interface KeeperOptions {
   readonly bashPath: string;
-  /** Private to this host: its scripts live here. Removed by the keeper when the host is gone. */
+  /** Private to this host: its scripts live here. The keeper removes it when the host is gone. */
   readonly keeperDir: string;
-  /** The hard limit on file locks this process was born with, or undefined where tags must not be used. */
+  /** The hard limit on file locks that this process inherited; undefined to use no tags. */
   readonly ownTag: string | undefined;
   /** NAME=VALUE pairs that most commands get. */
   readonly baseEnvironment: readonly string[];
@@ -33,13 +36,8 @@ export interface SlotRequest {
   readonly tag: string;
   readonly capBytes: number;
   readonly streams: "split" | "merged";
-  /** The whole environment, where it is not the base one. */
+  /** The whole environment, if it is not the base one. */
   readonly environment: readonly string[] | undefined;
-}
-
-interface Opening<T> {
-  readonly resolve: (opened: T) => void;
-  readonly reject: (error: Error) => void;
 }
 
 /** A logger that was started for a running session. */
@@ -52,12 +50,12 @@ export interface LoggerProcess {
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #scripts: KeeperScripts;
-  readonly #openings = new Map<string, Opening<ReadySlot>>();
-  /** Loggers asked for, by name; they open with their pid. */
-  readonly #loggerOpenings = new Map<string, Opening<number>>();
+  /** Requests without an answer: slots by generation, loggers by name. */
+  readonly #slots = new Map<string, Deferred<ReadySlot>>();
+  readonly #loggers = new Map<string, Deferred<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
-  /** Their deputies answer for the shells until the next one does. */
+  /** Dead keepers whose deputies cover the shells until the next keeper does. */
   readonly #killed: KeeperProcess[] = [];
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;
@@ -77,89 +75,52 @@ export class Keeper {
     return (await this.#process).hello;
   }
 
-  /** undefined where tags do not work; known once started. */
+  /** undefined without tags; known once started. */
   get tagSpace(): TagSpace | undefined {
     return this.#tagSpace;
   }
 
-  /** False where its directory was removed. Every request puts it back first. */
+  /** False if its directory was removed. Every request restores it first. */
   get hasFiles(): boolean {
     return this.#scripts.areInPlace;
   }
 
-  /** The keeper itself restores the rest of its directory with the next request. */
-  #restoreFiles(): void {
-    if (!this.hasFiles) this.#scripts.place();
-  }
-
   async openSlot(request: SlotRequest): Promise<ReadySlot> {
-    await this.start();
-    this.#restoreFiles();
-    const keeper = this.#current;
-    if (!keeper) throw new KeeperLost();
+    const keeper = await this.#ready();
     const generation = String(++this.#lastGeneration);
-    const opened = new Promise<ReadySlot>((resolve, reject) => {
-      this.#openings.set(generation, { resolve, reject });
-    });
-    if (request.environment) {
-      keeper.send(["env", "once", String(request.environment.length), ...request.environment]);
-    }
-    const { dir, tag, streams } = request;
-    const capKib = capKibOf(request.capBytes);
-    keeper.send(["slot", generation, dir, tag, capKib, streams, request.environment ? "once" : "base"]);
-    // A slot for the pool keeps no program alive; the caller that waits for a shell does.
-    return await this.#answerTo(opened, keeper, (error) => this.#settle(generation, error));
+    const { dir, tag, streams, environment } = request;
+    if (environment) keeper.send(["env", "once", String(environment.length), ...environment]);
+    const fields = [dir, tag, capKibOf(request.capBytes), streams, environment ? "once" : "base"];
+    return await this.#ask(keeper, this.#slots, generation, ["slot", generation, ...fields]);
   }
 
-  /** An answer that does not come in time is an error. A stopped keeper is continued meanwhile. */
-  async #answerTo<T>(opened: Promise<T>, keeper: KeeperProcess, giveUp: (error: Error) => void): Promise<T> {
-    const deadline = monotonicMs() + KEEPER_ANSWER_MAX_MS;
-    const timer = setInterval(() => {
-      const isStopped = keeper.continueIfStopped();
-      if (monotonicMs() > deadline) giveUp(isStopped ? keepsStopping(keeper.hello.pid) : notInTime());
-    }, KEEPER_STOPPED_CHECK_MS);
-    timer.unref();
-    try {
-      return await opened;
-    } finally {
-      clearInterval(timer);
-    }
-  }
-
-  /** The program that a sandboxed session begins with, and what that reads. */
+  /** The first program of a sandboxed session, then the files it reads. */
   get supervisorFiles(): readonly [string, ...string[]] {
     return supervisorFiles(this.#options.keeperDir);
   }
 
-  /** A directory of its own in the keeper's, for what one sandbox is to see; returns its name. */
-  async openFolder(): Promise<string> {
-    await this.start();
-    this.#restoreFiles();
+  /** Creates a directory in the keeper's own that one sandbox can see; returns its name. */
+  async openFifoDir(): Promise<string> {
+    await this.#restored();
     const name = KEEPER_NAMES.fifoDir(++this.#lastName);
     mkdirSync(this.pathOf(name), { mode: 0o700 });
     return name;
   }
 
   /**
-   * A logger that begins when it is sent an empty line through its stdin, and ends when nobody holds that open. In a
-   * folder it has a fifo there; else its stdin is a pipe without a name.
+   * A logger that begins when it reads an empty line from its stdin, and ends when no process holds that open. With a
+   * directory it reads from a fifo there, else from a pipe without a name.
    */
-  async openLogger(file: string, capBytes: number, folder?: string): Promise<LoggerProcess> {
-    await this.start();
-    this.#restoreFiles();
-    const keeper = this.#current;
-    if (!keeper) throw new KeeperLost();
+  async openLogger(file: string, capBytes: number, fifoDir?: string): Promise<LoggerProcess> {
+    const keeper = await this.#ready();
     const name = KEEPER_NAMES.loggerFifo(++this.#lastName);
-    const fifo = folder === undefined ? "" : join(folder, name);
-    const opened = new Promise<number>((resolve, reject) => {
-      this.#loggerOpenings.set(name, { resolve, reject });
-    });
-    keeper.send(["log", name, fifo, file, capKibOf(capBytes)]);
-    const pid = await this.#answerTo(opened, keeper, (error) => this.#settleLogger(name, error));
+    const fifo = fifoDir === undefined ? "" : join(fifoDir, name);
+    const request = ["log", name, fifo, file, capKibOf(capBytes)];
+    const pid = await this.#ask(keeper, this.#loggers, name, request);
     return { pid, fifo: fifo === "" ? undefined : this.pathOf(fifo) };
   }
 
-  /** Of something in the keeper's directory. */
+  /** The path of an entry of the keeper's directory. */
   pathOf(name: string): string {
     return join(this.#options.keeperDir, name);
   }
@@ -168,8 +129,45 @@ export class Keeper {
   async stop(): Promise<void> {
     this.#stopped = true;
     const keeper = await this.#process?.catch(() => undefined);
-    // Where it was killed and no other has come yet, its deputy does it.
+    // If it was killed and no other has started yet, its deputy ends the shells.
     await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end()));
+  }
+
+  async #ready(): Promise<KeeperProcess> {
+    await this.#restored();
+    if (!this.#current) throw new KeeperLost();
+    return this.#current;
+  }
+
+  /** With the next request the keeper itself restores the rest of its directory. */
+  async #restored(): Promise<void> {
+    await this.start();
+    if (!this.hasFiles) this.#scripts.place();
+  }
+
+  /** Without an answer in time it throws. Continues a stopped keeper meanwhile. */
+  async #ask<T>(
+    keeper: KeeperProcess,
+    pending: Map<string, Deferred<T>>,
+    key: string,
+    request: readonly string[],
+  ): Promise<T> {
+    const answer = deferred<T>();
+    pending.set(key, answer);
+    keeper.send(request);
+    const deadline = monotonicMs() + KEEPER_ANSWER_MAX_MS;
+    const timer = setInterval(() => {
+      const isStopped = keeper.continueIfStopped();
+      if (monotonicMs() > deadline)
+        fail(pending, key, isStopped ? keepsStopping(keeper.hello.pid) : notInTime());
+    }, KEEPER_STOPPED_CHECK_MS);
+    // A slot for the pool must not keep the program alive; a caller that waits for a shell does.
+    timer.unref();
+    try {
+      return await answer.promise;
+    } finally {
+      clearInterval(timer);
+    }
   }
 
   async #launch(): Promise<KeeperProcess> {
@@ -192,7 +190,7 @@ export class Keeper {
         this.#current = keeper;
         const { baseEnvironment } = this.#options;
         keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
-        // It knows from the disk which shells there are.
+        // It has read the list of shells from disk: the deputies may go.
         for (const former of this.#killed.splice(0)) former.relieveDeputy();
         return keeper;
       } catch (error) {
@@ -205,23 +203,18 @@ export class Keeper {
 
   #take(answer: Answer): void {
     switch (answer.kind) {
-      case "ready": {
-        const known = this.#openings.get(answer.generation);
-        // Nobody waits for it any more: it must not wait for ever.
-        if (!known) killQuietly(answer.commandPid);
-        this.#openings.delete(answer.generation);
-        known?.resolve(answer);
+      case "ready":
+        // If its caller has given up, no host would ever send it a job.
+        if (!settle(this.#slots, answer.generation, answer)) sendSignal(answer.commandPid, "SIGKILL");
         break;
-      }
       case "failed":
-        this.#settle(answer.generation, outOfSomething());
+        fail(this.#slots, answer.generation, outOfSomething());
         break;
       case "logging":
-        this.#loggerOpenings.get(answer.name)?.resolve(answer.pid);
-        this.#loggerOpenings.delete(answer.name);
+        settle(this.#loggers, answer.name, answer.pid);
         break;
       case "no":
-        this.#settleLogger(answer.name, outOfSomething());
+        fail(this.#loggers, answer.name, outOfSomething());
         break;
       case "exit":
         this.#options.onExit(answer.generation, answer.record);
@@ -229,32 +222,22 @@ export class Keeper {
     }
   }
 
-  #settle(generation: string, error: Error): void {
-    this.#openings.get(generation)?.reject(error);
-    this.#openings.delete(generation);
-  }
-
-  #settleLogger(name: string, error: Error): void {
-    this.#loggerOpenings.get(name)?.reject(error);
-    this.#loggerOpenings.delete(name);
-  }
-
   #lost(keeper: KeeperProcess): void {
     if (this.#current !== keeper) return;
     this.#current = undefined;
     this.#process = undefined;
     this.#killed.push(keeper);
-    // A shim it forked just before may still answer, through the pipe it inherited.
-    const pending = [...this.#openings.keys()];
-    const pendingLoggers = [...this.#loggerOpenings.keys()];
+    const slots = [...this.#slots.keys()];
+    const loggers = [...this.#loggers.keys()];
+    // A shim that it forked just before can still answer, through the pipe it inherited.
     setTimeout(() => {
-      for (const generation of pending) this.#settle(generation, new KeeperLost());
-      for (const name of pendingLoggers) this.#settleLogger(name, new KeeperLost());
-    }, 100);
+      for (const generation of slots) fail(this.#slots, generation, new KeeperLost());
+      for (const name of loggers) fail(this.#loggers, name, new KeeperLost());
+    }, KEEPER_LAST_ANSWERS_MS);
     this.#revive();
   }
 
-  /** Shells must stay covered, so the next one starts at once; later, if they keep dying. */
+  /** Shells must stay covered, so the next keeper starts at once; later, if keepers die one after the other. */
   #revive(): void {
     if (this.#stopped) return;
     const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;
@@ -262,6 +245,17 @@ export class Keeper {
     if (this.#starts.length <= KEEPER_RESTARTS_MAX_COUNT) void this.start().catch(() => this.#revive());
     else setTimeout(() => this.#revive(), KEEPER_RESTART_WINDOW_MS).unref();
   }
+}
+
+/** False if no caller waits for this answer. */
+function settle<T>(pending: Map<string, Deferred<T>>, key: string, value: T): boolean {
+  pending.get(key)?.resolve(value);
+  return pending.delete(key);
+}
+
+function fail<T>(pending: Map<string, Deferred<T>>, key: string, error: Error): void {
+  pending.get(key)?.reject(error);
+  pending.delete(key);
 }
 
 function capKibOf(capBytes: number): string {
@@ -287,12 +281,4 @@ function outOfSomething(): NacreError {
     "spawn_failed",
     "A shell could not be started: the system is out of processes, memory or disk space. End some and try again.",
   );
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It is gone already.
-  }
 }

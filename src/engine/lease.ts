@@ -1,26 +1,26 @@
-// Who answers for a shell: the host that started it, and when that is dead, the one that takes it over.
-// Each takeover is a link with the next number whose text names the holder: made in one step, so that of several
-// that try one succeeds, and without a block of its own, so that it works on a full disk. A holder that is dead
-// holds nothing.
+// The owner of a shell: the host that started it, or after its death the host that takes it over. Each takeover creates a
+// symbolic link with the next number, whose text names the owner. Creating a link is atomic, so one of several hosts
+// wins, and needs no disk block, so it works on a full disk. A dead owner owns nothing.
 import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import type { ShellMeta } from "./meta.ts";
-import type { ProcessIdentity } from "./process-table.ts";
+import { type ProcessIdentity, processKey } from "./process-table.ts";
 import { ownerName, ownerNumber, type ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
   /** How often it was taken over or given up. */
   readonly number: number;
-  /** undefined where it was given up. */
+  /** undefined if it was given up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Taken over when it had ended: no host needs to do so again. */
+  /** Taken over after its end: no other host needs to do so. */
   readonly over: boolean;
 }
 
 /** The text of the link that gives a shell up. */
 const NO_OWNER = "none";
 
-/** Throws where the shell's directory is gone. */
+/** Throws if the shell's directory is gone. */
 export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
   const numbers = readdirSync(files.dir).map((name) => ownerNumber(name));
   const number = Math.max(0, ...numbers);
@@ -31,19 +31,16 @@ export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
   return { number, holder: { pid: Number(pid), startTime }, over: over !== undefined };
 }
 
-/** Takes over from a holder that was seen dead; false if another was faster, or it cannot be written down. */
+/** Takes over from a dead holder. False if another host was faster, or the link cannot be written. */
 export function takeOver(files: ShellFiles, seen: Lease, me: ProcessIdentity, over: boolean): boolean {
   return link(files, seen.number + 1, `${me.pid} ${me.startTime}${over ? " over" : ""}`);
 }
 
-/** Gives up what one holds, so that another host can take it over although this process lives on. */
+/** Gives the shell up, so that another host can take it over while this process lives on. */
 export function giveUp(files: ShellFiles, meta: ShellMeta, me: ProcessIdentity): void {
-  try {
-    const { number, holder } = readLease(files, meta);
-    if (holder?.pid === me.pid && holder.startTime === me.startTime) link(files, number + 1, NO_OWNER);
-  } catch {
-    // Its directory is gone, and with it whatever could be held.
-  }
+  // undefined if the directory is gone: then there is nothing to give up.
+  const lease = attempt(() => readLease(files, meta));
+  if (lease?.holder && processKey(lease.holder) === processKey(me)) link(files, lease.number + 1, NO_OWNER);
 }
 
 function link(files: ShellFiles, number: number, text: string): boolean {

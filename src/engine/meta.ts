@@ -1,5 +1,5 @@
-// What was asked for: written before a shell starts, read by every program that looks at the spool.
-// The command text itself stands in its own file beside it.
+// The request that a shell was started with: written before its start, read by every program that finds the shell. The
+// command text is in a file of its own.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
 import { NEW_SUFFIX } from "./state-dir.ts";
@@ -10,7 +10,7 @@ export interface ShellMeta {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** No command: the bash that those of its session run in. */
+  /** The bash of a session, and not a command. */
   readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -23,13 +23,13 @@ export interface ShellMeta {
   readonly host: { readonly pid: number; readonly startTime: string };
   readonly streams: "split" | "merged";
   readonly capBytes: number;
-  /** Where it is confined, or was to be. */
+  /** Only if a sandbox or a limit was requested. */
   readonly confinement?: Confinement;
-  /** Where its output is in its directory, if not all of "out" and "err". */
+  /** Its part of the output files, if it is not the whole of "out" and "err". */
   readonly output?: Readonly<Record<"stdout" | "stderr", { readonly file: string; readonly from: number }>>;
 }
 
-/** Durable shells must be found after a crash of the machine's power, too: theirs is synced. */
+/** Synced for a durable shell, which must be found even after a power failure. */
 export function writeMeta(path: string, meta: ShellMeta): void {
   const text = `${JSON.stringify(meta)}\n`;
   const temporary = path + NEW_SUFFIX;
@@ -44,11 +44,11 @@ export function writeMeta(path: string, meta: ShellMeta): void {
   } else {
     writeFileSync(temporary, text, { mode: 0o600 });
   }
-  // A reader sees all of it or nothing.
+  // Atomic: a reader sees the whole file or none.
   renameSync(temporary, path);
 }
 
-/** undefined where there is none or it cannot be trusted. */
+/** undefined if it is missing or malformed. */
 export function readMeta(path: string): ShellMeta | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
@@ -88,7 +88,7 @@ function isConfinement(value: unknown): boolean {
     SANDBOX_PROFILES.some((name) => name === profile) &&
     NETWORK_ACCESS.some((name) => name === network) &&
     Array.isArray(notEnforced) &&
-    notEnforced.every((words) => typeof words === "string")
+    notEnforced.every((text) => typeof text === "string")
   );
 }
 
@@ -98,7 +98,7 @@ function isOutput(value: unknown): boolean {
   return [output.stdout, output.stderr].every((part) => {
     if (typeof part !== "object" || part === null) return false;
     const { file, from }: { file?: unknown; from?: unknown } = part;
-    // A name that comes from a file becomes a path.
+    // The name comes from a file and becomes a path.
     return (
       typeof file === "string" && /^[\w.]+$/.test(file) && !file.startsWith(".") && Number.isInteger(from)
     );

@@ -4,7 +4,12 @@
 // SIGKILL is pending for the parent, so one SIGKILL in time ends the chain. A SIGSTOP during the fork is too late.
 
 import { monotonicMs } from "../support/clock.ts";
-import { HUNT_BURST_MS, HUNT_QUIET_MS, NEWEST_LOOKS_COUNT, NEWEST_PIDS_COUNT } from "../support/limits.ts";
+import {
+  NEW_PROCESS_BURST_MS,
+  NEW_PROCESS_QUIET_MS,
+  NEWEST_CHECKS_COUNT,
+  NEWEST_PIDS_COUNT,
+} from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { commandLine, isThread, lastPid, type ProcessRef, readStat } from "./process-table.ts";
 import { type SignalResult, sendSignal } from "./signals.ts";
@@ -30,7 +35,7 @@ export function sampleNewest(
   onFound: (shell: StartedShell, process: ProcessRef) => void,
 ): void {
   let before = 0;
-  for (let checks = 0; checks < NEWEST_LOOKS_COUNT; checks++) {
+  for (let checks = 0; checks < NEWEST_CHECKS_COUNT; checks++) {
     const last = lastPid();
     if (last === before && checks > 1) return;
     for (const pid of newestPids(last, before)) {
@@ -60,11 +65,11 @@ export async function signalNewest(
   let before = sincePid;
   let quietEnd = Math.min(deadline, monotonicMs() + firstMs);
   while (monotonicMs() < quietEnd) {
-    for (const end = monotonicMs() + HUNT_BURST_MS; monotonicMs() < Math.min(end, quietEnd); ) {
+    for (const end = monotonicMs() + NEW_PROCESS_BURST_MS; monotonicMs() < Math.min(end, quietEnd); ) {
       const last = lastPid();
       for (const pid of newestPids(last, before)) {
         if (isOld(pid) || !signalIfOwned(pid, signal, ownerOf, onSignalled)) continue;
-        quietEnd = Math.min(deadline, monotonicMs() + HUNT_QUIET_MS);
+        quietEnd = Math.min(deadline, monotonicMs() + NEW_PROCESS_QUIET_MS);
       }
       before = last;
     }

@@ -1,23 +1,23 @@
-// Which processes may have been started since a moment, told by the pids that were given out: far fewer to look at
-// than there are.
+// The processes that may have started since a moment, by the PIDs that the kernel has assigned: far fewer to read than
+// all processes.
 import { monotonicMs } from "../support/clock.ts";
 import { FEW_PIDS_COUNT, FORKS_PER_MS_MAX_COUNT } from "../support/limits.ts";
 import { allPids, isProcess, lastPid, pidMax } from "./process-table.ts";
 
-/** A moment, by the pid given out last. */
+/** A moment, with the last PID assigned. */
 export interface PidMark {
   readonly last: number;
   readonly atMs: number;
 }
 
-/** Before everything. */
+/** Before every process. */
 export const NO_PIDS: PidMark = { last: 0, atMs: Number.NEGATIVE_INFINITY };
 
 export function markPids(): PidMark {
   return { last: lastPid(), atMs: monotonicMs() };
 }
 
-/** Quick to tell, and mostly the case. */
+/** Whether no process has started since. Cheap, and true for most commands. */
 export function isNoneSince(mark: PidMark): boolean {
   return mark.last > 0 && lastPid() === mark.last && !mayHaveWrapped(mark);
 }
@@ -26,15 +26,15 @@ export function pidsSince(mark: PidMark): number[] {
   if (isNoneSince(mark)) return [];
   const { last: before } = mark;
   const last = lastPid();
-  // Pids are given out in order: only the new ones count. A smaller one means that they wrapped.
+  // The kernel assigns PIDs in order. A smaller one means that they have wrapped around.
   if (last <= before || mayHaveWrapped(mark)) return allPids();
   if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
   const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  // Threads have numbers of the same kind, and a directory that no listing shows.
+  // Threads have such numbers, too, and directories in /proc that a listing does not show.
   return pids.filter(isProcess);
 }
 
-/** So long ago that all pids may have been given out meanwhile, and which are new cannot be told from them. */
+/** So long ago that the kernel may have assigned every PID since: then PIDs do not show which processes are new. */
 function mayHaveWrapped({ atMs }: PidMark): boolean {
   return (monotonicMs() - atMs) * FORKS_PER_MS_MAX_COUNT > pidMax();
 }

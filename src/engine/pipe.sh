@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Pipes without a name, for the keeper and its shims, and for the supervisor in a sandbox.
 
-# open_pipe FD: a new pipe without a name, empty, open for reading and writing as this fd. No mkfifo: a name in the
-# file system could be opened by whoever sees the path, and bash needs no other program for this.
+# open_pipe FD: a new, empty pipe without a name, open for reading and writing as this fd. No mkfifo: every process that
+# sees the path of a fifo can open it, and this needs no other program.
 open_pipe() {
-  # From 5.1 on bash hands short texts over in a pipe; before that, in a file.
+  # From 5.1 on bash passes a short here-string through a pipe; before that, through a file.
   eval "exec $1<<<''"
   if [[ -p /proc/$BASHPID/fd/$1 ]]; then
     eval "exec $1<>/proc/$BASHPID/fd/$1"

@@ -1,12 +1,12 @@
-// Pipes without a name, opened through the process that has them: /proc/PID/fd/N. Only a process that sees that one in
-// its /proc, and may trace it, can do so: none in a sandbox. A fifo could be opened by every process that sees its
-// path, even on a read-only mount.
+// Pipes without a name, opened through a process that holds them: /proc/PID/fd/N. The kernel allows that only to a
+// process that sees the holder in its /proc and may trace it: none in a sandbox. A fifo could be opened by every process
+// that sees its path, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 import { isEnding, isSameProcess, type ProcessIdentity } from "./process-table.ts";
 
-/** What engine/shim.sh gives a slot and keeps for itself. */
+/** The pipe that shim.sh gives a slot, and the one it keeps for itself. */
 export const JOB_FD = 6;
 export const REPORT_FD = 6;
 
@@ -14,7 +14,7 @@ export function pipePath(pid: number, fd: number): string {
   return `/proc/${pid}/fd/${fd}`;
 }
 
-/** Never blocks. undefined where the process is gone, or has no pipe as that descriptor any more. */
+/** Never blocks. undefined if the process is gone, or its descriptor is no longer a pipe. */
 export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "both"): number | undefined {
   const flags = constants.O_NONBLOCK | (mode === "write" ? constants.O_WRONLY : constants.O_RDWR);
   let opened: number;
@@ -24,7 +24,7 @@ export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "bo
     const code = systemCode(error) ?? "";
     if (["ENOENT", "ESRCH", "ENXIO", "ENOTDIR"].includes(code)) return undefined;
     if (code !== "EACCES" && code !== "EPERM") throw error;
-    // The kernel gives what it keeps of an ended process to root.
+    // The files in /proc of an ended process belong to root.
     if (isEnding(owner.pid)) return undefined;
     throw new NacreError(
       "spawn_failed",
@@ -32,7 +32,7 @@ export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "bo
       { cause: error },
     );
   }
-  // Looked at afterwards: if it is that process now, it was when the pipe was opened.
+  // Check the identity after opening: if it matches now, it matched at the open.
   if (fstatSync(opened).isFIFO() && isSameProcess(owner.pid, owner.startTime)) return opened;
   closeSync(opened);
   return undefined;

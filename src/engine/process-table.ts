@@ -1,4 +1,4 @@
-// What /proc says: processes, their tags and their identity. Reads only.
+// Reads /proc: processes, their tags and their identity.
 
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
@@ -23,16 +23,16 @@ export interface ProcessRef extends ProcessIdentity {
 }
 
 export interface ProcessStat {
-  /** Of the program, at most 15 characters. */
+  /** The name of the program, at most 15 characters. */
   readonly name: string;
   /** R, S, D, T, Z, ... */
   readonly state: string;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** Clock ticks since boot; together with the pid it names one process. */
+  /** Clock ticks since boot. */
   readonly startTime: string;
-  /** A zombie has. Not while other threads live on: of their first one, /proc then says the same. */
+  /** True for a zombie. False while other threads live on: /proc shows a dead first thread as a zombie, too. */
   readonly hasEnded: boolean;
 }
 
@@ -52,12 +52,12 @@ export function readStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** In the flags of a thread that the kernel is taking apart. */
+/** Flag of a thread that the kernel is tearing down. */
 const PF_EXITING = 0x4;
-/** Among the signals a thread has yet to take: the kernel turns every deadly one into this. */
+/** SIGKILL in the set of pending signals: the kernel turns every fatal signal into it. */
 const PENDING_KILL = 1 << 8;
 
-/** Whether it runs no line of its program any more: gone, being taken apart, or killed and not yet told. */
+/** Whether it will not run another instruction of its program: gone, being torn down, or with a pending SIGKILL. */
 export function isEnding(pid: number): boolean {
   return namesIn(`/proc/${pid}/task`).every((thread) => {
     const fields = statFields(`/proc/${pid}/task/${thread}/stat`);
@@ -66,7 +66,7 @@ export function isEnding(pid: number): boolean {
   });
 }
 
-/** From the state on. The name before it may hold anything, parentheses included. */
+/** The fields from the state on. The name before it can hold any character, even parentheses. */
 function statFields(path: string): string[] | undefined {
   const text = readText(path);
   return text === undefined ? undefined : fieldsOf(text);
@@ -76,12 +76,12 @@ function fieldsOf(text: string): string[] {
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** The signal that ended a process which its parent has not reaped yet; 0 if it exited by itself. */
+/** The signal that ended a zombie; 0 if it exited by itself. */
 export function endingSignal(pid: number): number {
   return Number(statFields(`/proc/${pid}/stat`)?.[49] ?? 0) & 0x7f;
 }
 
-/** Alive, and the one that was meant. */
+/** Whether this process is alive, and not another one with its PID. */
 export function isSameProcess(pid: number, startTime: string): boolean {
   const stat = readStat(pid);
   return stat !== undefined && stat.startTime === startTime && !stat.hasEnded;
@@ -100,12 +100,12 @@ export function thisProcess(): ProcessIdentity {
   return ownIdentity;
 }
 
-/** The hard limit on file locks: "unlimited" or a number; undefined for a process that is gone. */
+/** The hard limit on file locks: "unlimited" or a number; undefined for a dead process. */
 export function lockLimit(pid: number | "self"): string | undefined {
   return lockLimits(pid)?.hard;
 }
 
-/** Both limits on file locks: the hard one is the tag of a shell, the soft one names a session's command. */
+/** Both limits on file locks: the hard one is the tag of a shell, the soft one the number of a session's command. */
 export function lockLimits(pid: number | "self"): { soft: string; hard: string } | undefined {
   const text = readText(`/proc/${pid}/limits`);
   const at = text?.indexOf("Max file locks") ?? -1;
@@ -120,13 +120,13 @@ export function openFilesLimit(pid: number): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Whether it ignores a signal, by number, and would not notice it. */
+/** Whether it ignores this signal number. */
 export function ignoresSignal(pid: number, signal: number): boolean {
   const mask = /^SigIgn:\s+([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
   return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
-/** The program it runs, as a path; undefined where this user may not look. */
+/** The path of its program; undefined if this user may not read it. */
 export function programOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`);
@@ -135,7 +135,7 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
-/** A thread has an id like a pid. /proc does not list it, but `/proc/ID` opens it. */
+/** A thread has an ID like a PID. /proc does not list it, but `/proc/ID` exists. */
 export function isThread(pid: number): boolean {
   const leader = /^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
   return leader !== undefined && Number(leader) !== pid;
@@ -150,30 +150,30 @@ export function allPids(): number[] {
   return pids;
 }
 
-/** Whether this is the number of a process that is there, and not of one of its threads. */
+/** Whether a process has this PID. False for the ID of a thread. */
 export function isProcess(pid: number): boolean {
   return Number(/^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]) === pid;
 }
 
-/** Looks at each pid in turn; between chunks others get to run, for there may be thousands. */
-export async function forEachPid(pids: readonly number[], look: (pid: number) => void): Promise<void> {
+/** Yields between chunks: there can be thousands. */
+export async function forEachPid(pids: readonly number[], visit: (pid: number) => void): Promise<void> {
   for (const [index, pid] of pids.entries()) {
-    look(pid);
+    visit(pid);
     if (index % SCAN_CHUNK_COUNT === SCAN_CHUNK_COUNT - 1) await yieldTurn();
   }
 }
 
-/** Children of its first thread, also those that have ended and were not reaped. */
+/** Children of its first thread, including zombies. */
 export function childrenOf(parent: number): number[] {
   const listed = readText(`/proc/${parent}/task/${parent}/children`);
-  // Not every kernel lists them.
+  // Some kernels do not list them.
   return (
     listed?.split(" ").filter(Boolean).map(Number) ??
     allPids().filter((pid) => readStat(pid)?.parent === parent)
   );
 }
 
-/** Of this parent, the child that has this pid in the innermost namespace it is in. */
+/** The child of this parent that has this PID in its innermost namespace. */
 export function childWithInnerPid(parent: number, innerPid: number): number | undefined {
   return childrenOf(parent).find((pid) => {
     const pids = /^NSpid:\s+(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
@@ -181,7 +181,7 @@ export function childWithInnerPid(parent: number, innerPid: number): number | un
   });
 }
 
-/** The command line as a person would write it; the name in brackets where there is none. */
+/** The arguments with spaces between them; the name in brackets if there are none. */
 export function commandLine(pid: number): string {
   const text = readText(`/proc/${pid}/cmdline`) || lineOfOtherThreads(pid);
   return (
@@ -189,7 +189,7 @@ export function commandLine(pid: number): string {
   );
 }
 
-/** The first thread of a process has nothing to tell once it has ended; the others live on. */
+/** If only the first thread has ended, another one still shows the command line. */
 function lineOfOtherThreads(pid: number): string {
   const stat = readStat(pid);
   if (stat?.state !== "Z" || stat.hasEnded) return "";
@@ -200,14 +200,14 @@ function lineOfOtherThreads(pid: number): string {
   return "";
 }
 
-/** NAME=VALUE pairs it was started with; none where they cannot be read. */
+/** The NAME=VALUE pairs it was started with; none if they cannot be read. */
 export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
 
 let largestPid: number | undefined;
 
-/** How many pids there are before they begin anew. */
+/** The number of PIDs before they wrap around. */
 export function pidMax(): number {
   largestPid ??= Number(readText("/proc/sys/kernel/pid_max")) || 32_768;
   return largestPid;
@@ -216,12 +216,12 @@ export function pidMax(): number {
 let loadavg: number | undefined;
 const loadavgText = Buffer.alloc(128);
 
-/** The pid given out last: equal before and after a command, it forked nothing. Asked often: kept open. */
+/** The last PID assigned: a command that does not change it forked nothing. Keeps the file open: this is called often. */
 export function lastPid(): number {
   try {
     loadavg ??= openSync("/proc/loadavg", "r");
     const text = loadavgText.toString("latin1", 0, readSync(loadavg, loadavgText, 0, loadavgText.length, 0));
-    // The last of five words.
+    // The last of five fields.
     return Number(text.slice(text.lastIndexOf(" ") + 1)) || 0;
   } catch (error) {
     const shortage = shortageOf(error);
@@ -236,7 +236,7 @@ export function hasProcfs(): boolean {
 
 let boot: string | undefined;
 
-/** Names this boot of the machine. */
+/** Identifies this boot of the machine. */
 export function bootId(): string {
   boot ??= readText("/proc/sys/kernel/random/boot_id")?.trim() || "unknown";
   return boot;
@@ -244,7 +244,7 @@ export function bootId(): string {
 
 let namespace: string | undefined;
 
-/** Names the namespace that pids mean something in. */
+/** Identifies the PID namespace of this process. */
 export function pidNamespace(): string {
   try {
     namespace ??= readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
@@ -264,7 +264,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Not being able to look is not the same as there being nothing: a shortage is thrown. */
+/** A missing file is undefined. Throws on a shortage: that must not look like a missing process. */
 function readText(path: string): string | undefined {
   try {
     return readWhole(path);
@@ -277,14 +277,14 @@ function readText(path: string): string | undefined {
 
 const scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
-/** About half the time of readFileSync: a scan does this for every process, and one that forks is faster than that. */
+/** Takes about half the time of readFileSync: a scan reads every process, and must keep up with forks. */
 function readWhole(path: string): string {
   const fd = openSync(path, "r");
   try {
     let length = 0;
     for (let count = 1; count > 0 && length < scratch.length; length += count)
       count = readSync(fd, scratch, length, scratch.length - length, null);
-    // A long command line or environment.
+    // Longer: a command line or an environment.
     return length < scratch.length ? scratch.toString("latin1", 0, length) : readFileSync(path, "latin1");
   } finally {
     closeSync(fd);

@@ -1,4 +1,4 @@
-// The words between a host and its keeper.
+// The messages between a host and its keeper.
 //
 // Requests, on the keeper's stdin: fields that each end with NUL, the first one names the request.
 //   env NAME COUNT NAME=VALUE...                         an environment for slots to come
@@ -7,17 +7,18 @@
 //                                                        from FIFO, made for it, or from a pipe of its own where that is ""
 // The job itself goes through a pipe of the slot, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
-// The lifeline, fd 3, is only held open; "relieved" tells the deputy of a dead keeper that another one is at work.
+// The lifeline, fd 3, is only held open. A field "relieved" lets the deputy of a dead keeper exit: another keeper is at
+// work.
 //
-// Answers, on its stdout: one line each, also written by the shims.
+// Answers, on its stdout: one line each. Shims write answers, too.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
 //   fatal REASON                                                     instead of hello
-//   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot takes its job
+//   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot waits for its job
 //   logging NAME PID                                                 the logger waits for its empty line
-//   no NAME                                                          no logger came of it
-//   gone                                                             the host is gone and so is what was to go with it
-//   failed GENERATION                                                no slot came of it
-//   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record, as it stands on disk
+//   no NAME                                                          the logger could not be started
+//   gone                                                             the host is gone, and all its shells have ended
+//   failed GENERATION                                                the slot could not be started
+//   exit GENERATION CODE FLAGS OUT_BYTES ERR_BYTES UPTIME            the exit record that is on disk
 import { type ExitRecord, parseExitFields } from "./end-record.ts";
 
 export const PROTOCOL_VERSION = 2;
@@ -40,7 +41,7 @@ export interface ReadySlot {
   readonly shimPid: number;
   readonly commandPid: number;
   readonly commandStart: string;
-  /** The same pid twice where the streams are merged. */
+  /** Equal if the streams are merged. */
   readonly outLogger: number;
   readonly errLogger: number;
 }
@@ -61,22 +62,22 @@ export function encodeFields(fields: readonly string[]): string {
 }
 
 /**
- * A directory as a field, with a slash at its end. In a UTF-8 locale `read -d ''` takes the NUL behind half a character
- * for the rest of that character, and would wait for another NUL.
+ * A directory as a field, with a slash at its end. In a UTF-8 locale, after an incomplete character, `read -d ''` takes the
+ * NUL for the rest of that character and waits for another NUL.
  */
 export function directoryField(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;
 }
 
 export function parseAnswer(line: string): Answer {
-  const [kind, ...words] = line.split(" ");
+  const [kind, ...args] = line.split(" ");
   switch (kind) {
     case "hello":
-      return parseHello(words) ?? { kind: "unknown", line };
+      return parseHello(args) ?? { kind: "unknown", line };
     case "fatal":
-      return { kind, reason: words.join(" ") };
+      return { kind, reason: args.join(" ") };
     case "ready": {
-      const [generation, shimPid, commandPid, commandStart, outLogger, errLogger] = words;
+      const [generation, shimPid, commandPid, commandStart, outLogger, errLogger] = args;
       if (!generation || !shimPid || !commandPid || !commandStart || !outLogger || !errLogger)
         return { kind: "unknown", line };
       return {
@@ -90,15 +91,15 @@ export function parseAnswer(line: string): Answer {
       };
     }
     case "no":
-      return { kind, name: words[0] ?? "" };
+      return { kind, name: args[0] ?? "" };
     case "logging":
-      return { kind, name: words[0] ?? "", pid: Number(words[1]) };
+      return { kind, name: args[0] ?? "", pid: Number(args[1]) };
     case "gone":
       return { kind };
     case "failed":
-      return { kind, generation: words[0] ?? "" };
+      return { kind, generation: args[0] ?? "" };
     case "exit": {
-      const [generation = "", ...fields] = words;
+      const [generation = "", ...fields] = args;
       const record = parseExitFields(fields.join(" "));
       return record ? { kind, generation, record } : { kind: "unknown", line };
     }
@@ -107,8 +108,8 @@ export function parseAnswer(line: string): Answer {
   }
 }
 
-function parseHello(words: readonly string[]): Hello | undefined {
-  const [version, pid, startTime, tagState, bootId, pidNamespace, ...bashVersion] = words;
+function parseHello(args: readonly string[]): Hello | undefined {
+  const [version, pid, startTime, tagState, bootId, pidNamespace, ...bashVersion] = args;
   if (!version || !pid || !startTime || !tagState || !bootId || !pidNamespace) return undefined;
   return {
     kind: "hello",

@@ -1,5 +1,5 @@
-// Runs a program to its end, once, with files as descriptors: for questions to the system that only a program can
-// answer. What agents run goes another way, through the keeper.
+// Runs a program to its end, with files as descriptors: for probes of the system. Commands of agents never run this way,
+// but through the keeper.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { PROBE_MAX_MS, PROBE_OUTPUT_MAX_CHARS } from "../support/limits.ts";
@@ -12,7 +12,7 @@ export interface OpenFile {
 }
 
 export interface RunOnceResult {
-  /** null where it could not be started or did not end in time. */
+  /** null if it could not be started or did not end in time. */
   readonly code: number | null;
   readonly stderr: string;
 }

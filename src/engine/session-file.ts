@@ -1,4 +1,4 @@
-// A named session on disk, between two processes that use it: what the one left to the other, and whose turn it is.
+// A named session on disk: its saved state between two processes that use it, and a lock.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -12,7 +12,7 @@ export class SessionFile {
   readonly #lock: string;
 
   constructor(root: StateRoot, name: string) {
-    // It becomes a path.
+    // The name becomes a path.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
         "invalid_input",
@@ -26,7 +26,7 @@ export class SessionFile {
     this.#lock = join(dir, `${name}.lock`);
   }
 
-  /** undefined where there is none, or it cannot be read: then the session begins anew. */
+  /** undefined if there is none or it is unreadable: then the session starts with clean state. */
   read(): unknown {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
@@ -35,7 +35,7 @@ export class SessionFile {
     }
   }
 
-  /** At once: a reader finds the one before, or this one. */
+  /** Atomic: a reader finds the old file or the new one. */
   write(saved: unknown): void {
     const fresh = `${this.#path}.${process.pid}`;
     this.#put(fresh, JSON.stringify(saved));
@@ -46,10 +46,10 @@ export class SessionFile {
     rmSync(this.#path, { force: true });
   }
 
-  /** Returns who has it, or undefined where it is ours now. A holder that is dead has it no more. */
+  /** Returns the holder of the lock, or undefined if this process has it now. A dead holder loses the lock. */
   take(holder: ProcessIdentity, isAlive: (holder: ProcessIdentity) => boolean): ProcessIdentity | undefined {
     for (;;) {
-      // Linked in place, so that no reader finds one without a name in it.
+      // A hard link, so that no reader finds an empty lock file.
       const fresh = `${this.#lock}.${holder.pid}`;
       this.#put(fresh, `${holder.pid} ${holder.startTime}`);
       try {
@@ -70,7 +70,7 @@ export class SessionFile {
     rmSync(this.#lock, { force: true });
   }
 
-  /** Leaves nothing of what does not fit. */
+  /** Removes a partial file if the disk is full. */
   #put(path: string, text: string): void {
     try {
       writeFileSync(path, text, { mode: 0o600 });

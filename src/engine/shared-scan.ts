@@ -1,11 +1,10 @@
-// Looking through all processes takes a while, and those who end shells do it several times each. Whoever asks while
-// a look is under way, or is about to begin, gets the next one, which serves all of them: to end fifty shells at once
-// costs little more than to end one, whoever asked for which.
+// Shares scans of /proc. A scan takes a while, and a kill needs several. Callers that ask during a scan, or just before
+// one, all get the result of the next scan: ending fifty shells at once costs little more than ending one.
 import { yieldTurn } from "../support/timing.ts";
 import type { Found } from "./find-processes.ts";
 import type { StartedShell } from "./started-shell.ts";
 
-export type Look = (shells: readonly StartedShell[]) => Promise<Found>;
+export type Scan = (shells: readonly StartedShell[]) => Promise<Found>;
 
 interface Batch {
   readonly shells: Map<string, StartedShell>;
@@ -13,20 +12,20 @@ interface Batch {
 }
 
 export class SharedScan {
-  readonly #look: Look;
-  /** Has not begun yet: one may still join. */
+  readonly #scan: Scan;
+  /** Not started yet: callers can still join. */
   #next: Batch | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(look: Look) {
-    this.#look = look;
+  constructor(scan: Scan) {
+    this.#scan = scan;
   }
 
   async processesOf(shells: readonly StartedShell[]): Promise<Found> {
     const batch = this.#next ?? this.#plan();
-    // Two views of one shell cannot be told apart in one look.
+    // One scan cannot tell two views of the same shell apart.
     if (shells.some((shell) => (batch.shells.get(shell.id) ?? shell) !== shell))
-      return await this.#look(shells);
+      return await this.#scan(shells);
     for (const shell of shells) batch.shells.set(shell.id, shell);
     const found = await batch.found;
     return new Map(
@@ -40,10 +39,10 @@ export class SharedScan {
   #plan(): Batch {
     const shells = new Map<string, StartedShell>();
     const found = this.#last.then(async () => {
-      // Others who want to know at the same time have not spoken yet.
+      // Let other callers of this moment join.
       await yieldTurn();
       this.#next = undefined;
-      return await this.#look([...shells.values()]);
+      return await this.#scan([...shells.values()]);
     });
     this.#last = found.catch(() => {});
     this.#next = { shells, found };

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# The shim: one per shell, a fork of the keeper. It starts the loggers and a bash that waits for its
-# job (hook.sh), waits for that bash to end, drains the loggers, writes the exit record and only then
-# tells the host: whoever hears of the end finds all of it on disk.
+# The shim: one per shell, a fork of the keeper. It starts the loggers and a bash that waits for its job (hook.sh), waits
+# for that bash to end, drains the loggers, writes the exit record and only then reports to the host: when the host
+# learns of the end, everything is on disk.
 #
-# Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the pipe the job comes
-# through, 8 and 9 the command's ends of the pipes. The command and the loggers get none of them but
-# their own. What the keeper has as 3 and 4 (deputy.sh) is closed first of all.
-# Once the command has been started, 6 is the pipe that a session's bash reports through: it opens
-# /proc/SHIM/fd/6 for each report, and so does the host, once. 8 and 9 stay open here until everything is
-# written: a logger that ends before that was ended, and one that lives can say how much it wrote.
+# Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the job pipe, 8 and 9 the command's ends of the
+# output pipes. The command and the loggers get only their own. The shim first closes fds 3 and 4 of the keeper
+# (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens /proc/SHIM/fd/6 for each
+# report, and the host opens it once. 8 and 9 stay open here until everything is written: a logger that ends before was
+# killed, and the kernel still counts what a living one has written.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
@@ -19,10 +18,10 @@ shim() {
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
 
-  # A pipe and not the file itself as the command's stdout: `echo x >/dev/stderr` reopens it, and
-  # would truncate a file. The files are opened here so that this process can tell how much was written.
+  # The command's stdout is a pipe and not the file: `echo x >/dev/stderr` reopens it, and would truncate a file. The
+  # files are opened here so that this process can read how much was written.
   exec 4<>"$dir/record" 5>>"$dir/out" || exit 1
-  # Without it the bash would not wait for its job, nor be confined: it would read its script at once.
+  # Without the hook bash would read its script at once: it would not wait for its job, and not be confined.
   [[ -r $hook ]] || exit 1
   open_pipe 6 || exit 1
   exec 8> >(log 5 "$cap")
@@ -35,8 +34,8 @@ shim() {
     exec 9>&8
   fi
 
-  # Job control makes the command the leader of a group of its own and lets it start with INT and
-  # QUIT at their defaults; without it bash ignores both, for good.
+  # Job control makes the command the leader of its own process group and leaves INT and QUIT at their defaults; without
+  # it bash would ignore both forever.
   set -m
   run_command "$dir" "$tag" "$env_array" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
@@ -47,7 +46,7 @@ shim() {
   printf 'ready %s %s %s %s %s %s\n' \
     "$generation" "$BASHPID" "$command_pid" "$REPLY" "$out_logger" "${err_logger:-$out_logger}" >&3
 
-  # Without job control bash does not hear of a command that is merely stopped.
+  # Without job control `wait` does not return for a command that is only stopped.
   wait "$command_pid"
   code=$?
   end_of_logger "$out_logger"
@@ -61,7 +60,7 @@ shim() {
   local uptime
   read -r uptime _ </proc/uptime
 
-  # Overwritten in place, in one write: a full disk can refuse a new file, not this.
+  # Overwritten in place, in one write: a full disk can refuse a new file, but not this.
   local record="$code ${flags:--} $out_bytes $err_bytes ${uptime:-0.00}"
   printf 'X %-124s.\n' "$record" >&4
   restore_file 4 "$dir/record"
@@ -69,22 +68,22 @@ shim() {
   exit 0
 }
 
-# The state directory can be removed while the command runs. The files are still open here, so their content is put
-# back before the host hears of the end: otherwise the output and the exit code would be lost.
+# The state directory can be removed while the command runs. The files are still open here: restore their content before
+# the host learns of the end. Otherwise the output and the exit code would be lost.
 restore_output() {
   [[ $1/out -ef /proc/$BASHPID/fd/5 ]] || (umask 077 && mkdir -p -- "$1")
   restore_file 5 "$1/out"
   [[ $streams == split ]] && restore_file 7 "$1/err"
 }
 
-# restore_file FD PATH: copies the file that is open as FD to PATH, unless it is there.
+# restore_file FD PATH: copies the file that is open as FD to PATH, unless it still exists.
 restore_file() {
   [[ $2 -ef /proc/$BASHPID/fd/$1 ]] && return
   (umask 077 && cat <"/proc/$BASHPID/fd/$1" >"$2.restored" && mv -f -- "$2.restored" "$2")
 }
 
-# write_trailer DIR CODE: how the command ended, for readers of the output file alone. A fault file means that the
-# command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
+# write_trailer DIR CODE: how the command ended, for readers of only the output file. A fault file means that the command
+# never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
 write_trailer() {
   local fault=''
   [[ -e $1/fault ]] && read -r fault <"$1/fault"
@@ -102,9 +101,9 @@ write_trailer() {
   esac
 }
 
-# The logger: from its stdin to the file on fd $1. The file size limit is its own, so the disk cap is
-# kept by the kernel to the byte, whoever else is dead, and does not touch what the command writes.
-# Run through a link, it is not called "cat" in the process table: agents run `pkill cat`.
+# The logger: copies its stdin to the file on fd $1. Its own file size limit is the disk cap: the kernel enforces it to the
+# byte, even if host and keeper are dead, and it does not limit other files of the command. Run through a link, it is not
+# called "cat" in the process table: agents run `pkill cat`.
 log() {
   trap - PIPE INT HUP QUIT TERM
   ulimit -f "$2"
@@ -113,16 +112,16 @@ log() {
   exec -a cat "$keeper_dir/nacre-log"
 }
 
-# A logger for a session that runs already: later_logger NAME FIFO FILE CAP_KIB. The host opens its stdin for writing
-# when it hears of us, and says so with an empty line; a host that is gone says nothing.
+# later_logger NAME FIFO FILE CAP_KIB: a logger for a running session. The host opens its stdin for writing after the
+# answer, and then sends an empty line; a dead host sends nothing.
 later_logger() {
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   exec 5>>"$3" || { printf 'no %s\n' "$1" >&3 && exit 1; }
-  # Open for writing, too, until the host has it, so that it does not end; not any longer, or it would never end.
-  # A fifo is opened before the host hears of us: it removes the name as soon as the session has opened it.
+  # Open for writing, too, until the host has it: otherwise the logger would read end-of-file. Not longer: it would never
+  # end. Open a fifo before the answer: the host removes its name as soon as the session has opened it.
   if [[ $2 ]]; then exec 6<>"$keeper_dir/$2"; else open_pipe 6; fi || { printf 'no %s\n' "$1" >&3 && exit 1; }
   exec </proc/self/fd/6
-  # In a fork: the kernel counts what this process writes, and from when the host hears of it that is output only.
+  # In a fork: the kernel counts what this process writes, and after the answer that must be output only.
   local pid=$BASHPID
   (printf 'logging %s %s\n' "$1" "$pid" >&3)
   read -r -t 10 _ || exit 1
@@ -135,13 +134,13 @@ run_command() {
   [[ $2 == - ]] || ulimit -x "$2"
   export -n PATH LC_ALL OLDPWD
   local -n nacre_environment=$3
-  # Everything needed below under a name that no variable of the command can take.
+  # Copies of everything used below, under names that no variable of the command can have.
   local nacre_hook=$hook_env nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
   local nacre_pair nacre_name nacre_odd=()
   for nacre_pair in "${nacre_environment[@]}"; do
     nacre_name=${nacre_pair%%=*}
     case $nacre_name in
-      # Names this bash could not take, or would be led astray by, go around it.
+      # This bash cannot set these, or would change its behavior: env sets them for the next one.
       UID | EUID | PPID | BASH* | IFS | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | covered | nacre_*)
         nacre_odd+=("$nacre_pair")
         ;;
@@ -151,17 +150,17 @@ run_command() {
         ;;
     esac
   done
-  # Only now: what this bash has to say (about a locale, say) is not the command's output.
+  # Only now: a warning of this bash (about a locale, for example) is not output of the command.
   exec >&8 2>&9 8>&- 9>&-
   if ((${#nacre_odd[@]})); then
-    # No secret has such a name; on a command line others could see it.
+    # Other users can see a command line; no secret has such a name.
     exec "$nacre_env" "${nacre_odd[@]}" BASH_ENV="$nacre_hook" "$nacre_bash" "$nacre_script"
   fi
   export BASH_ENV=$nacre_hook
   exec -a bash "$nacre_bash" "$nacre_script"
 }
 
-# Who this is, in a form that a recycled pid cannot fake. Leaves the command's start time in REPLY.
+# The PIDs with their start times: a reused PID cannot be mistaken for them. Sets REPLY to the start time of the command.
 write_identity() {
   local own
   start_time "$BASHPID" && own=$REPLY
@@ -174,13 +173,13 @@ start_time() {
   local stat
   REPLY=
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
-  # The name may hold spaces and parentheses: count from behind the last one.
+  # The name can hold spaces and parentheses: count from behind the last parenthesis.
   # shellcheck disable=SC2086 # split into words on purpose
   set -- ${stat##*) }
   REPLY=${20}
 }
 
-# Waits until logger $1 has written what the command printed, and notes how it ended if it has.
+# Waits until logger $1 has written everything the command printed. If it has ended, adds a flag for how.
 end_of_logger() {
   local sure=1 tries=0 woken='' stat state call
   while IFS= read -r stat <"/proc/$1/stat"; do
@@ -189,8 +188,8 @@ end_of_logger() {
     case $state in
       Z | X) break ;;
       S)
-        # Asleep in a read of its stdin: the pipe was empty, and the command is dead. Asleep alone
-        # does not say so (a slow file system sleeps in write, too).
+        # Asleep in read() of its stdin: the pipe is empty, and the command is dead. The sleep alone proves nothing: on
+        # a slow file system write() sleeps, too.
         if IFS= read -r call <"/proc/$1/syscall"; then
           [[ $call == '0 0x0 '* || $call == '63 0x0 '* ]] && return
         else
@@ -198,7 +197,7 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Another process stopped it: wake it, once. If it is stopped again, that is meant.
+        # Another process stopped it: continue it once. A second stop is intended.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;
@@ -211,7 +210,7 @@ end_of_logger() {
   done
   if ((!sure)); then
     flags+=u
-    # It ends by itself when its pipe closes; not if it stays stopped.
+    # It ends by itself when its pipe closes, unless it stays stopped.
     kill -CONT "$1"
   fi
   [[ -e /proc/$1 && ${state:-} != Z ]] && return
@@ -228,20 +227,20 @@ pause() {
   wait_seconds 0.002
 }
 
-# Without forking `sleep`: no process ever writes to this pipe. Made when it is first needed; in a fork that is one of
-# its own, or the one it has inherited.
+# Waits without forking `sleep`: no process ever writes to this pipe. Created at the first use; a fork uses its own, or the
+# one that it inherited.
 wait_seconds() {
   [[ -p /proc/$BASHPID/fd/$waiting_fd ]] || open_pipe "$waiting_fd"
   read -r -t "$1" -u "$waiting_fd" _
 }
 waiting_fd=20
 
-# lost_bytes FD LOGGER: sets REPLY to how much the logger has written that is no longer in its file, because a process
-# truncated that. Fails where nothing is lost, and where the logger is gone: then the kernel no longer has the count.
+# lost_bytes FD LOGGER: sets REPLY to the bytes that the logger has written and that a truncation has removed from its file.
+# Fails if nothing is lost, or if the logger is gone: then the kernel no longer has the count.
 lost_bytes() {
   local at total
   written "$1" && at=$REPLY || return
-  # What is printed after a truncation begins at 0 again.
+  # After a truncation the output begins at 0 again.
   ((at > 0)) || return
   { read -r _ && read -r _ total; } 2>/dev/null <"/proc/$2/task/$2/io" && ((total > at)) && ((REPLY = total - at))
 }

@@ -1,5 +1,5 @@
-// Slots: directories with a bash that waits for its job. A few of the usual kind are kept ready, so
-// that a command need not wait for a fork; any other kind is opened when it is asked for.
+// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a command
+// need not wait for a fork. It opens any other kind on request.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -8,6 +8,7 @@ import {
   REFILL_AFTER_DEATH_MS,
   STATE_DIRECTORY_TRIES_MAX_COUNT,
 } from "../support/limits.ts";
+import { Semaphore } from "../support/semaphore.ts";
 import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
 import { preallocateEndRecord } from "./end-record.ts";
 import type { Keeper } from "./keeper.ts";
@@ -20,7 +21,7 @@ import { TagNumbers } from "./tag-numbers.ts";
 export interface SlotKind {
   readonly capBytes: number;
   readonly streams: "split" | "merged";
-  /** The whole environment where it is not the base one. */
+  /** The whole environment, if it is not the base one. */
   readonly environment: readonly string[] | undefined;
 }
 
@@ -42,8 +43,7 @@ export interface SlotPoolOptions {
 export class SlotPool {
   readonly #options: SlotPoolOptions;
   readonly #idle: Slot[] = [];
-  readonly #queue: (() => void)[] = [];
-  #opening = 0;
+  readonly #opening = new Semaphore(OPENING_SLOTS_MAX_COUNT);
   #refilling = false;
   #timer: NodeJS.Timeout | undefined;
   #numbers: TagNumbers | undefined;
@@ -64,10 +64,7 @@ export class SlotPool {
     return ready ?? (await this.#open(kind));
   }
 
-  /**
-   * Fills up soon. Not at once: forking beside a command that has just started, or is about to
-   * report, slows that command down.
-   */
+  /** Fills up after a delay: a fork would slow down a command that has just started or is about to report. */
   refillIn(ms: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
@@ -80,7 +77,7 @@ export class SlotPool {
     if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
   }
 
-  /** A slot has died that may have waited for a job. */
+  /** A slot of this generation has died. Replaces it if it waited for a job. */
   forgetIdle(generation: string): void {
     const index = this.#idle.findIndex((slot) => slot.generation === generation);
     const [slot] = index < 0 ? [] : this.#idle.splice(index, 1);
@@ -93,6 +90,7 @@ export class SlotPool {
     this.release(slot);
   }
 
+  /** Returns the slots that wait: the caller ends them. */
   close(): readonly Slot[] {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -109,37 +107,29 @@ export class SlotPool {
     try {
       while (!this.#closed && this.#idle.length < this.#options.size) {
         const slot = await this.#open(this.#options.usualKind);
-        // Its end may have been told already, when it was not among those that wait.
+        // The keeper may have reported its death already, before it was in the list.
         if (!isSameProcess(slot.commandPid, slot.commandStart)) return this.#replace(slot);
         this.#idle.push(slot);
       }
     } catch {
-      // Nobody waits for these; a command that needs one opens it itself and hears what is wrong.
+      // No caller waits for these slots. A command that needs one opens it itself and gets the error.
     } finally {
       this.#refilling = false;
     }
   }
 
-  /** Not at once: whatever has killed this one may kill the next. */
+  /** After a delay: whatever killed this slot may kill the next. */
   #replace(dead: Slot): void {
     this.discard(dead);
     this.refillIn(REFILL_AFTER_DEATH_MS);
   }
 
   async #open(kind: SlotKind): Promise<Slot> {
-    if (this.#opening >= OPENING_SLOTS_MAX_COUNT) {
-      await new Promise<void>((resolve) => this.#queue.push(resolve));
-    }
-    this.#opening++;
-    try {
-      return await this.#openTwice(kind);
-    } finally {
-      this.#opening--;
-      this.#queue.shift()?.();
-    }
+    using _lease = await this.#opening.take();
+    return await this.#openTwice(kind);
   }
 
-  /** A request that went down with a keeper, or with the state directory, is made once more. */
+  /** Repeats a request once if the keeper died, or the state directory was removed, while it was served. */
   async #openTwice(kind: SlotKind): Promise<Slot> {
     try {
       return await this.#openOnce(kind);
@@ -151,7 +141,7 @@ export class SlotPool {
 
   async #openOnce(kind: SlotKind): Promise<Slot> {
     const { keeper, root } = this.#options;
-    // Removed under a running host. Where it cannot be made again, this says why.
+    // Removed under a running host. If it cannot be created again, this explains why.
     if (!keeper.hasFiles) root.ensure();
     await keeper.start();
     const space = keeper.tagSpace;
@@ -167,7 +157,7 @@ export class SlotPool {
       });
       return { ...ready, id, files, tag, tagNumber };
     } catch (error) {
-      // The number is not given out again: a shim may yet come up with it.
+      // The number is not reused: a shim with it may still start.
       const isLost = !keeper.hasFiles || !existsSync(files.record);
       removeDir(files.dir);
       throw isLost ? new DirectoryLost(root.path, error) : error;
@@ -200,7 +190,7 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
       removeDir(files.dir);
       if (isFull(cause) || shortageOf(cause))
         throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
-      // Removed, replaced or made unwritable under a running host: makes it again, or says why that cannot be done.
+      // Removed, replaced or made unwritable under a running host: create it again, or explain why that fails.
       root.ensure();
       if (code !== "ENOENT") throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
       if (tries >= STATE_DIRECTORY_TRIES_MAX_COUNT) throw new DirectoryLost(root.path, cause);
@@ -208,12 +198,12 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
   }
 }
 
-/** Where it cannot be removed, a file is in the place of a directory above it: there is nothing to remove. */
+/** Fails if a parent has been replaced by a file: then there is nothing to remove. */
 function removeDir(dir: string): void {
   attempt(() => rmSync(dir, { recursive: true, force: true }));
 }
 
-/** What to say when the spool cannot be written. */
+/** The message for a state directory that cannot be written. */
 export function diskProblem(path: string, cause: unknown): string {
   const shortage = shortageOf(cause);
   if (shortage) return shortage.message;

@@ -1,5 +1,5 @@
-// Passes a stream on to a command, through the pipe that the command has as its stdin: only as fast as the command
-// reads, and its end is the command's end-of-file.
+// Passes a stream to a command through the pipe of its stdin, only as fast as the command reads. The end of the stream is
+// the command's end-of-file.
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 
@@ -7,16 +7,16 @@ export class StdinFeed {
   readonly #source: Readable;
   readonly #socket: Socket;
 
-  /** Closes the descriptor at the end. */
+  /** Takes ownership of the descriptor. */
   constructor(fd: number, source: Readable) {
     this.#source = source;
     this.#socket = new Socket({ fd, readable: false, writable: true });
-    // A command need not read to the end (`head -1`); then nobody needs the rest.
+    // A command may stop reading before the end (`head -1`): drop the rest.
     this.#socket.on("error", () => this.close());
     source.pipe(this.#socket);
   }
 
-  /** The command is over. */
+  /** Call when the command has ended. */
   close(): void {
     this.#source.unpipe(this.#socket);
     this.#source.pause();

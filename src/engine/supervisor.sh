@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The first process of a sandboxed session. One bash after another takes the session's commands; what they leave
-# running lives on in here when a bash ends, and so does the sandbox: its /tmp, its network.
+# The first process of a sandboxed session. It starts one bash after another for the session's commands. Leftovers of a
+# command live on when its bash ends, and so does the sandbox with its /tmp and its network.
 #
 # Started inside the sandbox as: supervisor.sh BASH
-# Its stdin is where it is told, in fields that end with NUL: TOKEN DIRECTORY for the next bash, and "held" when the
-# host has opened that bash's stdin, which it sends the script through; or "end", "". Its fd 9 is a pipe to the host,
-# through which it answers (session-reports.ts): which pid that bash has in here, and how it ended. The bashes have
-# neither; they report through /proc/1/fd/9, which is in here only.
+# It reads NUL-terminated fields from stdin: TOKEN DIRECTORY for the next bash, then "held" when the host has opened the
+# stdin of that bash, through which it sends the script; or "end", "". It answers through fd 9, a pipe to the host
+# (session-reports.ts): the PID of that bash in here, and how it ended. The bashes have neither; they report through
+# /proc/1/fd/9, which only processes in here can open.
 #
-# As the first process of its pid namespace no signal of a command can end it, and it takes in orphans.
+# It is the first process of its PID namespace: no signal of a command can end it, and orphans become its children.
 set -u
 bash_path=$1
 
@@ -19,19 +19,19 @@ main() {
   local token directory pid code=0
   while field token && field directory; do
     [[ $token == end ]] && break
-    # Its script comes through this one, which the host opens through that bash, and nobody else can.
+    # The pipe of its script. Only the host can open it, through that bash.
     open_pipe 8
-    # Job control makes it the leader of a group of its own and lets it start with INT and QUIT at their defaults.
+    # Job control makes it the leader of its own process group and leaves INT and QUIT at their defaults.
     set -m
     become_bash "$token" "$directory" &
     pid=$!
     set +m
-    # Until the host has it, this keeps it from being at its end.
+    # Keep the pipe open until the host has opened it: otherwise bash would read end-of-file.
     field REPLY
     exec 8>&-
     wait "$pid"
     code=$?
-    tell E "$token" "$code"
+    report E "$token" "$code"
   done
   until_alone
   exit "$code"
@@ -44,20 +44,20 @@ field() {
 
 become_bash() {
   exec </proc/self/fd/8 8>&-
-  # By itself, when its stdin is what the host will open: its first command may have ended before the supervisor
-  # gets to run again.
-  tell P "$1" "$BASHPID"
-  # Where that is gone it stays where it is; the session sees where that is.
+  # By the bash itself, when its stdin is ready for the host: its first command can end before the supervisor runs again.
+  report P "$1" "$BASHPID"
+  # If the directory is gone, bash stays where it is; the session notices.
   cd -- "$2" 2>/dev/null || :
   exec 9>&-
   exec -a bash "$bash_path" --noprofile --norc
 }
 
-tell() {
+report() {
   printf '%s\0%s\0%s\0\n' "$@" >&9
 }
 
-# Our end is the end of everything in here. Whoever was asked to end gets to do so; its host does not wait for ever.
+# When this process ends, the kernel kills everything in here: let processes that got a signal end first. The host limits
+# the wait.
 until_alone() {
   local others
   open_pipe 8

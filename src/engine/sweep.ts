@@ -1,5 +1,5 @@
-// Which shells on disk may go: finished ones by age, then the oldest until all fit the quota.
-// Never one that may be alive. Deciding is pure; gathering and removing stand below it.
+// Removes finished shells from disk: those above the maximum age, then the oldest until the rest fits the quota. Never
+// removes one that may be alive. chooseToSweep is pure; sweep reads and removes.
 
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,22 +13,22 @@ import type { StateRoot } from "./state-dir.ts";
 export interface SweepEntry {
   readonly id: string;
   readonly finished: boolean;
-  /** When it ended, or was last touched, by today's clock. */
+  /** When it ended, or was last modified, by the current wall clock. */
   readonly endedAt: number;
   readonly bytes: number;
 }
 
-/** Unknown is what runs, if it does, where it cannot be seen from here: in another pid namespace. */
+/** "unknown": it may run in another PID namespace, which cannot be seen from here. */
 export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {
-  /** The time of day. */
+  /** Wall-clock time. */
   readonly nowMs: number;
   readonly maxAgeMs: number;
   readonly quotaBytes: number;
 }
 
-/** The time since boot, and which boot that is: the time of day can be set, this cannot. */
+/** The time since boot, and which boot: unlike the wall clock it cannot be set. */
 export interface BootClock {
   readonly bootId: string;
   readonly uptimeMs: number;
@@ -47,10 +47,7 @@ export function chooseToSweep(entries: readonly SweepEntry[], limits: SweepLimit
   return chosen;
 }
 
-/**
- * Removes what may go and returns its ids. `presence` tells whether a shim is still there.
- * Between shells others get to run: there may be thousands.
- */
+/** Returns the ids of the removed shells. Yields between shells: there can be thousands. */
 export async function sweep(
   root: StateRoot,
   limits: SweepLimits,
@@ -96,7 +93,7 @@ function entryOf(
   const there = identity ? presence(identity) : "unknown";
   const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : FRESH_MS;
   const running = there === "unknown" ? ageMs < unsureMs : there === "alive";
-  // A slot without a job and without a process has no owner: it goes with the oldest.
+  // A slot without a job and without a process has no owner: treat it as the oldest.
   const abandoned = !running && meta === undefined;
   return {
     id,
@@ -110,27 +107,27 @@ interface Traces {
   readonly identity: ShellIdentity | undefined;
   readonly meta: ShellMeta | undefined;
   readonly exit: EndRecord["exit"];
-  /** By the time of day as it was then. */
+  /** By the wall clock of that moment. */
   readonly touchedAt: number;
 }
 
-/** How long ago it ended, or was last touched. */
+/** How long ago it ended, or was last modified. */
 function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
   const byClockMs = nowMs - touchedAt;
   if (!identity || !boot) return byClockMs;
-  // It ended before this boot. How long before depends on clocks that may have been wrong; that much is certain.
+  // It ended before this boot. The time before the boot depends on a wall clock that may have been wrong.
   if (identity.bootId !== boot.bootId) return boot.uptimeMs;
   if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
   if (!meta) return byClockMs;
-  // No record tells when it ended. It has not been touched before it started; and if the clock was set since then,
-  // the time of the last touch is either by the clock of then or by that of now.
+  // Without a record the last modification is the best estimate, and it is not before the start. If the clock was set
+  // since then, the time of that modification is by the old clock or by the new one.
   const sinceStartMs = Math.max(0, boot.uptimeMs - meta.startedUptimeMs);
   const byClockOfStartMs = sinceStartMs - (touchedAt - meta.createdAt);
   const possible = [byClockMs, byClockOfStartMs].filter((ms) => ms >= 0 && ms <= sinceStartMs);
   return Math.min(sinceStartMs, ...possible);
 }
 
-/** A directory that has no identity yet may be about to get one. */
+/** The shim of a new directory may be about to write its identity. */
 const FRESH_MS = 60_000;
 
 function lastTouch(dir: string): { at: number; bytes: number } | undefined {

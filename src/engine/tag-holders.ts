@@ -1,4 +1,4 @@
-// Who has a tag now: an ended shell whose tag went to another one finds nothing any more.
+// Which shell has a tag now. An ended shell whose tag was given to another shell has no processes any more.
 import type { StartedShell } from "./started-shell.ts";
 
 export class TagHolders {
@@ -12,7 +12,7 @@ export class TagHolders {
     if (tag !== undefined && this.#ids.get(tag) === id) this.#ids.delete(tag);
   }
 
-  /** Those whose processes can be looked for: seen from here, and their tag is still their own. */
+  /** The shells whose processes can be found: visible from here, and still with their own tag. */
   findable(shells: readonly StartedShell[]): StartedShell[] {
     return shells.filter(
       ({ id, tag, unseen }) =>

@@ -1,4 +1,4 @@
-// Gives every shell of a host a number of its own for as long as anything of it may be alive.
+// Gives every shell of a host its own number, for as long as a process of it may be alive.
 
 import { NacreError } from "../support/errors.ts";
 import { allPids, forEachPid, lockLimit } from "./process-table.ts";
@@ -7,7 +7,7 @@ import { SHELL_NUMBERS, type TagSpace } from "./tag.ts";
 export class TagNumbers {
   readonly #space: TagSpace;
   readonly #taken = new Set<number>();
-  #haunted: ReadonlySet<number> = new Set();
+  #inUse: ReadonlySet<number> = new Set();
   #next = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -15,7 +15,7 @@ export class TagNumbers {
     this.#space = space;
   }
 
-  /** One after the other: nobody gets a number while a look at those in use is under way. */
+  /** One call at a time: none gets a number during a scan for numbers in use. */
   take(): Promise<number> {
     const taken = this.#queue.then(() => this.#take());
     this.#queue = taken.catch(() => undefined);
@@ -26,10 +26,9 @@ export class TagNumbers {
     for (let tries = 0; tries < SHELL_NUMBERS; tries++) {
       const number = this.#next;
       this.#next = (this.#next + 1) % SHELL_NUMBERS;
-      // Numbers come round again after all others were used; what an ended shell left running
-      // must not become part of a new one.
-      if (this.#next === 0) this.#haunted = await this.#numbersInUse();
-      if (this.#taken.has(number) || this.#haunted.has(number)) continue;
+      // All numbers have been used once. A leftover of an ended shell must not become part of a new one.
+      if (this.#next === 0) this.#inUse = await this.#numbersInUse();
+      if (this.#taken.has(number) || this.#inUse.has(number)) continue;
       this.#taken.add(number);
       return number;
     }

@@ -1,13 +1,13 @@
-// Tags: numbers that every descendant of a shell bears as its hard limit on file locks
-// (RLIMIT_LOCKS: inert since Linux 2.4.25, inherited, readable in /proc/PID/limits).
+// Tags: numbers that every descendant of a shell has as its hard limit on file locks (RLIMIT_LOCKS: without effect since
+// Linux 2.4.25, inherited, readable in /proc/PID/limits).
 //
-// A limit can only be lowered, so nacre inside nacre takes the bits below the tag it was born with:
+// A process can only lower its limit, so nacre inside nacre uses the bits below the tag that it inherited:
 //
 //   bit 62      61..52   51..38    37..32   31..18    17..14   13..0
 //   marker 1    host 1   shell 1   host 2   shell 2   host 3   shell 3
 //
-// Whoever bears a tag has ones in all fields below its own. A keeper, its shims and its loggers
-// have ones in the shell field, too: no shell is given that number. No host is given all ones.
+// A tag has ones in all fields below its own. The tag of a keeper, its shims and its loggers has ones in the shell field,
+// too: no shell gets that number. No host gets a number of all ones.
 
 interface Level {
   /** Bits below the host field. */
@@ -25,10 +25,10 @@ const LEVELS: readonly Level[] = [
   { hostShift: 14, hostBits: 4, shellShift: 0 },
 ];
 
-/** How many shells of one host can be told apart at a time. */
+/** How many shells of one host can be distinguished at a time. */
 export const SHELL_NUMBERS = (1 << SHELL_BITS) - 1;
 
-/** The tags one host may give, decided by the tag it bears itself. */
+/** The tags that one host can assign, below its own tag. */
 export class TagSpace {
   readonly #base: bigint;
   readonly #level: Level;
@@ -42,7 +42,7 @@ export class TagSpace {
 
   /**
    * A space for a host whose own hard limit is `own` ("unlimited" or a number), with a number drawn
-   * from `random` (0..1). undefined where there is no room below or the limit is not one of ours.
+   * from `random` (0..1). undefined if there are no bits left, or the limit is no tag.
    */
   static within(own: string, random: number): TagSpace | undefined {
     const found = levelBelow(own);
@@ -51,7 +51,7 @@ export class TagSpace {
     return new TagSpace(found.base, found.level, BigInt(Math.floor(random * hosts) % hosts));
   }
 
-  /** What the keeper, its shims and its loggers bear. */
+  /** The tag of the keeper, its shims and its loggers. */
   get keeperTag(): bigint {
     return this.#base | (this.#host << BigInt(this.#level.hostShift)) | ones(this.#level.hostShift);
   }
@@ -70,7 +70,7 @@ export class TagSpace {
     );
   }
 
-  /** The shell a tag belongs to, directly or through a nacre inside it; undefined for strangers and keepers. */
+  /** The shell of a tag, directly or through a nacre inside it; undefined for other hosts and for keepers. */
   shellNumber(tag: bigint): number | undefined {
     const { hostShift, shellShift } = this.#level;
     if (tag >> BigInt(hostShift) !== this.keeperTag >> BigInt(hostShift)) return undefined;
@@ -85,14 +85,14 @@ export interface TagReach {
   readonly prefix: bigint;
 }
 
-/** What a shell's tag reaches, whoever gave it. */
+/** Works for the tags of every host. */
 export function reachOf(tag: bigint): TagReach {
   const level = LEVELS.find(({ shellShift }) => (tag & ones(shellShift)) === ones(shellShift));
   const shift = BigInt(level?.shellShift ?? 0);
   return { shift, prefix: tag >> shift };
 }
 
-/** What the keeper, shims and loggers of the host that gave a tag bear, shifted as the shell's own prefix. */
+/** The prefix of the keeper, shims and loggers of the host that assigned a tag. */
 export function keeperPrefixOf(tag: bigint): bigint {
   return reachOf(tag).prefix | ones(SHELL_BITS);
 }

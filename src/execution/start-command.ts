@@ -1,13 +1,13 @@
 // Starts admitted commands: in a session, in the background from a session, or in a bash of their own. Each takes its
 // command out of an Admitted. No other module above shell/ starts commands.
 
-import { KeyedSemaphore, type SemaphoreLease } from "../session/semaphore.ts";
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { NacreError } from "../support/errors.ts";
 import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
+import { KeyedSemaphore, type SemaphoreLease } from "../support/semaphore.ts";
 import { type Admitted, isCurrent, readmit, type SessionSnapshot } from "./admission.ts";
 import { scopeOf } from "./scope.ts";
 

@@ -2,7 +2,7 @@
 // that the ones before it left.
 //
 //   run(command)
-//     takeTurn                   checks the call, waits for the commands before it (semaphore.ts)
+//     takeTurn                   checks the call, waits for the commands before it (support/semaphore.ts)
 //     SessionLineage.current     the bash that takes the command; starts one if there is none (session-lineage.ts)
 //     CommandRun.result          runs it in that bash (command-run.ts)
 //       planCommand              directory, loggers, message (command-plan.ts)
@@ -19,11 +19,11 @@ import { statusOf } from "../shell/shell-status.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { type EventLoopHold, holdEventLoop } from "../support/event-loop-hold.ts";
+import { Semaphore } from "../support/semaphore.ts";
 import { checkStart, checkWorkingDir } from "../support/start-checks.ts";
 import { BackgroundStarts } from "./background-starts.ts";
 import { checkedEnv } from "./command-plan.ts";
 import { CommandRun } from "./command-run.ts";
-import { Semaphore } from "./semaphore.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { SessionLineage } from "./session-lineage.ts";
 import * as note from "./session-notes.ts";

@@ -17,14 +17,14 @@ import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
 import {
   CONTINUE_SHIMS_MS,
-  FORKING_LOOK_MAX_MS,
-  FORKING_LOOK_MS,
+  FORK_CHECK_MAX_MS,
+  FORK_CHECK_MS,
   FREEZE_ROUNDS_MAX_COUNT,
-  HUNT_MAX_MS,
-  HUNT_QUIET_MS,
   KILL_AGAIN_MAX_MS,
   KILL_MAX_MS,
   KILL_VERIFY_MAX_MS,
+  NEW_PROCESS_MAX_MS,
+  NEW_PROCESS_QUIET_MS,
 } from "../support/limits.ts";
 import { within } from "../support/timing.ts";
 import { type KillReport, type Survivor, survivorsOf } from "./kill-report.ts";
@@ -210,7 +210,11 @@ class KillRound {
       const results = newcomers.map(([shell, process]) => this.#send(shell, process, "SIGSTOP"));
       if (rounds < FREEZE_ROUNDS_MAX_COUNT && !results.includes("gone")) continue;
       const left = this.#shells.filter((shell) => (this.#remaining.get(shell)?.length ?? 0) > 0);
-      await this.#signalNew(left, { firstMs: HUNT_QUIET_MS, maxMs: HUNT_MAX_MS, signal: "SIGKILL" });
+      await this.#signalNew(left, {
+        firstMs: NEW_PROCESS_QUIET_MS,
+        maxMs: NEW_PROCESS_MAX_MS,
+        signal: "SIGKILL",
+      });
     }
     // The death of a group's leader wakes its stopped members: leaders last.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
@@ -230,7 +234,7 @@ class KillRound {
 
   /** A scan can miss a chain of short-lived processes altogether. Whether a process has appeared. */
   async #stopAsItAppears(): Promise<boolean> {
-    const plan = { firstMs: FORKING_LOOK_MS, maxMs: FORKING_LOOK_MAX_MS, signal: "SIGSTOP" } as const;
+    const plan = { firstMs: FORK_CHECK_MS, maxMs: FORK_CHECK_MAX_MS, signal: "SIGSTOP" } as const;
     return await this.#signalNew(this.#shells, plan);
   }
 

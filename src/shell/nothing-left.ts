@@ -5,7 +5,7 @@
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { lastPid } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
-import { FORKING_LOOK_MAX_MS, HUNT_QUIET_MS } from "../support/limits.ts";
+import { FORK_CHECK_MAX_MS, NEW_PROCESS_QUIET_MS } from "../support/limits.ts";
 
 /**
  * `pidBefore`: the last pid that was given out before the scan. Kills what it finds: the caller is about to do so, and
@@ -19,8 +19,8 @@ export async function isNothingLeft(
   if (lastPid() === pidBefore) return true;
   let isStruck = false;
   const plan = {
-    firstMs: HUNT_QUIET_MS,
-    maxMs: FORKING_LOOK_MAX_MS,
+    firstMs: NEW_PROCESS_QUIET_MS,
+    maxMs: FORK_CHECK_MAX_MS,
     signal: "SIGKILL",
     sincePid: pidBefore,
   } as const;

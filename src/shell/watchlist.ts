@@ -1,7 +1,7 @@
 // The shells that run, looked at every now and then: a shim that was killed, or is another host's, tells us
 // nothing. A signal 0 costs next to nothing, but a shim that nobody has reaped answers it, too; so a few are
 // looked at closely each time, in turn.
-import { LIVENESS_CHECK_MS, LIVENESS_LOOKS_COUNT } from "../support/limits.ts";
+import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
@@ -33,7 +33,7 @@ export class Watchlist {
 
   #look(): void {
     const shells = this.list();
-    const turn = shells.slice(this.#first, this.#first + LIVENESS_LOOKS_COUNT);
+    const turn = shells.slice(this.#first, this.#first + LIVENESS_READS_COUNT);
     this.#first = this.#first + turn.length < shells.length ? this.#first + turn.length : 0;
     for (const shell of turn) shell.refresh();
     for (const shell of shells) if (!exists(shell.started.shimPid)) shell.refresh();

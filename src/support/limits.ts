@@ -71,70 +71,72 @@ export const REDACT_HOLD_MAX_CHARS = 20 * 1024;
 
 /** engine/: how long a keeper may take to greet, and a slot to be ready. A ceiling against hangs. */
 export const KEEPER_ANSWER_MAX_MS = 10_000;
-/** engine/: while an answer is awaited: how often to check whether the keeper is stopped. */
+/** engine/: poll interval for a stopped keeper while a request waits for its answer. */
 export const KEEPER_STOPPED_CHECK_MS = 100;
 /** engine/: how long to try again when the system is out of processes or file descriptors. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
-/** engine/: so many restarts within the window mean that restarting does not help. */
+/** engine/: how long the last answers of a dead keeper, or of a shim that it forked, can take to arrive. */
+export const KEEPER_LAST_ANSWERS_MS = 100;
+/** engine/: after this many restarts within the window the next one waits: restarting does not help. */
 export const KEEPER_RESTARTS_MAX_COUNT = 5;
 export const KEEPER_RESTART_WINDOW_MS = 10_000;
-/** engine/: what any fifo takes at once, also one of a user who has many; a larger job goes another way. */
+/** engine/: what every pipe takes in one write, even one of a user with many pipes. A larger job needs a slot of its own. */
 export const JOB_MAX_BYTES = 4_096;
 
-/** engine/: shells that wait, ready, for the next command. */
+/** engine/: slots that wait for the next command. */
 export const POOL_SLOTS_COUNT = 2;
-/** engine/: how often the state directory is made again for one shell while something removes it. */
+/** engine/: attempts to create the state directory for one shell while another process removes it. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
-/** shell/: how long a dead shim's message about the exit may take to arrive where its record was removed. */
+/** shell/: how long a dead shim's report of the exit can take to arrive if its record was removed. */
 export const EXIT_MESSAGE_MAX_MS = 1_000;
 /** engine/: slots being forked at a time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
-/** engine/: how long after the death of a shell that waited another one is made ready. */
+/** engine/: delay before a dead slot is replaced. */
 export const REFILL_AFTER_DEATH_MS = 500;
-/** engine/: processes looked at before a scan of /proc lets others run. */
+/** engine/: processes read before a scan of /proc yields. */
 export const SCAN_CHUNK_COUNT = 200;
 
-/** engine/: a chain of processes that each fork one child and exit: how many of the newest pids one look takes in, and
- * how many looks tell whether there is such a chain. */
+/** engine/: for a chain of processes that each fork one child and exit: the newest PIDs of one check, and the checks that
+ * detect such a chain. */
 export const NEWEST_PIDS_COUNT = 6;
-export const NEWEST_LOOKS_COUNT = 8;
-/** engine/, shell/: killing such a chain: how long at a time without letting other work of this thread run, and how long
- * nothing may appear before the chain counts as dead. */
-export const HUNT_BURST_MS = 4;
-export const HUNT_QUIET_MS = 12;
-/** engine/: so few pids are looked at one by one; of more, only those that a listing shows. */
+export const NEWEST_CHECKS_COUNT = 8;
+/** engine/, shell/: for killing such a chain: the time between two yields, and the time without a new process after which
+ * the chain counts as dead. */
+export const NEW_PROCESS_BURST_MS = 4;
+export const NEW_PROCESS_QUIET_MS = 12;
+/** engine/: up to this many PIDs are checked one by one; more are compared with a listing of /proc. */
 export const FEW_PIDS_COUNT = 64;
-/** engine/: no machine starts more processes than that. */
+/** engine/: no machine starts more processes per millisecond. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** engine/: what a pipe holds, usually. */
+/** engine/: the usual capacity of a pipe. */
 export const SCRIPT_FIFO_BYTES = 64 * 1024;
-/** engine/: between two attempts to write to a fifo that is full. */
+/** engine/: between two attempts to write to a full pipe. */
 export const SCRIPT_RETRY_MS = 1;
 
 /** shell/: disk cap of one output stream. */
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** shell/: between TERM and KILL. */
 export const KILL_GRACE_MS = 2_000;
-/** shell/, engine/: how long killed processes may take to disappear before they are called survivors. */
+/** shell/, engine/: how long killed processes may take to disappear before they count as survivors. */
 export const KILL_VERIFY_MAX_MS = 2_000;
-/** shell/: what killing may take before the caller gets its answer, with what is left named as a survivor. */
+/** shell/: how long a kill may take before the caller gets its report, which names the rest as survivors. */
 export const KILL_MAX_MS = 5_000;
-/** shell/: before a scan: how long to see whether a command forks faster than a scan can follow, and to stop what appears. */
-export const FORKING_LOOK_MS = 0.5;
-export const FORKING_LOOK_MAX_MS = 25;
-/** shell/: scans that find something new before it is killed as it appears, and how long that goes on at a time. */
+/** shell/: before a scan: how long to check whether a command forks faster than a scan can follow, and to stop new processes. */
+export const FORK_CHECK_MS = 0.5;
+export const FORK_CHECK_MAX_MS = 25;
+/** shell/: scans with new processes before new ones are killed as they appear, and how long that lasts at a time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
-export const HUNT_MAX_MS = 1_000;
-/** engine/: looks that must find nothing before nothing counts as left, while pids are given out during each. */
-export const LEFTOVER_LOOKS_COUNT = 3;
-/** shell/: how often a shim that has not recorded the end of a killed shell is continued, in case it is stopped. */
+export const NEW_PROCESS_MAX_MS = 1_000;
+/** engine/: scans without a leftover before there is none, if the kernel assigned PIDs during each scan. */
+export const LEFTOVER_SCANS_COUNT = 3;
+/** shell/: interval of SIGCONT to a shim that has not recorded the end of a killed shell, in case it is stopped. */
 export const CONTINUE_SHIMS_MS = 80;
 /** shell/: the longest pause between two attempts to kill survivors in the background. */
 export const KILL_AGAIN_MAX_MS = 10_000;
-/** shell/: how often live shells are checked for a shim that died without a word. */
+/** shell/: interval of the check for shims that died without a report. */
 export const LIVENESS_CHECK_MS = 500;
-/** shell/: and of how many shims the state is read each time. */
-export const LIVENESS_LOOKS_COUNT = 50;
+/** shell/: shims whose state one such check reads. */
+export const LIVENESS_READS_COUNT = 50;
 /** shell/: live background shells of one scope. */
 export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 /** shell/: what one read of new output returns at most; the rest waits for the next read. */

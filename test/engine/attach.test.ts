@@ -42,7 +42,7 @@ test("a shell without an identity is found and cannot be seen", async () => {
   rmSync(started.files.identity);
   expect(readStartedShell(shells.root, id)).toMatchObject({
     origin: "unknown",
-    unseen: "nothing tells which process ran it",
+    unseen: "its identity file is missing or unreadable",
     shimPid: 0,
     tag: undefined,
   });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { Watchlist } from "../../src/shell/watchlist.ts";
-import { LIVENESS_CHECK_MS, LIVENESS_LOOKS_COUNT } from "../../src/support/limits.ts";
+import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../../src/support/limits.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager } = useShells();
@@ -14,7 +14,7 @@ test("shells whose shim is gone are looked at with every look, however many ther
   try {
     const looked = new Set<number>();
     const list = new Watchlist();
-    const count = LIVENESS_LOOKS_COUNT * 3;
+    const count = LIVENESS_READS_COUNT * 3;
     for (let index = 0; index < count; index++) {
       const copy: ShellProcess = Object.create(shell, { refresh: { value: () => looked.add(index) } });
       list.add(copy);
@@ -32,7 +32,7 @@ test("shells whose shim is gone are looked at with every look, however many ther
 
 test("of many living shells each is looked at closely in its turn, and none of the others", async () => {
   const one = await manager().createShell({ command: "sleep 300", workingDir: "/" });
-  const count = LIVENESS_LOOKS_COUNT * 2 + 3;
+  const count = LIVENESS_READS_COUNT * 2 + 3;
   const looks = new Map<number, number>();
   const shells = Array.from({ length: count }, (_, index) => {
     const shell: ShellProcess = Object.create(one, {
@@ -46,7 +46,7 @@ test("of many living shells each is looked at closely in its turn, and none of t
     for (const shell of shells) list.add(shell);
     for (let round = 1; round <= 3; round++) {
       vi.advanceTimersByTime(LIVENESS_CHECK_MS);
-      expect(looks.size).toBe(Math.min(round * LIVENESS_LOOKS_COUNT, count));
+      expect(looks.size).toBe(Math.min(round * LIVENESS_READS_COUNT, count));
     }
     expect([...looks.values()]).toEqual(shells.map(() => 1));
     vi.advanceTimersByTime(LIVENESS_CHECK_MS);

@@ -1,6 +1,6 @@
 // Limits how many holders run at a time; the others wait in the order they came. A session is a semaphore of one for its
 // commands, and each scope has one for its foreground commands.
-import { abortReason } from "../support/abort.ts";
+import { abortReason } from "./abort.ts";
 
 /** Dispose of it to leave. */
 export interface SemaphoreLease extends Disposable {

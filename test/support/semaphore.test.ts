@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeyedSemaphore, Semaphore } from "../../src/session/semaphore.ts";
+import { KeyedSemaphore, Semaphore } from "../../src/support/semaphore.ts";
 
 const mustNotWait = () => {
   throw new Error("this one must not wait");
