@@ -1,5 +1,4 @@
-// What nacre needs of this machine, looked at one by one: what works, what does not, and what to do about it.
-
+// The checks of `nacre doctor`: whether this machine has what nacre needs, and how to fix it.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statfsSync, watch, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,12 +18,12 @@ import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES, REAPED_MAX_MS } from "../support/limit
 import { isFull } from "../support/system-error.ts";
 import { sleep } from "../support/timing.ts";
 import { humanizeBytes } from "../text/snip.ts";
-import { counted } from "./amounts.ts";
+import { counted, fixedTime } from "./amounts.ts";
 import { startOwnCommand } from "./own-command.ts";
 
 export interface CheckupFinding {
   readonly name: string;
-  /** "failed": nothing runs without it. "limited": commands run, and a promise is weaker. */
+  /** "failed": no command can run. "limited": commands run with a weaker guarantee. */
   readonly status: "ok" | "limited" | "failed";
   readonly detail: string;
   readonly fix?: string;
@@ -33,20 +32,23 @@ export interface CheckupFinding {
 type Result = Omit<CheckupFinding, "name">;
 
 export async function* checkup(workingDir: string): AsyncGenerator<CheckupFinding, void, void> {
-  yield named("Node", nodeVersion());
-  yield named("system", system());
+  yield { name: "Node", ...nodeVersion() };
+  yield { name: "system", ...system() };
   const state = stateRoot();
-  yield named("state root", state);
-  // The rest of the machine can be looked at all the same, from a place that is removed again.
+  yield { name: "state root", ...state };
+  // The other checks also work in a temporary state root.
   const spare = state.status === "failed" ? mkdtempSync(join(tmpdir(), "nacre-doctor-")) : undefined;
   const manager = new ShellManager({ poolSize: 0, ...(spare === undefined ? {} : { stateRoot: spare }) });
+  const checks: Readonly<Record<string, () => Result | Promise<Result>>> = {
+    bash: () => bashCheck(manager, workingDir),
+    tag: () => tag(manager),
+    reaper: () => reaper(manager, workingDir),
+    cgroup,
+    bubblewrap: () => bubblewrap(manager, workingDir),
+    inotify: () => inotify(manager),
+  };
   try {
-    yield named("bash", await orFailed(() => trial(manager, workingDir)));
-    yield named("tag", tag(manager));
-    yield named("reaper", await orFailed(() => reaper(manager, workingDir)));
-    yield named("cgroup", cgroup());
-    yield named("bubblewrap", await orFailed(() => bubblewrap(manager, workingDir)));
-    yield named("inotify", await orFailed(() => inotify(manager)));
+    for (const [name, check] of Object.entries(checks)) yield { name, ...(await orFailed(check)) };
   } finally {
     await manager.dispose();
     if (spare !== undefined) rmSync(spare, { recursive: true, force: true });
@@ -65,7 +67,7 @@ function system(platform: string = process.platform): Result {
   if (platform === "linux") return ok("Linux");
   if (platform === "win32") return failed("Windows has neither bash nor /proc", "Use WSL 2.");
   return limited(
-    `${platform} has no /proc: what a command leaves running cannot be found for sure`,
+    `${platform} has no /proc: processes that a command leaves running may not be found`,
     "Use Linux where that matters.",
   );
 }
@@ -78,7 +80,7 @@ function stateRoot(): Result {
   } catch (error) {
     return failed(messageOf(error));
   }
-  const problem = problemOfWriting(path);
+  const problem = writeProblem(path);
   if (problem !== undefined) return problem;
   const { bavail, bsize } = statfsSync(path);
   const free = bavail * bsize;
@@ -88,8 +90,8 @@ function stateRoot(): Result {
     : limited(detail, "Output goes there: free some space (nacre clean), or set NACRE_HOME to another disk.");
 }
 
-/** How much is free says little: there are quotas, and disks that count otherwise. */
-function problemOfWriting(path: string): Result | undefined {
+/** Writes a real file: because of quotas, the free space alone proves little. */
+function writeProblem(path: string): Result | undefined {
   let dir: string | undefined;
   try {
     dir = mkdtempSync(join(path, "doctor-"));
@@ -97,39 +99,39 @@ function problemOfWriting(path: string): Result | undefined {
     return undefined;
   } catch (error) {
     return isFull(error)
-      ? failed(`${path}, no space is left`, "Free some (nacre clean), or set NACRE_HOME to another disk.")
+      ? failed(`${path}: no space left`, "Free some space (nacre clean), or set NACRE_HOME to another disk.")
       : failed(`${path} cannot be written to: ${messageOf(error)}`, "Set NACRE_HOME to another disk.");
   } finally {
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   }
 }
 
-/** What one shell needs before it has printed anything, and some more. */
+/** More than a shell needs before it prints anything. */
 const TRIAL_BYTES = 65_536;
 
-/** A real command, from start to end. */
-async function trial(manager: ShellManager, workingDir: string): Promise<Result> {
+/** Runs a real command. */
+async function bashCheck(manager: ShellManager, workingDir: string): Promise<Result> {
   const command = 'printf %s "$BASH_VERSION ($BASH)"';
   const shell = await startOwnCommand(manager, { command, workingDir }, { background: false });
   const code = await shell.wait(DOCTOR_WAIT_MS);
-  const said = shell.getAllOutput();
+  const output = shell.getAllOutput();
   manager.forget(shell);
   return code === 0
-    ? ok(`${said}, runs commands`)
-    : failed(`a command that prints its version ended with ${code}`, "Is something killing bash?");
+    ? ok(`${output}, runs commands`)
+    : failed(`a test command ended with ${code}`, "Check whether another program kills bash.");
 }
 
 function tag({ containment }: ShellManager): Result {
-  if (containment !== "best-effort") return ok("everything a command starts is found, however it hides");
+  if (containment !== "best-effort") return ok("nacre finds every process that a command starts");
   return limited(
-    "processes cannot be tagged here: some that hide may survive a kill",
+    "processes cannot be tagged: those that detach from their parent and group may survive a kill",
     "Start nacre without a limit on file locks (ulimit -x unlimited), and with /proc mounted.",
   );
 }
 
-/** A real orphan: does it go when it has ended, or stay as a zombie? */
+/** Creates an orphan and checks that it is reaped instead of staying a zombie. */
 async function reaper(manager: ShellManager, workingDir: string): Promise<Result> {
-  // It ends after its parent, or that would reap it.
+  // It must end after its parent, because the parent would reap it.
   const command = "bash -c 'sleep 0.1 >/dev/null 2>&1 & echo $!'";
   const shell = await startOwnCommand(manager, { command, workingDir }, { background: false });
   await shell.wait(DOCTOR_WAIT_MS);
@@ -137,7 +139,10 @@ async function reaper(manager: ShellManager, workingDir: string): Promise<Result
   manager.forget(shell);
   for (const deadline = monotonicMs() + REAPED_MAX_MS; readStat(orphan); ) {
     if (monotonicMs() > deadline)
-      return limited(missingReaper() ?? "an orphan that had ended was not reaped within 2 s", REAPER_REMEDY);
+      return limited(
+        missingReaper() ?? `an orphan was not reaped within ${fixedTime(REAPED_MAX_MS)}`,
+        REAPER_REMEDY,
+      );
     await sleep(20);
   }
   return ok("processes that outlive their command are reaped");
@@ -146,47 +151,50 @@ async function reaper(manager: ShellManager, workingDir: string): Promise<Result
 function cgroup(): Result {
   const found = findGroupParents(["pids", "memory"]);
   const controllers = found.flatMap((parent) => parent.controllers);
-  if (controllers.length === 2) return ok(`limits on processes and memory (version ${found[0]?.version})`);
-  const have = controllers.length === 0 ? "no group can be made here" : `only for ${controllers.join()}`;
+  if (controllers.length === 2) return ok(`limits processes and memory (version ${found[0]?.version})`);
+  const have =
+    controllers.length === 0
+      ? "no control group can be created"
+      : `control groups only for ${controllers.join()}`;
   return limited(
-    `${have}: limits are kept per process, not for a command as a whole`,
-    "Run inside a group of your own: systemd-run --user --scope -p Delegate=yes nacre …",
+    `${have}: limits apply to each process, not to a command as a whole`,
+    "Run nacre in its own control group: systemd-run --user --scope -p Delegate=yes nacre …",
   );
 }
 
 async function bubblewrap({ root }: ShellManager, workspace: string): Promise<Result> {
   const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [root.path], trusted: [] });
-  if (!spec) return ok("not asked for");
+  if (!spec) return ok("not requested");
   const result = await new Bubblewrap(join(root.path, ROOT_NAMES.sandbox)).probe(spec);
   if (!result.ok) return limited(`no sandbox: ${result.why}`, result.fix);
   const guarded = guardTrusted(ownProgram(undefined), [realPath(workspace)]);
-  if (guarded.ok) return ok("the sandbox can be enforced");
+  if (guarded.ok) return ok("the sandbox works");
   return limited(`workspace-write is refused in this directory: ${guarded.why}`, guarded.fix);
 }
 
 async function inotify({ root }: ShellManager): Promise<Result> {
   const dir = mkdtempSync(join(root.path, "doctor-"));
   try {
-    const seen = await isTold(dir);
-    return seen ? ok("new output is told at once") : slowToFollow("changes are not told");
+    const seen = await reportsChanges(dir);
+    return seen ? ok("reports new output at once") : withoutInotify("changes are not reported");
   } catch (error) {
-    return slowToFollow(messageOf(error));
+    return withoutInotify(messageOf(error));
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function isTold(dir: string): Promise<boolean> {
-  const giveUp = new AbortController();
-  const timer = setTimeout(() => giveUp.abort(), DOCTOR_WAIT_MS);
-  const watcher = watch(dir, { signal: giveUp.signal });
+async function reportsChanges(dir: string): Promise<boolean> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), DOCTOR_WAIT_MS);
+  const watcher = watch(dir, { signal: timeout.signal });
   try {
-    const told = once(watcher, "change", { signal: giveUp.signal });
+    const change = once(watcher, "change", { signal: timeout.signal });
     writeFileSync(join(dir, "file"), "");
-    await told;
+    await change;
     return true;
   } catch (error) {
-    if (giveUp.signal.aborted) return false;
+    if (timeout.signal.aborted) return false;
     throw error;
   } finally {
     clearTimeout(timer);
@@ -194,23 +202,19 @@ async function isTold(dir: string): Promise<boolean> {
   }
 }
 
-function slowToFollow(why: string): Result {
+function withoutInotify(why: string): Result {
   return limited(
-    `${why}: output is followed by looking four times a second`,
+    `${why}: nacre polls for new output four times a second`,
     "Raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl).",
   );
 }
 
-async function orFailed(look: () => Promise<Result>): Promise<Result> {
+async function orFailed(check: () => Result | Promise<Result>): Promise<Result> {
   try {
-    return await look();
+    return await check();
   } catch (error) {
     return failed(messageOf(error));
   }
-}
-
-function named(name: string, result: Result): CheckupFinding {
-  return { name, ...result };
 }
 
 function ok(detail: string): Result {
@@ -225,10 +229,10 @@ function failed(detail: string, fix?: string): Result {
   return { status: "failed", detail, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** One sentence over all. */
+/** One sentence about all findings. */
 export function summary(findings: readonly CheckupFinding[]): string {
   const failures = findings.filter(({ status }) => status === "failed").length;
   const limits = findings.filter(({ status }) => status === "limited").length;
-  if (failures > 0) return `nacre cannot work here: ${counted(failures, "thing")} to repair.`;
+  if (failures > 0) return `nacre does not work here: ${counted(failures, "problem")} to fix.`;
   return limits === 0 ? "Everything works." : `nacre works, with ${counted(limits, "limitation")}.`;
 }

@@ -1,4 +1,4 @@
-// What a command of the CLI may touch of the process it runs in.
+// The parts of the process that a CLI command may use.
 import type { Readable, Writable } from "node:stream";
 
 export interface CliIo {
@@ -6,12 +6,12 @@ export interface CliIo {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly cwd: string;
-  /** Whether a person sits at stdin and stderr and can be asked. */
+  /** Whether a person at stdin and stderr can answer questions. */
   readonly interactive: boolean;
-  /** After this the process ends without waiting for readers of its output: a server's client may have stopped reading. */
+  /** Makes the process exit without waiting for readers of its output: an MCP client may have stopped reading. */
   readonly abandonOutput?: () => void;
-  /** Where colours are wanted. @default nowhere */
-  readonly colours?: { readonly stdout: boolean; readonly stderr: boolean };
-  /** How wide the terminal at stdout is; undefined where there is none. */
+  /** @default no colors */
+  readonly colors?: { readonly stdout: boolean; readonly stderr: boolean };
+  /** The width of the terminal at stdout; undefined without a terminal. */
   readonly columns?: number | undefined;
 }

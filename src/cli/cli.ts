@@ -1,86 +1,87 @@
-// Runs one command line; the result is the exit code. Data goes to stdout, everything else to stderr. Takes its
-// surroundings as an argument, so that tests run it without a process of its own.
+// Runs one command line and returns the exit code. Takes its streams as an argument, so that tests can run it in their
+// own process.
 import { type Command, CommanderError } from "commander";
 import { type RefusalMetadata, refusalMetadata } from "../execution/refusal.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
+import { colorsFor } from "./colors.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
-import { paintFor } from "./paint.ts";
+import { printJson } from "./print.ts";
 import { createProgram } from "./program.ts";
 
-export async function runCli(words: readonly string[], io: CliIo): Promise<number> {
+export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = EXIT.ok;
   const done = (code: number) => {
     exitCode = code;
   };
   try {
-    const program = createProgram({ io, words, done });
-    await program.parseAsync(wordsFor(program, words), { from: "user" });
+    const program = createProgram({ io, args, done });
+    await program.parseAsync(normalizeArguments(program, args), { from: "user" });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return await failed(io, error, words);
-    const mistake = mistakeOf(error, words);
-    if (mistake !== undefined) tell(io, mistake);
+    if (!(error instanceof CommanderError)) return await failed(io, error, args);
+    const message = describeUsageError(error, args);
+    if (message !== undefined) reportError(io, message);
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
 }
 
-/** What was asked could not be done, or was not allowed. */
-async function failed(io: CliIo, error: unknown, words: readonly string[]): Promise<number> {
+/** Reports that a command failed or was refused. */
+async function failed(io: CliIo, error: unknown, args: readonly string[]): Promise<number> {
   const { NotBash, resultOfNotBash } = await import("../execution/syntax-check.ts");
   const { ToolResult } = await import("../tool/result.ts");
   const code = error instanceof NacreError ? error.code : "internal";
   const isNotBash = error instanceof NotBash;
-  if (wantsJson(words)) {
+  if (wantsJson(args)) {
     const result = isNotBash
       ? resultOfNotBash(error)
       : ToolResult.fail<RefusalMetadata>(messageOf(error), { code, metadata: refusalMetadata(error) });
-    io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
+    printJson(io, result.toWire());
   }
-  // What bash says of it, and the exit code, are those of the command.
+  // As if bash had run it: its error message and its exit code.
   if (isNotBash) io.stderr.write(error.complaint);
-  tell(io, isNotBash ? NotBash.NOTE : messageOf(error));
+  reportError(io, isNotBash ? NotBash.NOTE : messageOf(error));
   return isNotBash ? NotBash.EXIT_CODE : failureExitCode(code);
 }
 
-function tell(io: CliIo, words: string): void {
-  io.stderr.write(`${paintFor(io, "stderr").red("nacre:")} ${words}\n`);
+function reportError(io: CliIo, message: string): void {
+  io.stderr.write(`${colorsFor(io, "stderr").red("nacre:")} ${message}\n`);
 }
 
-function wordsFor({ commands }: Command, words: readonly string[]): readonly string[] {
-  if (words.length === 0) return ["tour"];
-  const [first, second] = words;
-  // commander would show the help of everything, and not say that it knows no such command.
+/** Without arguments: the tour. For `help UNKNOWN`: the unknown command, because commander would print the general help. */
+function normalizeArguments({ commands }: Command, args: readonly string[]): readonly string[] {
+  if (args.length === 0) return ["tour"];
+  const [first, second] = args;
   if (first === "help" && second === "help") return ["help"];
   const isUnknown = second !== undefined && !commands.some((command) => command.name() === second);
-  return first === "help" && isUnknown ? words.slice(1) : words;
+  return first === "help" && isUnknown ? args.slice(1) : args;
 }
 
-/** A caller that asked for one JSON object gets one, whatever happens. */
-function wantsJson(words: readonly string[]): boolean {
-  const end = words.indexOf("--");
-  return (end < 0 ? words : words.slice(0, end)).includes("--json");
+/** With --json, errors are printed as a JSON object too. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  return (end < 0 ? args : args.slice(0, end)).includes("--json");
 }
 
-/** undefined where the help or the version was printed. */
-function mistakeOf(
+/** undefined if commander printed the help or the version. */
+function describeUsageError(
   { code, exitCode, message }: CommanderError,
-  words: readonly string[],
+  args: readonly string[],
 ): string | undefined {
   if (exitCode === 0 || code === "commander.help") return undefined;
-  // commander says `error: …` and puts what it suggests on a line of its own.
+  // commander prints `error: …` and its suggestion on a second line.
   const [first = "", ...rest] = message.trim().split("\n");
-  const said = first.replace(/^error: /, "");
-  const more = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
-  if (more.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(words[0] ?? "")) {
-    more.push("Options of the command itself go behind a --, or into one quoted line.");
+  const problem = first.replace(/^error: /, "");
+  const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
+    hints.push("Put options of the command itself after --, or quote the whole command.");
   }
-  if (more.length === 0 && EXPLAINED_BY_HELP.has(code)) {
-    const [word = "-"] = words;
-    const isKnown = !word.startsWith("-") && code !== "commander.unknownCommand";
-    more.push(`See nacre ${isKnown ? `${word} ` : ""}--help.`);
+  if (hints.length === 0 && EXPLAINED_BY_HELP.has(code)) {
+    const [command = "-"] = args;
+    const isKnown = !command.startsWith("-") && code !== "commander.unknownCommand";
+    hints.push(`See nacre ${isKnown ? `${command} ` : ""}--help.`);
   }
-  return more.length === 0 ? said : `${said.replace(/[.]?$/, ".")} ${more.join(" ")}`;
+  return hints.length === 0 ? problem : `${problem.replace(/[.]?$/, ".")} ${hints.join(" ")}`;
 }
 
 const EXPLAINED_BY_HELP = new Set([

@@ -1,4 +1,4 @@
-// Where the programs that people give nacre to keep their configuration, and how they want a server written down.
+// The MCP clients that `nacre init` knows: where they store their configuration, and the format of a server entry.
 import { join } from "node:path";
 
 export interface ServerCommand {
@@ -11,13 +11,13 @@ export interface Client {
   readonly title: string;
   readonly aliases: readonly string[];
   readonly format: "json" | "toml";
-  /** Of the project in the current directory; undefined where there is only one for the user. */
+  /** Relative to the project; undefined if the client has only a user configuration. */
   readonly projectFile: string | undefined;
   readonly userFile: (home: string, env: NodeJS.ProcessEnv) => string;
-  /** The object that holds the servers. */
+  /** The key of the object that contains the servers. */
   readonly section: string;
   readonly entry: (server: ServerCommand) => Readonly<Record<string, unknown>>;
-  /** What the program is told once it is there. */
+  /** Instruction for the person after the configuration is written. */
   readonly nextStep: string;
 }
 

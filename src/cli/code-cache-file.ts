@@ -1,6 +1,6 @@
-// The code cache on disk: one file for the code of one command. V8 runs what it holds without looking at it, so it is read
-// only from directories and files that belong to this user and that no other user can write, and only whole. Sandboxes
-// mask it with the state root. A cache that cannot be read or written costs time and nothing else: nothing here throws.
+// The code cache on disk: one file per command. V8 runs cached code without checking it. So nacre reads it only if this user
+// owns the file and its directories, no other user can write them, and the checksum matches. Sandboxes mask it with the
+// state root. Functions here never throw: without a cache, the program only starts more slowly.
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -25,9 +25,9 @@ import {
 import { makeDirs } from "../support/make-dirs.ts";
 
 export interface CodeCacheEntry {
-  /** The name of the file that was compiled. */
+  /** The name of the compiled file. */
   readonly file: string;
-  /** Of its content. */
+  /** SHA-256 of its content. */
   readonly hash: string;
   readonly code: Buffer;
 }
@@ -35,7 +35,7 @@ export interface CodeCacheEntry {
 const DIGEST_BYTES = 32;
 const LENGTH_BYTES = 4;
 
-/** By the name of the file; empty where there is no cache, or none that can be trusted. */
+/** Entries by file name; empty if there is no trustworthy cache. */
 export function readCodeCache(dir: string, name: string): ReadonlyMap<string, CodeCacheEntry> {
   try {
     if (!isSafe(dir)) return new Map();
@@ -46,7 +46,7 @@ export function readCodeCache(dir: string, name: string): ReadonlyMap<string, Co
   }
 }
 
-/** Replaces the file at once: several first runs may do this at the same time. */
+/** Replaces the file atomically, because several first runs can write at the same time. */
 export function writeCodeCache(dir: string, name: string, entries: readonly CodeCacheEntry[]): void {
   const temporary = join(dir, `${randomBytes(8).toString("hex")}.tmp`);
   try {
@@ -56,7 +56,7 @@ export function writeCodeCache(dir: string, name: string, entries: readonly Code
     renameSync(temporary, join(dir, `${name}.bin`));
     removeSurplus(dir);
   } catch {
-    // A full or read-only disk: the next run compiles again.
+    // For example a full or read-only disk. The next run compiles again.
     rmQuietly(temporary);
   }
 }
@@ -70,7 +70,7 @@ function packed(entries: readonly CodeCacheEntry[]): Buffer {
   return Buffer.concat([digestOf(body), body]);
 }
 
-/** Throws where it is not what `packed` made: V8 itself does not notice a changed byte. */
+/** Throws if the checksum does not match: V8 itself does not detect a changed byte. */
 function unpacked(bytes: Buffer): CodeCacheEntry[] {
   const body = bytes.subarray(DIGEST_BYTES);
   if (!digestOf(body).equals(bytes.subarray(0, DIGEST_BYTES))) throw new Error("damaged");
@@ -103,7 +103,7 @@ function readOwnFile(path: string): Buffer {
   }
 }
 
-/** The state root may be reached through a link; a link in its place below it would lead wherever its maker wants. */
+/** The state root may be a link that the user made. The cache directory must not be a link: another user could have made it. */
 function isSafe(dir: string): boolean {
   const root = statSync(dirname(dir));
   const own = lstatSync(dir);
@@ -114,7 +114,7 @@ function isOwn({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o022) === 0;
 }
 
-/** Caches of versions that are gone: the oldest beyond the limits, and what a broken-off write has left. */
+/** Removes the oldest files beyond the limits, and temporary files of interrupted writes. */
 function removeSurplus(dir: string): void {
   const files = readdirSync(dir)
     .map((name) => ({ path: join(dir, name), isTemporary: name.endsWith(".tmp") }))
@@ -127,9 +127,9 @@ function removeSurplus(dir: string): void {
   for (const [index, { path, isTemporary, size, changedMs }] of files.entries()) {
     bytes += size;
     const isSurplus = index >= CODE_CACHE_MAX_COUNT || bytes > CODE_CACHE_MAX_BYTES;
-    // A younger one is being written by another process.
-    const isLeft = isTemporary && Date.now() - changedMs > CODE_CACHE_TEMPORARY_MAX_MS;
-    if (isLeft || (isSurplus && !isTemporary)) rmQuietly(path);
+    // Another process may still be writing a newer one.
+    const isStale = isTemporary && Date.now() - changedMs > CODE_CACHE_TEMPORARY_MAX_MS;
+    if (isStale || (isSurplus && !isTemporary)) rmQuietly(path);
   }
 }
 
@@ -137,6 +137,6 @@ function rmQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // It stays; the next write tries again.
+    // The next write tries again.
   }
 }

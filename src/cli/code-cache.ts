@@ -1,7 +1,7 @@
-// Loads the files of the bundled program with V8's code cache: nothing is parsed or compiled again that an earlier run has
-// compiled. That is half of the time a client waits for `nacre mcp` to answer, at every start. The first run of each
-// command makes its cache, in the state root; what is published holds none, because it could not be reviewed.
-// V8 ties a cache to its source by length alone: here each is bound to the hash of its source (code-cache-file.ts).
+// Loads the files of the bundled program with V8's code cache, so that it does not compile them again. This halves the time
+// until `nacre mcp` answers. The first run of each command writes its cache to the state root. The published package
+// contains no cache, because compiled code cannot be reviewed. V8 checks only the length of the source, so each entry also
+// has the hash of its source (code-cache-file.ts).
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,31 +23,31 @@ interface Compiled {
   readonly hash: string;
 }
 
-export interface CodeCachePlace {
-  /** The directory of the caches; undefined where there is none. */
+export interface CodeCacheOptions {
+  /** The directory of the caches; undefined to use none. */
   readonly dir: string | undefined;
-  /** Runs of the same name use the same code. */
+  /** The command: runs with the same name share a cache. */
   readonly name: string;
 }
 
 export class CodeCache {
-  readonly #place: CodeCachePlace;
+  readonly #options: CodeCacheOptions;
   readonly #known: ReadonlyMap<string, CodeCacheEntry>;
   readonly #modules = new Map<string, { exports: unknown }>();
   readonly #compiled = new Map<string, Compiled>();
   #isComplete = true;
 
-  constructor(place: CodeCachePlace) {
-    this.#place = { ...place, name: `${place.name}-${runtimeKey()}` };
-    this.#known = place.dir === undefined ? new Map() : readCodeCache(place.dir, this.#place.name);
+  constructor({ dir, name }: CodeCacheOptions) {
+    this.#options = { dir, name: `${name}-${runtimeKey()}` };
+    this.#known = dir === undefined ? new Map() : readCodeCache(dir, this.#options.name);
   }
 
-  /** Whether everything that was loaded so far came from the cache. */
+  /** Whether every file loaded so far came from the cache. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** What a CommonJS file exports; the files beside it that it requires come the same way. */
+  /** The exports of a CommonJS file. Relative files that it requires are loaded the same way. */
   require(file: string): unknown {
     const known = this.#modules.get(file);
     if (known) return known.exports;
@@ -61,9 +61,9 @@ export class CodeCache {
     return module.exports;
   }
 
-  /** Called when the work is done, so that the cache holds what the work has used. Never fails. */
+  /** Call this when the command is done: by then V8 has compiled the functions that the command uses. Never throws. */
   save(): void {
-    const { dir, name } = this.#place;
+    const { dir, name } = this.#options;
     if (this.#isComplete || dir === undefined) return;
     const entries = [...this.#compiled].map(([file, { script, hash }]) => ({
       file: basename(file),
@@ -86,7 +86,7 @@ export class CodeCache {
   }
 }
 
-/** Another Node, processor or set of V8's options has a cache of its own, instead of refusing the one that is there. */
+/** A separate cache for each Node version, CPU and set of V8 options: V8 would reject the others. */
 function runtimeKey(): string {
   return `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}`;
 }

@@ -1,4 +1,4 @@
-// What a shell has to be told so that it asks `nacre complete` for candidates. All they know is how to ask.
+// Completion scripts for shells. They only call `nacre complete` for the candidates.
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type ShellName = (typeof SHELLS)[number];
@@ -26,7 +26,7 @@ _nacre() {
   if (( \${#candidates} )); then
     candidates=("\${(@)candidates//:/\\\\:}")
     candidates=("\${(@)candidates/$'\\t'/:}")
-    # -U: what fits is known already, an id without its shell_ for one.
+    # -U: nacre has already selected the matches, for example ids without shell_.
     _describe -t candidates nacre candidates -U
   else
     _files

@@ -1,17 +1,17 @@
-// The text of a client's configuration file with the server in it. What else is there stays as it is; a file that
-// cannot be read for sure is refused, not guessed at. Pure.
+// Adds the nacre server to the text of a client's configuration file. Keeps everything else, and refuses files that it
+// cannot parse. Pure.
 import { NacreError } from "../support/errors.ts";
 import type { Client, ServerCommand } from "./clients.ts";
 
 const NAME = "nacre";
 
-/** What has to be added, for a person to read. */
+/** The entry alone, for a person to copy. */
 export function snippetFor({ format, section, entry }: Client, server: ServerCommand): string {
   if (format === "toml") return tomlBlock(section, entry(server));
   return `${JSON.stringify({ [section]: { [NAME]: entry(server) } }, null, 2)}\n`;
 }
 
-/** The whole file as it should be; the same text where nothing has to change. */
+/** The whole file with the entry; the same text if nothing has to change. */
 export function withServer(text: string, client: Client, server: ServerCommand, file: string): string {
   return client.format === "toml"
     ? withTomlBlock(text, client, server, file)
@@ -24,7 +24,7 @@ function withJsonEntry(text: string, client: Client, server: ServerCommand, file
   const servers = whole[section] ?? {};
   if (!isObject(servers)) throw refused(file, `its ${JSON.stringify(section)} is not an object`);
   const old = servers[NAME];
-  // What a user has added to it, such as an environment, stays.
+  // Keep what the user added, such as an environment.
   const wanted = { ...(isObject(old) ? old : {}), ...entry(server) };
   if (JSON.stringify(old) === JSON.stringify(wanted)) return text;
   const changed = { ...whole, [section]: { ...servers, [NAME]: wanted } };
@@ -34,7 +34,7 @@ function withJsonEntry(text: string, client: Client, server: ServerCommand, file
 function parsed(text: string, file: string): Record<string, unknown> {
   let value: unknown;
   try {
-    // A byte order mark is no part of it.
+    // JSON.parse rejects a byte order mark.
     value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     throw refused(file, "it is not plain JSON (it may have comments, which would be lost)");
@@ -54,8 +54,8 @@ function withTomlBlock(text: string, client: Client, server: ServerCommand, file
   const isHeader = (line: string) => /^\s*\[/.test(line);
   const start = lines.findIndex((line) => line.trim().replace(/\s*#.*$/, "") === `[${section}.${NAME}]`);
   if (start === -1) {
-    if (isWrittenElsewhere(text, section))
-      throw refused(file, `it writes ${section}, or ${NAME} in it, in a way that is not understood`);
+    if (isDefinedElsewhere(text, section))
+      throw refused(file, `it defines ${section}.${NAME} in a form that nacre cannot edit`);
     const gap = text === "" || text.endsWith("\n\n") ? "" : text.endsWith("\n") ? "\n" : "\n\n";
     return `${text}${gap}${block}`;
   }
@@ -64,18 +64,18 @@ function withTomlBlock(text: string, client: Client, server: ServerCommand, file
   const old = lines.slice(start, end);
   if (old.join("\n").trim() === block.trim()) return text;
   const isOurs = (line: string) => /^\s*(#.*)?$|^\s*(command|args)\s*=.*["\]]\s*$/.test(line);
-  if (!old.slice(1).every(isOurs)) throw refused(file, `${section}.${NAME} has other settings, too`);
+  if (!old.slice(1).every(isOurs)) throw refused(file, `${section}.${NAME} has additional settings`);
   return [...lines.slice(0, start), ...block.trimEnd().split("\n"), "", ...lines.slice(end)].join("\n");
 }
 
-/** As `section.nacre…`, as `nacre.…` or `nacre = {…}` in the table of the section, or the whole section in one line. */
-function isWrittenElsewhere(text: string, section: string): boolean {
+/** Whether the file has `section.nacre…`, `nacre.…` or `nacre = {…}` in the section's table, or the section as an inline table. */
+function isDefinedElsewhere(text: string, section: string): boolean {
   const [outer, inner] = [section, NAME].map((key) => `["']?${key}["']?\\s*`);
   const ways = [`\\[?\\s*${outer}\\.\\s*${inner}`, `${inner}(\\.|=\\s*\\{)`, `${outer}=`];
   return new RegExp(`^\\s*(${ways.join("|")})`, "m").test(text);
 }
 
-/** Strings of JSON are strings of TOML, too. */
+/** JSON strings and arrays are valid TOML. */
 function tomlBlock(section: string, entry: Readonly<Record<string, unknown>>): string {
   const lines = Object.entries(entry).map(
     ([key, value]) => `${key} = ${JSON.stringify(value).replaceAll('","', '", "')}`,
@@ -86,7 +86,7 @@ function tomlBlock(section: string, entry: Readonly<Record<string, unknown>>): s
 function refused(file: string, why: string): NacreError {
   return new NacreError(
     "invalid_input",
-    `${file} was left as it is: ${why}. Add what \`nacre init\` prints without --write by hand.`,
+    `${file} was not changed: ${why}. Add the output of \`nacre init\` without --write by hand.`,
   );
 }
 

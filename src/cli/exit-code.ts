@@ -1,30 +1,30 @@
-// What the exit codes of the CLI mean, besides those of commands that pass through.
+// The exit codes of the CLI itself. `nacre run` also exits with the code of its command.
 import { constants } from "node:os";
 import type { ErrorCode } from "../support/errors.ts";
 
 export const EXIT = {
   ok: 0,
-  /** nacre itself could not do it; the reason is on stderr. */
+  /** nacre failed; the reason is on stderr. */
   failed: 1,
-  /** The words on the command line make no sense. */
+  /** Usage error. */
   usage: 2,
-  /** The policy wants a person to be asked, and no one approved. */
+  /** The policy requires approval, and no person approved. */
   ask: 3,
-  /** The policy says no. */
+  /** The policy denies the command. */
   deny: 4,
-  /** The command's time was over; as timeout(1) says it. */
+  /** The command timed out; the code of timeout(1). */
   timedOut: 124,
-  /** The reader of the output has gone away. */
+  /** The reader of the output closed the pipe. */
   brokenPipe: 141,
 } as const;
 
-/** Of something that could not be done, or was not allowed. */
+/** The exit code for a failure or a refusal. */
 export function failureExitCode(code: ErrorCode | undefined): number {
   if (code === "policy_denied") return EXIT.deny;
   return code === "approval_refused" ? EXIT.ask : EXIT.failed;
 }
 
-/** As a shell tells the death by a signal. */
+/** The exit code of shells for a process that a signal ended. */
 export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

@@ -1,4 +1,4 @@
-// Ctrl-C, and other requests to end while a command runs.
+// Ctrl-C and other signals that end nacre while a command runs.
 import { signalExitCode } from "./exit-code.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -7,7 +7,7 @@ export class Interruption implements Disposable {
   readonly #listeners: readonly (readonly [NodeJS.Signals, () => void])[];
   #first: NodeJS.Signals | undefined;
 
-  /** Called for every signal; `count` says the how many-th it is. */
+  /** `onSignal` is called for every signal; `count` starts at 1. */
   constructor(onSignal: (signal: NodeJS.Signals, count: number) => void) {
     let count = 0;
     this.#listeners = SIGNALS.map((signal) => {
@@ -20,14 +20,14 @@ export class Interruption implements Disposable {
     });
   }
 
-  /** What to say of it: nothing to a person who has pressed Ctrl-C. */
+  /** A remark for the user; none after Ctrl-C. */
   get remark(): string | undefined {
     return this.#first === undefined || this.#first === "SIGINT"
       ? undefined
       : `ended by ${this.#first}, with everything it started`;
   }
 
-  /** What to exit with where the signal, and not the command, made the end. */
+  /** The exit code if the signal ended the command. */
   get exitCode(): number | undefined {
     return this.#first && signalExitCode(this.#first);
   }

@@ -1,10 +1,17 @@
-// Options that several commands share, and how their values are read.
+// Options that several commands share, and parsers for option values.
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
 import { messageOf } from "../support/errors.ts";
-import { TIMER_MAX_MS } from "../support/limits.ts";
+import {
+  DEFAULT_TIMEOUT_MS,
+  MODE_BACKGROUND_TIMEOUT_MS,
+  MODE_DEFAULT_TIMEOUT_MS,
+  MODE_SLOW_TIMEOUT_MS,
+  TIMER_MAX_MS,
+} from "../support/limits.ts";
+import { fixedTime } from "./amounts.ts";
 
 export const POLICIES = ["off", "trusting", "standard", "cautious"] as const;
 export const DIALECTS = ["shells", "modes"] as const;
@@ -14,11 +21,22 @@ export const MODES = ["default", "slow", "background"] as const;
 export const ON_TIMEOUT = ["background", "kill"] as const;
 
 export type Policy = (typeof POLICIES)[number];
-export type DialectWord = (typeof DIALECTS)[number];
+export type DialectName = (typeof DIALECTS)[number];
 export type Format = (typeof FORMATS)[number];
 export type EnvMode = (typeof ENV_MODES)[number];
 export type Mode = (typeof MODES)[number];
 export type OnTimeout = (typeof ON_TIMEOUT)[number];
+
+export const MODE_TIMEOUTS_MS: Readonly<Record<Mode, number>> = {
+  default: MODE_DEFAULT_TIMEOUT_MS,
+  slow: MODE_SLOW_TIMEOUT_MS,
+  background: MODE_BACKGROUND_TIMEOUT_MS,
+};
+
+/** The help text with examples of a command. */
+export function examples(...lines: readonly string[]): string {
+  return ["", "Examples:", ...lines.map((line) => `  nacre ${line}`)].join("\n");
+}
 
 export function createArgument(name: string, description: string, choices: readonly string[]): Argument {
   return new Argument(name, description).choices(choices);
@@ -31,7 +49,7 @@ export function policyOption(): Option {
 export function policyFileOption(here: string): Option {
   return new Option(
     "--policy-file <file>",
-    "rules of your own (default: nacre/policy.json in the XDG configuration directory)",
+    "your own rules (default: nacre/policy.json in the XDG configuration directory)",
   ).argParser((text) => resolve(here, text));
 }
 
@@ -42,13 +60,13 @@ export function dialectOption(): Option {
 }
 
 export function formatOption(): Option {
-  return new Option("--format <name>", "whose format").choices(FORMATS).default("mcp");
+  return new Option("--format <name>", "the provider's format").choices(FORMATS).default("mcp");
 }
 
 export function envModeOption(): Option {
   return new Option(
     "--env-mode <mode>",
-    "what it inherits: all but secrets and code injection, everything, the usual names, or only PATH",
+    "which variables it inherits: all except secrets and code injection, all, the usual ones, or only PATH",
   )
     .choices(ENV_MODES)
     .default("safe");
@@ -57,18 +75,18 @@ export function envModeOption(): Option {
 export function modeOption(): Option {
   return new Option(
     "--mode <mode>",
-    "one word for its time: default 30 s, slow 15 min, background -b and 24 h",
+    `sets the timeout: default ${fixedTime(MODE_TIMEOUTS_MS.default)}, slow ${fixedTime(MODE_TIMEOUTS_MS.slow)}, background (-b) ${fixedTime(MODE_TIMEOUTS_MS.background)}`,
   ).choices(MODES);
 }
 
 export function onTimeoutOption(): Option {
   return new Option(
     "--on-timeout <what>",
-    "kill: end a command without a timeout at 120 s; background: never end one for its time (default: a timeout that was asked for ends it)",
+    `kill: end commands without a timeout after ${fixedTime(DEFAULT_TIMEOUT_MS)}; background: never end a command for its time (default: only a timeout in the call ends it)`,
   ).choices(ON_TIMEOUT);
 }
 
-/** `500`, `500ms`, `30s`, `5m`, `2h`: milliseconds where nothing else is said. */
+/** `500`, `500ms`, `30s`, `5m`, `2h`; without a unit, milliseconds. */
 export function readMs(text: string): number {
   const [, digits = "", unit = "ms"] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const value = Number(digits) * (UNITS_MS[unit] ?? 1);
@@ -104,10 +122,10 @@ export function readAddress(text: string): HttpAddress {
   }
 }
 
-/** Where to run; an empty word is a variable that was not set. */
+/** Refuses an empty value, which usually comes from an unset variable. */
 export function cwdOption(here: string, description: string): Option {
   return new Option("--cwd <dir>", description).default(here, "here").argParser((text) => {
-    if (text === "") throw new InvalidArgumentError("It must be a directory, and is empty.");
+    if (text === "") throw new InvalidArgumentError("It must be a directory, not empty.");
     return text;
   });
 }

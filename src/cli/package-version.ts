@@ -1,4 +1,4 @@
-// The version of this package, as package.json says it.
+// The version in package.json.
 import { readFileSync } from "node:fs";
 
 export function packageVersion(): string {

@@ -1,12 +1,11 @@
-// Text from elsewhere on a terminal: what would move the cursor or hide something is shown as what it is, and no
-// line is wider than it may be.
+// Makes untrusted text safe for a terminal: escapes control and invisible characters, and cuts lines to a width.
 
-/** Newlines and tabs stay. */
+/** Escapes every control and invisible character except newline and tab. */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16) ?? "?"}}`);
 }
 
-/** The first line, and no more of it than so many columns. */
+/** The first line, cut to `maxColumns`. */
 export function oneLine(text: string, maxColumns: number): string {
   const trimmed = text.trim();
   const [line = ""] = trimmed.split("\n", 1);
@@ -17,7 +16,7 @@ export function oneLine(text: string, maxColumns: number): string {
     : cutEnd(shown, maxColumns);
 }
 
-/** The beginning of a line, with a mark where it was cut. */
+/** Cuts the end of a line and marks the cut. */
 export function cutEnd(line: string, maxColumns: number): string {
   if (widthOf(line) <= maxColumns) return line;
   let kept = "";
@@ -30,14 +29,14 @@ export function cutEnd(line: string, maxColumns: number): string {
   return `${kept}…`;
 }
 
-/** The end of a path: that is where it differs from others. */
+/** Cuts the start of a path: paths differ at their end. */
 export function cutStart(path: string, maxColumns: number): string {
   if (widthOf(path) <= maxColumns) return path;
   const reversed = [...path].reverse().join("");
   return [...cutEnd(reversed, maxColumns)].reverse().join("");
 }
 
-/** How many columns of a terminal it takes. */
+/** The width of the text in terminal columns. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;

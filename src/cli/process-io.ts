@@ -1,4 +1,4 @@
-// This process as the CLI sees it: its streams, whether a person sits there, how wide and colourful it may be.
+// The streams and terminal properties of this process for the CLI.
 import { linkTarget } from "../support/path-text.ts";
 import type { CliIo } from "./cli-io.ts";
 
@@ -11,26 +11,26 @@ export function processIo(abandonOutput: () => void): CliIo {
     abandonOutput,
     cwd: workingDirectory(),
     interactive: stdin.isTTY === true && stderr.isTTY === true,
-    colours: { stdout: wantsColour(stdout, env), stderr: wantsColour(stderr, env) },
-    // Asked for each time: a window may be resized while we run.
+    colors: { stdout: wantsColor(stdout, env), stderr: wantsColor(stderr, env) },
+    // Read each time: the window may be resized while nacre runs.
     get columns() {
       return stdout.isTTY ? stdout.columns || undefined : undefined;
     },
   };
 }
 
-/** A command that needs the directory finds by its name that it has gone; the others do not need it. */
+/** For a removed directory, returns a name that does not exist: commands that need the directory then fail with its name. */
 function workingDirectory(): string {
   try {
     const cwd = process.cwd();
-    // Node puts U+FFFD where a byte is no UTF-8: that may be the name of another directory.
+    // Node replaces bytes that are not UTF-8 by U+FFFD, which can be the name of another directory.
     return cwd.includes("\ufffd") ? linkTarget("/proc/self/cwd") : cwd;
   } catch {
     return `${process.env["PWD"] ?? "/"} (deleted)`;
   }
 }
 
-/** Only on a terminal that can show them, and never with NO_COLOR (no-color.org: set, and not empty). */
-function wantsColour({ isTTY }: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
+/** Only on a capable terminal, and never if NO_COLOR is set and not empty (no-color.org). */
+function wantsColor({ isTTY }: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean {
   return isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb";
 }

@@ -1,10 +1,10 @@
-// What the words of every command are made with.
+// The arguments of every command definition.
 import type { CliIo } from "./cli-io.ts";
 
 export interface ProgramOptions {
   readonly io: CliIo;
-  /** Takes the exit code of the command that was run. */
+  /** Receives the exit code of the command. */
   readonly done: (exitCode: number) => void;
-  /** The words it will be given: commander does not tell whether there was a `--` among them. */
-  readonly words: readonly string[];
+  /** The raw arguments: commander does not report whether they contain `--`. */
+  readonly args: readonly string[];
 }

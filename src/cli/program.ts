@@ -1,11 +1,11 @@
-// The words of the command line: one program, its commands in words/, and how mistakes are told.
+// The `nacre` command line: the program with all its commands from definitions/.
 import { Command } from "commander";
-import { addAuditWords } from "./definitions/define-audit.ts";
-import { addPolicyWords } from "./definitions/define-policy.ts";
-import { addRunWords } from "./definitions/define-run.ts";
-import { addSetupWords } from "./definitions/define-setup.ts";
-import { addShellsWords } from "./definitions/define-shells.ts";
-import { addToolsWords } from "./definitions/define-tools.ts";
+import { defineAudit } from "./definitions/define-audit.ts";
+import { defineCheck } from "./definitions/define-check.ts";
+import { defineRun } from "./definitions/define-run.ts";
+import { defineSetup } from "./definitions/define-setup.ts";
+import { defineShells } from "./definitions/define-shells.ts";
+import { defineTools } from "./definitions/define-tools.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProgramOptions } from "./program-options.ts";
 
@@ -22,7 +22,7 @@ export function createProgram(options: ProgramOptions): Command {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      // Written by the caller, which knows what kind of mistake it is.
+      // The caller reports usage errors.
       outputError: () => {},
     })
     .addHelpText(
@@ -31,16 +31,16 @@ export function createProgram(options: ProgramOptions): Command {
 Examples:
   nacre run 'make test'            run it; output and exit code pass through
   nacre run -b 'npm run dev'       run it in the background; prints an id
-  nacre ps                         what runs, also what other programs of yours started
-  nacre init claude-code           how to give it to an agent
+  nacre ps                         list shells, including those of other programs
+  nacre init claude-code           how to configure an agent
 
-\`nacre help run\` says more about one command. NACRE_HOME names the directory that shells are kept in.`,
+\`nacre help run\` explains one command. NACRE_HOME sets the directory that nacre stores shells in.`,
     );
-  addRunWords(program, options);
-  addShellsWords(program, options);
-  addPolicyWords(program, options);
-  addToolsWords(program, options);
-  addAuditWords(program, options);
-  addSetupWords(program, options);
+  defineRun(program, options);
+  defineShells(program, options);
+  defineCheck(program, options);
+  defineTools(program, options);
+  defineAudit(program, options);
+  defineSetup(program, options);
   return program;
 }

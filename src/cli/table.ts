@@ -1,16 +1,16 @@
-// Rows in columns. Some columns give way where the terminal is too narrow for all, and go where that is not enough.
+// Formats rows as a table. If the terminal is too narrow, some columns shrink, and optional columns are dropped.
 import { cutEnd, widthOf } from "./printable.ts";
 
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => string;
   readonly align?: "right";
-  /** Called with the padded text. */
+  /** Colors the padded text. */
   readonly paint?: (text: string, row: T) => string;
-  /** Gives way down to so many columns: the first such column first. */
+  /** The minimum width if the table is too wide; earlier columns shrink first. */
   readonly shrinksTo?: number;
-  /** Left out where there is no room for all, the last such column first. */
-  readonly goesFirst?: boolean;
+  /** Dropped if the table is still too wide; later columns are dropped first. */
+  readonly isOptional?: boolean;
   readonly shorten?: (text: string, maxColumns: number) => string;
 }
 
@@ -29,9 +29,9 @@ export function table<T>(
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ""))),
   );
   const over = shrink(widths, columns, maxColumns);
-  const dispensable = columns.findLastIndex(({ goesFirst }) => goesFirst);
-  if (over > 0 && dispensable !== -1) {
-    return table(rows, columns.toSpliced(dispensable, 1), { maxColumns, paintTitle });
+  const optional = columns.findLastIndex(({ isOptional }) => isOptional);
+  if (over > 0 && optional !== -1) {
+    return table(rows, columns.toSpliced(optional, 1), { maxColumns, paintTitle });
   }
   const lineOf = (texts: readonly string[], paint: (text: string, index: number) => string) =>
     texts
@@ -48,7 +48,7 @@ export function table<T>(
   return [title, ...lines].map((line) => `${line}\n`).join("");
 }
 
-/** Returns how much too wide it still is. */
+/** Shrinks columns, and returns by how many terminal columns the table is still too wide. */
 function shrink(widths: number[], columns: readonly Column<never>[], maxColumns: number | undefined): number {
   if (maxColumns === undefined) return 0;
   let over = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - maxColumns;
@@ -64,6 +64,6 @@ function shrink(widths: number[], columns: readonly Column<never>[], maxColumns:
 
 function padded(text: string, width: number, column: Column<never> | undefined): string {
   const shown = (column?.shorten ?? cutEnd)(text, width);
-  const room = " ".repeat(Math.max(0, width - widthOf(shown)));
-  return column?.align === "right" ? room + shown : shown + room;
+  const padding = " ".repeat(Math.max(0, width - widthOf(shown)));
+  return column?.align === "right" ? padding + shown : shown + padding;
 }

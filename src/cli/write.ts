@@ -1,17 +1,17 @@
-// Writing more than a little: as fast as the reader reads, and only while there is one.
+// Writes with backpressure, and detects that the reader has closed the stream.
 import type { Writable } from "node:stream";
 
-/** False if the reader has gone away. */
+/** Resolves to false if the reader has closed the stream. */
 export async function write(stream: Writable, bytes: Buffer | string): Promise<boolean> {
   if (isGone(stream)) return false;
-  // What is not taken stays in memory: the next piece has to wait.
+  // Wait, so that unread output does not accumulate in memory.
   if (!stream.write(bytes)) await drained(stream);
   return !isGone(stream);
 }
 
 const gone = new WeakMap<Writable, boolean>();
 
-/** Remembered here: Node's own stdout forgets that it had an error, and offers itself again. */
+/** Tracks errors itself: Node's stdout becomes writable again after an error. */
 function isGone(stream: Writable): boolean {
   if (!gone.has(stream)) {
     gone.set(stream, false);

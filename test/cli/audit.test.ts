@@ -14,14 +14,14 @@ function written(): string {
   return file;
 }
 
-test("a whole log is said to be whole, with its last hash", async () => {
+test("an intact log is reported with its last hash", async () => {
   const file = written();
   const { code, stdout } = await nacre("audit", "verify", file);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/audit\.jsonl is whole: 3 records; the last hash is [0-9a-f]{64}\n$/);
+  expect(stdout).toMatch(/audit\.jsonl is intact: 3 records; the last hash is [0-9a-f]{64}\n$/);
 });
 
-test("the first broken record is named, and the exit code tells", async () => {
+test("the first broken record is named, with exit code 1", async () => {
   const file = written();
   writeFileSync(file, readFileSync(file, "utf8").replace("two", "TWO"));
   const { code, stdout } = await nacre("audit", "verify", file);
@@ -31,13 +31,13 @@ test("the first broken record is named, and the exit code tells", async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ file, ok: false, line: 2 });
 });
 
-test("a log that is not there is an error of its own", async () => {
+test("a missing log is an error", async () => {
   const { code, stdout, stderr } = await nacre("audit", "verify", join(dir(), "none"));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain("nacre: The audit log cannot be read: ENOENT");
 });
 
-test("a directory is named, with what to give instead", async () => {
+test("a directory is refused with a hint", async () => {
   const { code, stdout, stderr } = await nacre("audit", "verify", dir());
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(`nacre: The audit log cannot be read: ${dir()} is a directory. Name the file in it.\n`);

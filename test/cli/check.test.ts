@@ -7,7 +7,7 @@ const { nacre, nacreWith, dir } = useCli();
 
 const PLACE = ["--home", "/home/dev", "--cwd", "/home/dev/proj"];
 
-test("an allowed command has exit code 0, a doubtful one 3, a denied one 4", async () => {
+test("the exit code is 0 for allow, 3 for ask, 4 for deny", async () => {
   expect(await nacre("check", "ls -la")).toEqual({ code: 0, stdout: "allow\n", stderr: "" });
   const ask = await nacre("check", ...PLACE, "git reset --hard");
   expect(ask.code).toBe(3);
@@ -65,7 +65,7 @@ test("--explain shows the commands and places on the way", async () => {
   });
 });
 
-test("rules come from --policy-file, from the home that is named and from the directory", async () => {
+test("rules come from --policy-file, from --home and from the directory", async () => {
   const rule = (id: string, program: string) => ({
     version: 1,
     rules: [{ id, verdict: "deny", program, matches: program }],
@@ -121,7 +121,7 @@ test("--jsonl judges each line in order and answers lines it cannot read", async
   expect(good.code).toBe(0);
 });
 
-test("the offending part is underlined, wherever it stands", async () => {
+test("the offending part is underlined", async () => {
   const deny = async (command: string, columns?: number) => {
     const input = columns === undefined ? { stdin: "" } : { stdin: "", columns };
     const { stdout } = await nacreWith(input, "check", command);

@@ -30,7 +30,7 @@ test.each([
   [["mcp", "--dialect", "latin"], "shells, modes"],
   [["check"], "command"],
   [["kill"], "id"],
-])("words that make no sense are refused with exit code 2 and a word on stderr: %j", async (words, said) => {
+])("a usage error exits with code 2 and a message on stderr: %j", async (words, said) => {
   const { code, stdout, stderr } = await nacre(...words);
   expect(code).toBe(2);
   expect(stdout).toBe("");

@@ -1,4 +1,4 @@
-// Compiled code is kept in the state root from the first run on, bound to its source, and only where it is safe.
+// The code cache: the first run writes it to the state root, bound to its source, and only in a safe directory.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -38,7 +38,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-test("files are loaded with what they require, each once", () => {
+test("files are loaded with their dependencies, each once", () => {
   const main = join(base, "main.js");
   writeFileSync(
     main,
@@ -72,14 +72,14 @@ describe("the file of a cache", () => {
 
   beforeEach(() => mkdirSync(state, { mode: 0o700 }));
 
-  test("is private, and read as it was written", () => {
+  test("is private, and is read back unchanged", () => {
     writeCodeCache(dir, "run", entries);
     expect(read()).toEqual(whole);
     expect([statSync(dir).mode & 0o777, statSync(file()).mode & 0o777]).toEqual([0o700, 0o600]);
     expect(readdirSync(dir)).toEqual(["run.bin"]);
   });
 
-  test("is not read if any byte of it is changed or missing", () => {
+  test("is not read if a byte is changed or missing", () => {
     writeCodeCache(dir, "run", entries);
     const good = readFileSync(file());
     for (let at = 0; at < good.length; at++) {
@@ -120,7 +120,7 @@ describe("the file of a cache", () => {
         execFileSync("mkfifo", [file()]);
       },
     ],
-  ])("is not read where %s", (_title, spoil) => {
+  ])("is not read if %s", (_title, spoil) => {
     writeCodeCache(dir, "run", entries);
     spoil();
     expect(read()).toEqual([]);
@@ -137,7 +137,7 @@ describe("the file of a cache", () => {
     }
   });
 
-  test("is not written where others could write, and nothing is thrown", () => {
+  test("is not written where other users can write, without an exception", () => {
     chmodSync(state, 0o777);
     writeCodeCache(dir, "run", entries);
     expect(existsSync(file())).toBe(false);
@@ -147,7 +147,7 @@ describe("the file of a cache", () => {
     writeCodeCache("/proc/nowhere/code-cache", "run", entries);
   });
 
-  test("makes the oldest go when there are many, and what a broken-off write has left", () => {
+  test("the oldest are removed, and temporary files of interrupted writes", () => {
     mkdirSync(dir, { mode: 0o700 });
     for (let i = 0; i < CODE_CACHE_MAX_COUNT + 5; i++) {
       writeFileSync(join(dir, `old-${i}.bin`), "x");
@@ -165,7 +165,7 @@ describe("the file of a cache", () => {
 });
 
 describe("the built program", () => {
-  /** A copy, with a part in place of all the commands that prints a word. */
+  /** A copy of the program whose commands only print a word. */
   function saying(word: string): string {
     const main = join(base, "dist/cli/main.js");
     if (!existsSync(main)) cpSync(join(root, "dist/cli"), dirname(main), { recursive: true });
@@ -182,37 +182,37 @@ describe("the built program", () => {
 
   beforeEach(() => mkdirSync(state, { mode: 0o700 }));
 
-  test("keeps what its first run has compiled, and the next one uses it", () => {
+  test("stores the code of its first run, and the next run uses it", () => {
     const main = join(root, "dist/cli/main.js");
     expect(run(main, "run", "echo hi")).toMatchObject({ status: 0, stdout: "hi\n", stderr: "" });
     const kept = inodes();
     expect(kept).toEqual([[expect.stringMatching(/^run-v[\d.]+-\w+-\w+\.bin$/), expect.any(Number)]]);
     expect(run(main, "run", "echo hi")).toMatchObject({ status: 0, stdout: "hi\n", stderr: "" });
-    // Whatever could not be taken from it would have been written anew.
+    // The second run would have rewritten an incomplete cache.
     expect(inodes()).toEqual(kept);
     expect(run(main, "check", "ls").status).toBe(0);
     expect(inodes()).toHaveLength(2);
   });
 
-  test("runs a source that has changed and is as long as before", () => {
+  test("compiles a changed source of the same length", () => {
     expect(run(saying("one"), "run").stdout).toBe("one\n");
     expect(run(saying("one"), "run").stdout).toBe("one\n");
     expect(run(saying("two"), "run").stdout).toBe("two\n");
     expect(run(saying("one"), "run").stdout).toBe("one\n");
   });
 
-  test("makes no state directory for a command that needs none", () => {
+  test("creates no state directory for a command that needs none", () => {
     rmSync(state, { recursive: true });
     expect(run(join(root, "dist/cli/main.js"), "check", "ls").status).toBe(0);
     expect(existsSync(state)).toBe(false);
   });
 
-  test("keeps nothing for a word that is no command", () => {
+  test("stores nothing after a usage error", () => {
     expect(run(join(root, "dist/cli/main.js"), "nonsense").status).toBe(2);
     expect(existsSync(dir)).toBe(false);
   });
 
-  test("works when many first runs come at once", async () => {
+  test("works with many first runs at once", async () => {
     const main = join(root, "dist/cli/main.js");
     const codes = Array.from({ length: 6 }, async () => {
       const child = spawn(process.execPath, [main, "run", "true"], {
@@ -227,7 +227,7 @@ describe("the built program", () => {
     expect(run(main, "run", "echo hi").stdout).toBe("hi\n");
   });
 
-  test("works where the cache cannot be kept", () => {
+  test("works if the cache cannot be stored", () => {
     writeFileSync(dir, "a file");
     expect(run(saying("one"), "run")).toMatchObject({ status: 0, stdout: "one\n", stderr: "" });
     for (const home of ["/dev/null", "/proc/nowhere", "relative"]) {
@@ -240,7 +240,7 @@ describe("the built program", () => {
   });
 });
 
-test("the package that is published holds no compiled code", () => {
+test("the published package contains no compiled code", () => {
   const out = execFileSync("npm", ["pack", "--dry-run", "--json", "--silent"], {
     cwd: root,
     encoding: "utf8",

@@ -1,4 +1,4 @@
-// Completion: what nacre offers, and that bash, zsh and fish ask for it as their users press Tab.
+// Completion: the candidates of nacre, and real bash, zsh and fish at the press of Tab.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ test("offers commands, options, choices, clients and shells", async () => {
 });
 
 describe("in a shell", () => {
-  test("bash completes what is typed", async () => {
+  test("bash completes a typed word", async () => {
     const { stdout: script } = await nacre("completion", "bash");
     const id = await endedShell();
     const press = (...words: string[]) =>
@@ -52,7 +52,7 @@ describe("in a shell", () => {
     });
   });
 
-  test("bash completes --option=value, which it takes for three words", async () => {
+  test("bash completes --option=value, which it splits into three words", async () => {
     const { stdout: script } = await nacre("completion", "bash");
     writeFileSync(join(dir(), "bashrc"), `${script}PS1='ready> '; bind 'set bell-style none'\n`);
     const env = { ...environment(), TERM: "dumb", INPUTRC: "/dev/null" };
@@ -68,7 +68,7 @@ describe("in a shell", () => {
     expect(await terminal.exitCode).toBe(0);
   });
 
-  test("zsh completes what is typed, with what it means", async ({ skip }) => {
+  test("zsh completes a typed word and shows its meaning", async ({ skip }) => {
     skip(isMissing("zsh"), "zsh is not installed: apt-get install zsh");
     mkdirSync(join(dir(), "functions"));
     writeFileSync(join(dir(), "functions/_nacre"), (await nacre("completion", "zsh")).stdout);
@@ -85,7 +85,7 @@ describe("in a shell", () => {
     terminal.type(`${id.slice("shell_".length, -2)}\t`);
     await terminal.shows(id);
     terminal.type(`${CLEAR_LINE}nacre run --pol\t`);
-    // First what they have in common, then the list.
+    // zsh first inserts the common prefix, then shows the list.
     await terminal.shows("nacre run --policy");
     terminal.type("\t");
     await terminal.shows(/--policy +-- how strict the policy is/);
@@ -97,7 +97,7 @@ describe("in a shell", () => {
     expect(await terminal.exitCode).toBe(0);
   });
 
-  test("fish completes what is typed, with what it means", async ({ skip }) => {
+  test("fish completes a typed word and shows its meaning", async ({ skip }) => {
     skip(isMissing("fish"), "fish is not installed: apt-get install fish");
     const { stdout: script } = await nacre("completion", "fish");
     const id = await endedShell();
@@ -114,7 +114,7 @@ describe("in a shell", () => {
     expect(press("nacre run ls /etc/passw")).toMatch(/^\/etc\/passwd$/m);
   });
 
-  test("others are refused with those there are", async () => {
+  test("another shell is refused with a list of the known ones", async () => {
     const { code, stderr } = await nacre("completion", "tcsh");
     expect(code).toBe(2);
     expect(stderr).toContain("bash, zsh, fish");
@@ -140,7 +140,7 @@ function run(shell: string, words: readonly string[], script: string) {
   return { stdout, stderr };
 }
 
-/** Where `nacre` is the built program. */
+/** A PATH in which `nacre` is the built program. */
 function environment(): NodeJS.ProcessEnv {
   const bin = join(dir(), "bin");
   mkdirSync(bin, { recursive: true });

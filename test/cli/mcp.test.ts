@@ -8,7 +8,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { dir } = useCli();
 
-test("nacre mcp serves the tools on its streams and comes back when the client hangs up", async () => {
+test("nacre mcp serves the tools on its streams and exits when the client disconnects", async () => {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const io = { stdin, stdout, stderr: new PassThrough(), cwd: dir(), interactive: false };

@@ -1,5 +1,5 @@
-// The built program in directories whose names are not UTF-8, and with words that are not. Beside each such directory
-// lies the one that Node would take it for.
+// The built program with directories and arguments that are not UTF-8. Next to each such directory is the one that Node
+// would open instead.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
   mkdirSync(join(dir(), "d\ufffd"));
 });
 
-/** A line of bash in which `nacre` is the built program: only bash can hand over such words. */
+/** A line of bash in which `nacre` is the built program: only bash can pass such arguments. */
 function line(text: string) {
   const script = `nacre() { "$NODE" "$NACRE" "$@"; }; ${text}`;
   const { status, stdout, stderr } = spawnSync("bash", ["--norc", "-c", script], {
@@ -31,7 +31,7 @@ function line(text: string) {
   return { code: status, stdout: textOfBytes(stdout), stderr: textOfBytes(stderr) };
 }
 
-test("a named session goes on in the directory that the last command went to", () => {
+test("a named session continues in the directory of the last command", () => {
   expect(line("nacre run --session work \"cd \\$'d\\xff'\"")).toEqual({ code: 0, stdout: "", stderr: "" });
   expect(line("nacre run --session work 'pwd; pwd -P'")).toEqual({
     code: 0,
@@ -53,7 +53,7 @@ test.each([
   ["the directory that nacre is started in", "cd $'d\\xff'; nacre run 'pwd -P'"],
   ["that directory and a session", "cd $'d\\xff'; nacre run --session work 'pwd -P'"],
   ["what lies below that directory", "mkdir $'d\\xff/a'; cd $'d\\xff'; nacre run --cwd a/.. 'pwd -P'"],
-])("a command runs where it should: %s", (_, text) => {
+])("a command runs in the right directory: %s", (_, text) => {
   expect(line(text)).toEqual({ code: 0, stdout: `${odd()}\n`, stderr: "" });
 });
 
@@ -72,13 +72,13 @@ test("a result as JSON and the list of shells show the directory as bash writes 
   expect(line("nacre ps --all").stdout).toContain(shown);
 });
 
-test("a directory that does not exist is refused by its own name", () => {
+test("a missing directory is refused by its own name", () => {
   const { code, stderr } = line("nacre run --cwd $'e\\xff' true");
   expect(code).not.toBe(0);
   expect(stderr).toContain(`Working directory does not exist: $'${dir()}/e\\xff'`);
 });
 
-test("words of a command keep their bytes", () => {
+test("arguments of a command keep their bytes", () => {
   const { code } = line("nacre run --cwd $'d\\xff' -- touch $'f\\xfe' \"it's\"$'\\xff'");
   expect(code).toBe(0);
   const made = readdirSync(fsPath(odd()), "buffer").map((name) => name.toString("hex"));

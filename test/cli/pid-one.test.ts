@@ -1,4 +1,4 @@
-// As the first process of a container: a real PID namespace, in which the program is PID 1, and one with an init.
+// The program as PID 1 of a real PID namespace, and below an init.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,7 +38,7 @@ describe.skipIf(!canUnshare)("as PID 1", () => {
     expect(stderr.match(/NACRE_NO_REAPER/g)).toHaveLength(1);
   });
 
-  test("under an init that reaps, doctor is content and nothing warns", () => {
+  test("under an init that reaps, doctor reports ok and the start does not warn", () => {
     const { stdout, stderr } = inNamespace("bash", "-c", `"$0" "$1" doctor; exit`, process.execPath, MAIN);
     expect(stdout).toMatch(/ok +reaper/);
     expect(stderr).not.toContain("NACRE_NO_REAPER");

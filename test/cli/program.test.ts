@@ -1,4 +1,4 @@
-// The built program: what only a process of its own can show.
+// The built program: tests that need a separate process.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ test("run passes output and exit code through", () => {
   });
 });
 
-test("a shell started with run -b is seen, read and killed by later programs", async () => {
+test("later programs list, read and kill a shell of run -b", async () => {
   const mark = new Mark();
   const id = nacre("run", "-b", `echo hi; sleep ${mark.next()}`).stdout.trim();
   await eventually(() => expect(nacre("output", id, "--all").stdout).toBe("hi\n"));
@@ -50,7 +50,7 @@ test("a shell started with run -b is seen, read and killed by later programs", a
 });
 
 test.each([[], ["--session", "work"]])(
-  "a reader that leaves early ends the command, without a stack trace: %j",
+  "a reader that closes the pipe early ends the command, without a stack trace: %j",
   async (...words) => {
     const mark = new Mark();
     const child = spawn(process.execPath, [program, "run", ...words, `yes & sleep ${mark.next()}`], {
@@ -91,7 +91,7 @@ test.each([[], ["--session", "work"]])(
   },
 );
 
-test("output that is read by head ends quietly", () => {
+test("output to head ends without an error", () => {
   const id = nacre("run", "-b", "yes | head -c 3000000").stdout.trim();
   expect(nacre("wait", id).code).toBe(0);
   const line = `'${process.execPath}' '${program}' output ${id} --all | head -1; echo "\${PIPESTATUS[0]}"`;
@@ -102,7 +102,7 @@ test("output that is read by head ends quietly", () => {
   expect({ stdout, stderr }).toEqual({ stdout: "y\n141\n", stderr: "" });
 });
 
-test("output that cannot be written, on a full disk, is told and is a failure", () => {
+test("output that cannot be written to a full disk is reported as a failure", () => {
   for (const words of ["run 'echo hi'", "run --json 'echo hi'", "ps --json", "tools", "--help"]) {
     const line = `'${process.execPath}' '${program}' ${words} >/dev/full`;
     const { status, stderr } = spawnSync("bash", ["--norc", "-c", line], {
@@ -112,12 +112,12 @@ test("output that cannot be written, on a full disk, is told and is a failure", 
     expect({ words, status, stderr }).toEqual({
       words,
       status: 1,
-      stderr: expect.stringMatching(/^nacre: What was printed could not be written: ENOSPC: .+\n$/),
+      stderr: expect.stringMatching(/^nacre: The output could not be written: ENOSPC: .+\n$/),
     });
   }
 });
 
-test("in a directory that was removed nothing runs, and what needs none works", () => {
+test("in a removed directory nothing runs, and commands that need no directory work", () => {
   const gone = join(dir(), "gone");
   const inGone = (words: string) => {
     const line = `mkdir '${gone}'; cd '${gone}'; rmdir '${gone}'; exec '${process.execPath}' '${program}' ${words}`;
@@ -136,13 +136,13 @@ test("in a directory that was removed nothing runs, and what needs none works", 
   expect(inGone("ps --json")).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("without HOME the state directory is where XDG says", () => {
+test("without HOME the state directory is that of XDG_STATE_HOME", () => {
   const env = { NACRE_HOME: undefined, XDG_STATE_HOME: join(dir(), "xdg") };
   expect(nacreIn(env, "run", "echo hi")).toEqual({ code: 0, stdout: "hi\n", stderr: "" });
   expect(existsSync(join(dir(), "xdg/nacre/shells"))).toBe(true);
 });
 
-test("without any home the error says what to set", () => {
+test("without a home directory the error says what to set", () => {
   for (const words of [["run", "true"], ["ps"]]) {
     const { code, stderr } = nacreIn({ NACRE_HOME: undefined, HOME: "" }, ...words);
     expect({ words, code }).toEqual({ words, code: 1 });
@@ -150,7 +150,7 @@ test("without any home the error says what to set", () => {
   }
 });
 
-test("a state directory that cannot be is named in the error, whatever was asked", () => {
+test("an impossible state directory is named in the error of every command", () => {
   writeFileSync(join(dir(), "file"), "");
   for (const impossible of [join(dir(), "file"), "/proc/nacre"]) {
     for (const words of [
@@ -169,7 +169,7 @@ test("a state directory that cannot be is named in the error, whatever was asked
   expect(stderr).toMatch(/^nacre: The state directory .*file cannot be read: .*NACRE_HOME.*\n$/);
 });
 
-test("lines that a filter lets through are the bytes that were printed, in every form", () => {
+test("filtered lines are printed byte for byte, in every form", () => {
   const printed = "printf 'caf\\xe9 one\\r\\n\\xff two\\ncaf\\xe9 \\xe6\\x97'";
   const id = nacre("run", "-b", printed).stdout.trim();
   expect(nacre("wait", id).code).toBe(0);
@@ -200,7 +200,7 @@ test("two programs at once do not disturb each other", async () => {
   );
 });
 
-test("a shell of an MCP server is listed, read and killed, and the server knows", async () => {
+test("a shell of an MCP server is listed, read and killed, and the server reports it", async () => {
   const mark = new Mark();
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({
@@ -229,7 +229,7 @@ test("a shell of an MCP server is listed, read and killed, and the server knows"
   }
 });
 
-test("a gibibyte streams through in memory that does not grow", async () => {
+test("a gibibyte streams through in constant memory", async () => {
   const child = spawn(process.execPath, [program, "run", "head -c 1G /dev/zero"], {
     env: environment(),
     stdio: ["ignore", "pipe", "inherit"],

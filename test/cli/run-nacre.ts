@@ -1,5 +1,5 @@
-// The CLI without a process of its own: words in, exit code and text out. Each test file has a state directory
-// for itself; after every test nothing runs in it and it is removed.
+// Runs the CLI inside the test process. Each test file has its own state directory; after every test nothing runs in it and
+// it is removed.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ export interface Finished {
 }
 
 export interface TestCli {
-  /** Where it runs, and in it the state. */
+  /** The working directory, which contains the state directory. */
   readonly dir: () => string;
   nacre(...words: string[]): Promise<Finished>;
-  /** With something on stdin; `interactive`, `columns` and `colours` as if a person sat there. */
+  /** With stdin; `interactive`, `columns` and `colors` simulate a terminal. */
   nacreWith(
     input: {
       readonly stdin: string;
@@ -61,7 +61,7 @@ export function useCli(): TestCli {
       cwd: home,
       interactive,
       columns,
-      colours: { stdout: colours, stderr: colours },
+      colors: { stdout: colours, stderr: colours },
     });
     stdout.end();
     stderr.end();

@@ -9,7 +9,7 @@ const { nacre, dir } = useCli();
 const inSession = (command: string, ...words: string[]) =>
   nacre("run", "--session", "work", ...words, command);
 
-test("a named session goes on where the last command left it, whichever process ran that", async () => {
+test("a named session continues from its last command, whichever process ran it", async () => {
   mkdirSync(join(dir(), "api"));
   const first = await inSession(
     `cd ${join(dir(), "api")}; export PORT=80; greet() { echo "hi $1"; }; plain=(a b)`,
@@ -23,14 +23,14 @@ test("a named session goes on where the last command left it, whichever process 
   expect((await inSession("echo $-")).stdout).toContain("u");
 });
 
-test("sessions of other names know nothing of it, and --cwd moves it", async () => {
+test("other sessions are independent, and --cwd changes the directory", async () => {
   await inSession("export PORT=80");
   expect((await nacre("run", "--session", "other", "echo [$PORT]")).stdout).toBe("[]\n");
   expect((await inSession("pwd", "--cwd", "/")).stdout).toBe("/\n");
   expect((await inSession("pwd")).stdout).toBe("/\n");
 });
 
-test("exit, errors and output pass through, and what was there before is kept", async () => {
+test("exit codes, errors and output pass through, and the previous state is kept", async () => {
   await inSession("kept=yes");
   const ended = await inSession("echo out; echo err >&2; exit 7");
   expect(ended).toMatchObject({ code: 7, stdout: "out\n" });
@@ -40,14 +40,14 @@ test("exit, errors and output pass through, and what was there before is kept", 
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
-test("the bash that a session had is not listed once it is over: nobody's command was killed", async () => {
+test("the ended bash of a session is not listed", async () => {
   await inSession("true");
   expect(await nacre("ps")).toMatchObject({
     stdout: "",
     stderr: "No shell is running.\n1 more ended earlier: nacre ps --all\n",
   });
   expect((await nacre("ps", "--all")).stdout).toContain('# session "work"');
-  // What is started from it is a command like any other.
+  // A background shell from a session is listed like any other.
   const { stdout: id } = await inSession("exit 3", "-b");
   expect((await nacre("wait", id.trim())).code).toBe(3);
   expect((await nacre("ps")).stdout).toMatch(/^shell_\w+ +failed \(3\) .* exit 3$/m);
@@ -64,7 +64,7 @@ test("two at once run one after the other", async () => {
   expect([...longest].sort().join("")).toBe("123");
 });
 
-test("what a process left that was killed is taken over, and a broken file costs only the state", async () => {
+test("the lock of a killed process is taken over, and a broken file loses only the state", async () => {
   await inSession("kept=yes");
   writeFileSync(join(dir(), "state/sessions/work.lock"), "999999999 1");
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
@@ -73,7 +73,7 @@ test("what a process left that was killed is taken over, and a broken file costs
   expect(readFileSync(join(dir(), "state/sessions/work.json"), "utf8")).toContain('"cwd"');
 });
 
-test("the policy is asked about the place it would run in", async () => {
+test("the policy judges the command in the session's directory", async () => {
   await inSession("cd /");
   expect(await inSession("rm -rf etc")).toMatchObject({ code: 4, stdout: "" });
 });
@@ -161,14 +161,14 @@ test("--dry-run asks about the place it would run in, and changes nothing", asyn
   expect((await inSession("pwd; echo $kept")).stdout).toBe("/\nyes\n");
 });
 
-test("what a command left running in the background is named and ended", async () => {
+test("leftovers of a command are named and ended", async () => {
   const { code, stdout, stderr } = await inSession("sleep 1000 & echo $!");
   expect(code).toBe(0);
   expect(stderr).toContain(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
   await eventually(() => expect(isAlive(Number(stdout))).toBe(false));
 });
 
-test("it keeps the environment that it began with, and says so to whoever names another", async () => {
+test("it keeps its first environment mode, and refuses another", async () => {
   vi.stubEnv("HARMLESS", "here");
   expect((await inSession("echo [$HARMLESS]", "--env-mode", "none")).stdout).toBe("[]\n");
   expect((await inSession("echo [$HARMLESS]")).stdout).toBe("[]\n");
@@ -176,35 +176,39 @@ test("it keeps the environment that it began with, and says so to whoever names 
   for (const form of [[], ["-b"], ["--json"], ["--dry-run"]]) {
     const other = await inSession("echo ran", "--env-mode", "all", ...form);
     expect(other.code).toBe(1);
-    expect(other.stderr).toContain("Session work began with --env-mode none");
+    expect(other.stderr).toContain("Session work was started with --env-mode none");
     expect(other.stdout).not.toContain("ran\n");
   }
 });
 
-test("what cannot be kept for the next command does not change how this one ended", async () => {
+test("a state that cannot be saved does not change the exit code", async () => {
   await inSession("kept=yes");
-  // A directory in the place of the file that is written anew.
+  // A directory where nacre writes the temporary file.
   const { code, stdout, stderr } = await inSession(
     `kept=no; echo out; mkdir -p ${join(dir(), "state/sessions")}/work.json.${process.pid}; (exit 7)`,
-    // It writes to the state directory, which needs approval otherwise.
+    // Writing to the state directory needs approval otherwise.
     "--policy",
     "off",
   );
   expect({ code, stdout }).toEqual({ code: 7, stdout: "out\n" });
-  expect(stderr).toMatch(/The session cannot be kept in .+work.json: .+ finds it as it was before this one/);
+  expect(stderr).toMatch(
+    /The session cannot be kept in .+work.json: .+ starts from the state before this one/,
+  );
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
-test("a name that is none, and words that do not go together, are explained", async () => {
+test("invalid names and conflicting options are explained", async () => {
   expect((await nacre("run", "--session", "../x", "true")).stderr).toContain(
     "cannot be the name of a session: a letter or digit, then letters, digits, dots, dashes and underscores",
   );
   const stdin = await inSession("cat", "--stdin");
   expect(stdin).toMatchObject({ code: 2, stdout: "" });
-  expect(stdin.stderr).toMatch(/^nacre: --stdin cannot go with --session: .+ Write it to a file .+\n$/);
+  expect(stdin.stderr).toMatch(
+    /^nacre: --stdin does not work with --session: .+ Write the input to a file .+\n$/,
+  );
   const durable = await inSession("true", "--durable");
   expect(durable).toMatchObject({ code: 2, stdout: "" });
-  expect(durable.stderr).toMatch(/^nacre: --durable cannot go with --session: .+ Use -b: .+\n$/);
+  expect(durable.stderr).toMatch(/^nacre: --durable does not work with --session: .+ Use -b, .+\n$/);
   const json = await nacre("run", "--json", "--durable", "true");
-  expect(json.stderr).toMatch(/^nacre: --durable cannot go with --json: .+ Use -b: .+\n$/);
+  expect(json.stderr).toMatch(/^nacre: --durable does not work with --json: .+ Use -b, .+\n$/);
 });

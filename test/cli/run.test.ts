@@ -7,7 +7,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
 
-/** The policy wants a person to be asked about it; it empties the directory it runs in. */
+/** Needs approval: it empties the directory it runs in. */
 const DOUBTFUL = ["--cwd", "work", "find . -delete; true"];
 
 test("output and exit code pass through", async () => {
@@ -18,7 +18,7 @@ test("output and exit code pass through", async () => {
   });
 });
 
-test("one word is a line of bash; several, or any after --, are arguments that stay what they are", async () => {
+test("one argument is a line of bash; several, or any after --, are a program and its arguments", async () => {
   const odd = ["a  b", "$HOME", "*", "it's", "", "x=y", "--json", "\n"];
   const printed = odd.map((word) => `<${word}>`).join("");
   expect((await nacre("run", "--", "printf", "<%s>", ...odd)).stdout).toBe(printed);
@@ -27,10 +27,10 @@ test("one word is a line of bash; several, or any after --, are arguments that s
   expect(await nacre("run", "--", "A=1")).toMatchObject({ code: 127 });
   const line = await nacre("run", "--", "echo hello");
   expect(line.code).toBe(127);
-  expect(line.stderr).toContain("nacre: after -- every word is one argument");
+  expect(line.stderr).toContain("nacre: after -- comes a program and its arguments");
 });
 
-test("a -- among the words of a command is not taken away in silence", async () => {
+test("a -- between the arguments of a command is refused", async () => {
   for (const name of ["run", "check"]) {
     const { code, stdout, stderr } = await nacre(name, "printf", "<%s>", "--", "-x");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -40,7 +40,7 @@ test("a -- among the words of a command is not taken away in silence", async () 
 });
 
 test.each([[], ["-b"], ["--session", "work"]])(
-  "text that is no bash gets bash's own words and exit code: %j",
+  "invalid bash gives bash's own error message and exit code: %j",
   async (...words) => {
     const { code, stdout, stderr } = await nacre("run", ...words, "touch here; echo 'open");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -56,13 +56,13 @@ test.each([[], ["-b"], ["--session", "work"]])(
   },
 );
 
-test("it runs in the caller's directory, or the one it names", async () => {
+test("it runs in the caller's directory, or in that of --cwd", async () => {
   expect(await nacre("run", "--", "pwd", "-P")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
   expect(await nacre("run", "--cwd", "/", "pwd")).toMatchObject({ code: 0, stdout: "/\n" });
   expect(await nacre("run", "--cwd", ".", "pwd")).toMatchObject({ code: 0, stdout: `${dir()}\n` });
 });
 
-test("what the command left running is named and ended", async () => {
+test("leftovers of the command are named and ended", async () => {
   const { code, stdout, stderr } = await nacre("run", "sleep 1000 & echo $!");
   expect(code).toBe(0);
   expect(stderr).toBe(`nacre: left running, ends now: sleep 1000 (pid ${stdout.trim()})\n`);
@@ -142,7 +142,7 @@ test("a denied command is refused with exit code 4 in every form, and nothing ru
   expect(existsSync(join(dir(), "here"))).toBe(false);
 });
 
-test("a doubtful command without anybody to ask is refused with exit code 3 and the flag that allows it", async () => {
+test("without a person to ask, a command that needs approval is refused with exit code 3 and the flag that allows it", async () => {
   mkdirSync(join(dir(), "work"));
   writeFileSync(join(dir(), "work/file"), "");
   const plain = await nacre("run", ...DOUBTFUL);
@@ -178,7 +178,7 @@ test.each([
   ["n", 3],
   ["", 3],
 ])(
-  "a person at the terminal is asked about a doubtful command; the answer %j gives exit code %i",
+  "a person at the terminal is asked for approval; the answer %j gives exit code %i",
   async (answer, code) => {
     mkdirSync(join(dir(), "work"));
     writeFileSync(join(dir(), "work/file"), "");
@@ -189,34 +189,34 @@ test.each([
   },
 );
 
-test("a person who says nothing has not said yes", async () => {
+test("no answer means no", async () => {
   const { code } = await nacreWith({ stdin: "", interactive: true }, "run", "git reset --hard");
   expect(code).toBe(3);
 });
 
-test("bytes pass through as they are", async () => {
+test("bytes pass through unchanged", async () => {
   const { stdout } = await nacre("run", "printf '\\xff\\x00\\xc3'");
   expect(stdout).toBe(Buffer.from([0xff, 0, 0xc3]).toString());
 });
 
-test("the command reads the stdin of nacre with --stdin, and nothing without", async () => {
+test("with --stdin the command reads nacre's stdin; otherwise its stdin is empty", async () => {
   expect((await nacreWith({ stdin: "two\nlines" }, "run", "cat")).stdout).toBe("");
   expect((await nacreWith({ stdin: "two\nlines" }, "run", "--stdin", "cat; echo .")).stdout).toBe(
     "two\nlines.\n",
   );
   const large = "0123456789".repeat(100_000);
   expect((await nacreWith({ stdin: large }, "run", "--stdin", "--", "wc", "-c")).stdout).toBe("1000000\n");
-  // A command that does not read to the end ends all the same.
+  // A command that does not read all of its stdin still ends.
   expect((await nacreWith({ stdin: large }, "run", "--stdin", "head -c 3")).stdout).toBe("012");
   expect((await nacreWith({ stdin: large }, "run", "--stdin", "true")).code).toBe(0);
 });
 
-test("--stdin makes no sense with a command that outlives us, nor with --json", async () => {
+test("--stdin is refused with -b and with --json", async () => {
   for (const other of ["-b", "--json"]) {
     const { code, stderr } = await nacre("run", "--stdin", other, "cat");
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      new RegExp(`^nacre: --stdin cannot go with ${other}: .+ Write it to a file .+\\n$`),
+      new RegExp(`^nacre: --stdin does not work with ${other}: .+ Write the input to a file .+\\n$`),
     );
   }
 });
@@ -263,7 +263,7 @@ test("--mode is one word for a time, and with --json the tool of that dialect", 
   expect(JSON.parse(both.stdout)).toMatchObject({ bash_id: expect.stringMatching(/^shell_/) });
 });
 
-test("a command that dies by a signal gives 128 plus its number", async () => {
+test("a command that a signal ends gives 128 plus its number", async () => {
   expect((await nacre("run", "kill -TERM $$")).code).toBe(143);
   expect((await nacre("run", "bash -c 'kill -SEGV $$'")).code).toBe(139);
 });

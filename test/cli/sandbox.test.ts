@@ -7,8 +7,8 @@ import { useCli } from "./run-nacre.ts";
 const { nacre } = useCli();
 
 describeSandboxed("nacre run --sandbox", () => {
-  test("confines the command, and says so in JSON", async () => {
-    // Not in /tmp, which it has to itself.
+  test("confines the command, and the JSON result says so", async () => {
+    // Not in /tmp, because the sandbox has its own.
     const outside = mkdtempSync("/var/tmp/nacre-test-");
     onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
     const file = join(outside, "file");
@@ -28,7 +28,7 @@ describeSandboxed("nacre run --sandbox", () => {
     expect(plain.stderr).toContain("Read-only file system");
   });
 
-  test("takes more paths, limits and the network", async () => {
+  test("accepts paths, limits and network access", async () => {
     const words = [
       "--sandbox",
       "workspace-write",
@@ -56,13 +56,13 @@ describeSandboxed("nacre run --sandbox", () => {
     expect(stdout).toBe("end\n");
   });
 
-  test("a session in it has a name in the list, like any other", async () => {
+  test("a sandboxed session has a name in the list", async () => {
     await nacre("run", "--sandbox", "read-only", "--session", "work", "true");
     const { shells } = JSON.parse((await nacre("ps", "--all", "--json")).stdout);
     expect(shells).toMatchObject([{ command: expect.stringMatching(/^# session "work"/), session: "work" }]);
   });
 
-  test("refuses what cannot be enforced, with the way out", async () => {
+  test("refuses a sandbox that cannot be enforced, with the remedy", async () => {
     const words = ["--sandbox", "workspace-write", "--writable", "/usr"];
     const refused = await nacre("run", ...words, "true");
     expect(refused.code).toBe(1);
@@ -78,7 +78,7 @@ describeSandboxed("nacre run --sandbox", () => {
   });
 });
 
-test("sizes and counts that make no sense are refused", async () => {
+test("invalid sizes and counts are refused", async () => {
   expect((await nacre("run", "--max-memory", "much", "true")).stderr).toContain("such as 512M or 2G");
   expect((await nacre("run", "--max-processes", "0", "true")).stderr).toContain("1 or more");
 });

@@ -1,4 +1,4 @@
-// What earlier commands of a named session changed counts in the verdict of the next one, in every form of `nacre run`.
+// Earlier commands of a named session change the verdict of the next one, in every form of `nacre run`.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

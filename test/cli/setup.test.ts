@@ -1,4 +1,4 @@
-// What helps a person to begin: doctor, init, the tour, and help.
+// doctor, init, the tour and help.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { useCli } from "./run-nacre.ts";
 const { nacre, nacreWith, dir } = useCli();
 
 describe("doctor", () => {
-  test("says of everything nacre needs whether it works, and exits with 0 where commands run", async () => {
+  test("checks everything nacre needs, and exits with 0 if commands run", async () => {
     const { code, stdout } = await nacre("doctor");
     expect(code).toBe(0);
     for (const name of [
@@ -44,7 +44,7 @@ describe("doctor", () => {
         "m",
       ),
     );
-    expect(stdout).toMatch(/nacre cannot work here: \d things? to repair\.\n$/);
+    expect(stdout).toMatch(/nacre does not work here: \d problems? to fix\.\n$/);
     vi.stubEnv("NACRE_HOME", join(dir(), "state"));
   });
 });
@@ -58,7 +58,7 @@ describe("init", () => {
     vi.stubEnv("CODEX_HOME", join(dir(), "codex"));
   }
 
-  test("prints for each client what it wants, and writes nothing", async () => {
+  test("prints the configuration of each client, and writes nothing", async () => {
     pathWithNacre();
     const printed = async (client: string) => (await nacre("init", client)).stdout;
     const args = ["mcp"];
@@ -77,7 +77,7 @@ describe("init", () => {
     }
   });
 
-  test("without nacre in PATH it names the program that runs now; options for the server follow", async () => {
+  test("without nacre in PATH it names the running program, followed by the server's options", async () => {
     vi.stubEnv("PATH", "/usr/bin:/bin");
     const { stdout } = await nacre("init", "cursor", "--", "--policy", "cautious");
     const { command, args } = JSON.parse(stdout).mcpServers.nacre;
@@ -93,7 +93,7 @@ describe("init", () => {
     writeFileSync(file, before, { mode: 0o640 });
     const { code, stderr } = await nacre("init", "claude", "--write");
     expect(code).toBe(0);
-    expect(stderr).toContain(`What was there before is in ${file}.bak.`);
+    expect(stderr).toContain(`The previous version is in ${file}.bak.`);
     expect(readFileSync(`${file}.bak`, "utf8")).toBe(before);
     const after = readFileSync(file, "utf8");
     expect(after).toMatch(/^\{\n {4}"mcpServers"/);
@@ -122,14 +122,14 @@ describe("init", () => {
     expect(JSON.parse(come)).toHaveProperty("mcpServers.nacre");
   });
 
-  test("what is no file is named, and left as it is", async () => {
+  test("a path that is not a file is named and not changed", async () => {
     pathWithNacre();
     const file = join(dir(), "opencode.json");
     const isLeft = async () => {
       const { code, stderr } = await nacre("init", "opencode", "--write");
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: expect.stringContaining(`${file} cannot be read, and was left as it is: `),
+        stderr: expect.stringContaining(`${file} cannot be read and was not changed: `),
       });
       rmSync(file, { recursive: true });
     };
@@ -141,11 +141,11 @@ describe("init", () => {
     await isLeft();
   });
 
-  test("what cannot be written is left as it is, with nothing beside it", async ({ skip }) => {
+  test("a file that cannot be written is not changed, and no temporary file stays", async ({ skip }) => {
     skip(!canMount(), CANNOT_MOUNT);
     const disk = join(dir(), "disk");
     mkdirSync(disk);
-    // Room for the backup, which fills one page, and for nothing else.
+    // Space for the backup, which fills one page, and for nothing else.
     const fill =
       'echo "{}" > "$0/.mcp.json"; head -c 4K /dev/zero > "$0/room"; head -c 1M /dev/zero > "$0/filler"';
     const then = 'rm "$0/room"; cd "$0"; "$@"; cat .mcp.json; ls -A';
@@ -159,12 +159,12 @@ describe("init", () => {
     const words = [process.execPath, program, "init", "claude-code", "--write"];
     const { stdout, stderr } = spawnSync(file, [...args, ...words], { encoding: "utf8" });
     expect(stderr).toMatch(
-      new RegExp(`^nacre: ${disk}/\\.mcp\\.json cannot be written, and was left as it is: ENOSPC.*\\n$`),
+      new RegExp(`^nacre: ${disk}/\\.mcp\\.json cannot be written and was not changed: ENOSPC.*\\n$`),
     );
     expect(stdout).toBe("{}\n.mcp.json\nfiller\n");
   });
 
-  test("options that the server does not know are refused", async () => {
+  test("unknown options of the server are refused", async () => {
     for (const odd of [["--polcy", "off"], ["extra"], ["--policy", "none"]]) {
       const { code, stdout, stderr } = await nacre("init", "codex", "--", ...odd);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -172,14 +172,14 @@ describe("init", () => {
     }
   });
 
-  test("a file with comments, or of another shape, is left as it is", async () => {
+  test("a file with comments or another structure is not changed", async () => {
     pathWithNacre();
     const file = join(dir(), "opencode.json");
     for (const text of ["{ // mine\n}", "[]", '{"mcp": []}']) {
       writeFileSync(file, text);
       const { code, stderr } = await nacre("init", "opencode", "--write");
       expect(code).toBe(1);
-      expect(stderr).toMatch(new RegExp(`^nacre: ${file} was left as it is: .+ by hand\\.\\n$`));
+      expect(stderr).toMatch(new RegExp(`^nacre: ${file} was not changed: .+ by hand\\.\\n$`));
       expect(readFileSync(file, "utf8")).toBe(text);
     }
   });
@@ -212,7 +212,7 @@ describe("init", () => {
     }
   });
 
-  test("an unknown client is refused with those there are", async () => {
+  test("an unknown client is refused with a list of the known ones", async () => {
     const { code, stderr } = await nacre("init", "emacs");
     expect(code).toBe(1);
     expect(stderr).toBe(
@@ -221,7 +221,7 @@ describe("init", () => {
   });
 });
 
-test("the tour runs real commands and leaves nothing behind", async () => {
+test("the tour runs real commands and leaves nothing running", async () => {
   const { code, stdout, stderr } = await nacre();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain("exit code 3");
@@ -232,7 +232,7 @@ test("the tour runs real commands and leaves nothing behind", async () => {
   expect(existsSync(join(dir(), "state"))).toBe(false);
 });
 
-test("mistakes are one line that says what was meant", async () => {
+test("usage errors are one line with a suggestion", async () => {
   const said = async (...words: string[]) => {
     const { code, stdout, stderr } = await nacre(...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -243,13 +243,13 @@ test("mistakes are one line that says what was meant", async () => {
     "nacre: unknown option '--timout'. Did you mean --timeout?\n",
   );
   expect(await said("run", "ls", "-la")).toBe(
-    "nacre: unknown option '-la'. Options of the command itself go behind a --, or into one quoted line.\n",
+    "nacre: unknown option '-la'. Put options of the command itself after --, or quote the whole command.\n",
   );
   expect(await said("ouptut", "x")).toContain("Did you mean output?");
   expect(await said("dance")).toBe("nacre: unknown command 'dance'. See nacre --help.\n");
   expect(await said("output")).toBe("nacre: missing required argument 'id'. See nacre output --help.\n");
   expect(await said("ps", "x")).toMatch(/^nacre: too many arguments .+\. See nacre ps --help\.\n$/);
-  expect(await said("run", "--cwd", "", "true")).toContain("It must be a directory, and is empty.");
+  expect(await said("run", "--cwd", "", "true")).toContain("It must be a directory, not empty.");
   expect(await nacre("help", "help")).toMatchObject({ code: 0, stderr: "" });
 });
 

@@ -1,4 +1,4 @@
-// ps, output and kill see the shells of other programs: here, of a manager that is none of the CLI's.
+// ps, output and kill see the shells of other programs: here, of a separate manager.
 import { readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ test("ps lists the shells of another host, whatever their scope", async () => {
   );
 });
 
-test("ps shows one harmless line per shell", async () => {
+test("ps shows one line per shell, without control characters", async () => {
   await using host = otherHost();
   const shell = await host.createShell({
     command: `: \x1b[31m${"x".repeat(100)}\necho 2`,
@@ -70,7 +70,7 @@ test("ps shows one harmless line per shell", async () => {
   expect(stdout).toContain("…");
 });
 
-test("output prints what a shell of another host has printed and moves no place", async () => {
+test("output prints the output of another host's shell and advances no cursor", async () => {
   await using host = otherHost();
   const command = "echo out; echo err >&2; printf end";
   const shell = await host.createShell({ command, workingDir: dir() });
@@ -85,7 +85,7 @@ test("output prints what a shell of another host has printed and moves no place"
   expect(shell.getNewOutput()).toContain("out");
 });
 
-test("output --all passes both streams on, byte by byte, by the beginning of an id", async () => {
+test("output --all prints both streams byte for byte, by the beginning of an id", async () => {
   await using host = otherHost();
   const shell = await host.createShell({ command: "printf 'a\\e[1mb'; printf err >&2", workingDir: dir() });
   await shell.wait(20_000);
@@ -108,7 +108,7 @@ test("output --json carries the status", async () => {
   });
 });
 
-test("output --follow goes on until the shell ends", async () => {
+test("output --follow prints until the shell ends", async () => {
   await using host = otherHost();
   const command = "echo one; until [ -e go ]; do sleep 0.02; done; echo two";
   const shell = await host.createShell({ command, workingDir: dir() });
@@ -118,7 +118,7 @@ test("output --follow goes on until the shell ends", async () => {
   expect(await following).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });
 });
 
-test("output --follow says how a shell ended that did not come to its end by itself", async () => {
+test("output --follow reports a kill or a timeout", async () => {
   await using host = otherHost();
   const shell = await host.createShell({ command: "echo one; sleep 300", workingDir: dir() });
   await shell.waitFor({ pattern: /one/ }, 20_000);
@@ -131,7 +131,7 @@ test("output --follow says how a shell ended that did not come to its end by its
   });
 });
 
-test("output --all says what is missing from it", async () => {
+test("output --all reports missing output", async () => {
   await using host = otherHost({ capBytes: 4096 });
   const shell = await host.createShell({ command: "yes", workingDir: dir() });
   await shell.wait(20_000);
@@ -140,7 +140,7 @@ test("output --all says what is missing from it", async () => {
   expect(stderr).toContain("nacre: output cap reached");
 });
 
-test("kill ends a shell of another host with everything it started, and the host knows why", async () => {
+test("kill ends a shell of another host with everything it started, and the host reports why", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const command = `setsid sleep ${mark.next()} & sleep ${mark.next()}`;
@@ -155,7 +155,7 @@ test("kill ends a shell of another host with everything it started, and the host
   expect(again).toMatchObject({ code: 0, stdout: `Shell ${shell.id} already stopped (status: killed)\n` });
 });
 
-test("kill ends the others if one cannot be found, and tells it all as JSON", async () => {
+test("kill ends the others if one id is unknown, and prints everything as JSON", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const shell = await host.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() });
@@ -168,11 +168,11 @@ test("kill ends the others if one cannot be found, and tells it all as JSON", as
   expect(mark.processes()).toEqual([]);
 });
 
-test("an unknown id is an error that says where to look", async () => {
+test("an unknown id is an error with a hint", async () => {
   const { code, stdout, stderr } = await nacre("output", "shell_nope");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toBe(
-    "nacre: Shell not found: shell_nope. None is running; `nacre ps --all` lists those that have ended.\n",
+    "nacre: Shell not found: shell_nope. No shell is running; `nacre ps --all` lists ended shells.\n",
   );
   const mark = new Mark();
   await using host = otherHost();
@@ -182,7 +182,7 @@ test("an unknown id is an error that says where to look", async () => {
   );
 });
 
-test("run -b prints an id, and the shell goes on without the program", async () => {
+test("run -b prints an id, and the shell outlives the program", async () => {
   const mark = new Mark();
   const started = await nacre("run", "-b", `echo hi; sleep ${mark.next()}`);
   expect(started.code).toBe(0);
@@ -233,7 +233,7 @@ test("ps keeps to the width of the terminal", async () => {
   expect((await nacre("ps")).stdout).toContain(command.trim());
 });
 
-test("ps is coloured where colours are wanted, and only there", async () => {
+test("ps uses colors only where they are wanted", async () => {
   await using host = otherHost();
   await (await host.createShell({ command: "exit 3", workingDir: dir() })).wait(20_000);
   const coloured = await nacreWith({ stdin: "", colours: true }, "ps");
@@ -295,18 +295,18 @@ describe("output", () => {
     });
   });
 
-  test("that is cut says how to get all of it", async () => {
+  test("that is truncated says how to print all of it", async () => {
     await using host = otherHost();
     const id = await printed(host, "yes | head -c 100000");
     const { stdout, stderr } = await nacre("output", id);
     expect(stdout).toContain("[Output truncated at 30000 characters");
-    expect(stderr).toBe(`nacre: ${id} is completed; --all prints all of it\n`);
+    expect(stderr).toBe(`nacre: ${id} is completed; --all prints the whole output\n`);
     expect((await nacre("output", id, "--all")).stdout).toHaveLength(100_000);
   });
 });
 
 describe("wait", () => {
-  test("comes back with the exit code of the shell, or 124 when the time is over", async () => {
+  test("exits with the exit code of the shell, or with 124 after the timeout", async () => {
     await using host = otherHost();
     const command = "until [ -e go ]; do sleep 0.02; done; exit 7";
     const shell = await host.createShell({ command, workingDir: dir() });
@@ -344,7 +344,7 @@ describe("wait", () => {
     expect(await nacre("wait", shell.id, "--for", "never")).toEqual({
       code: 1,
       stdout: "",
-      stderr: `nacre: ${shell.id} exited with code 0 before the line came\n`,
+      stderr: `nacre: ${shell.id} exited with code 0 before the line appeared\n`,
     });
   });
 });
@@ -373,12 +373,12 @@ describe("kill", () => {
     const { code, stdout, stderr } = await nacre("kill", shell.id, "--signal", "usr1");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Shell ${shell.id}: SIGUSR1 sent to \\d process(es)?\n$`));
-    expect(stderr).toContain("nacre: signalled: bash ");
+    expect(stderr).toContain("nacre: signaled: bash ");
     expect(await shell.wait(20_000)).toBe(5);
     expect(shell.getAllOutput()).toContain("got it");
   });
 
-  test("an ambiguous beginning of an id is refused with those it may mean", async () => {
+  test("an ambiguous beginning of an id is refused with the matching ids", async () => {
     await using host = otherHost();
     const shells = [];
     for (let count = 0; count < 2; count++)
@@ -394,7 +394,7 @@ describe("kill", () => {
   });
 });
 
-test("clean removes what has ended and spares what runs, or has left something running", async () => {
+test("clean removes ended shells and keeps those that run or left processes running", async () => {
   const mark = new Mark();
   await using host = otherHost();
   const start = (command: string) => host.createShell({ command, workingDir: dir() });
@@ -407,7 +407,7 @@ test("clean removes what has ended and spares what runs, or has left something r
   expect(await nacre("clean")).toEqual({
     code: 0,
     stdout: "Removed 1 shell and 2KB of output\n",
-    stderr: `nacre: ${leaving.id} has ended and left something running; end it first: nacre kill ${leaving.id}\nnacre: 1 shell still running, see nacre ps\n`,
+    stderr: `nacre: ${leaving.id} has ended and left processes running; end them first: nacre kill ${leaving.id}\nnacre: 1 shell still running, see nacre ps\n`,
   });
   const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
   expect(shells.map(({ id }: { id: string }) => id).sort()).toEqual([leaving.id, running.id].sort());

@@ -1,5 +1,4 @@
-// A state directory that nothing can be written to, or that cannot be at all: every command says which it is and what
-// to set, and none hangs.
+// A state directory that is not writable or cannot exist: every command names it and says what to set, and none hangs.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { useCli } from "./run-nacre.ts";
 
 const { dir, nacre } = useCli();
 
-/** Every way to start something. */
+/** Every command that starts something. */
 const STARTS = [
   ["run", "true"],
   ["run", "-b", "true"],
@@ -54,22 +53,22 @@ function expectRefusals(prefix: readonly string[], state: string): void {
   expect(stdout).toMatch(
     new RegExp(`^failed +state root +The state directory ${state} cannot be used: .+NACRE_HOME`, "m"),
   );
-  expect(stdout).toMatch(/nacre cannot work here: 1 thing to repair\.\n$/);
+  expect(stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
 }
 
-test("a read-only disk is named with what to do", ({ skip }) => {
+test("a read-only disk is named with the remedy", ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const disk = join(dir(), "disk");
   mkdirSync(disk);
   const readOnly = onSmallDisk(disk, "ro");
   expectRefusals(readOnly, join(disk, "state"));
-  // It exists, and others may look into it: that cannot be mended either.
+  // It exists and is readable for others, which cannot be fixed on a read-only disk.
   expect(nacreBehind(readOnly, disk, ["run", "true"]).stderr).toContain(
     `The state directory ${disk} cannot be used: EROFS`,
   );
 });
 
-test("a full disk is named with what to do, also before a sandbox; nothing is left on it", ({ skip }) => {
+test("a full disk is named with the remedy, even with a sandbox; nothing stays on it", ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const disk = join(dir(), "disk");
   mkdirSync(disk);
@@ -80,17 +79,17 @@ test("a full disk is named with what to do, also before a sandbox; nothing is le
   const doctor = nacreBehind(full, state, ["doctor"]);
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toMatch(
-    new RegExp(`^failed +state root +${state}, no space is left\\n +fix: Free some .*NACRE_HOME`, "m"),
+    new RegExp(`^failed +state root +${state}: no space left\\n +fix: Free some .*NACRE_HOME`, "m"),
   );
-  expect(doctor.stdout).toMatch(/nacre cannot work here: 1 thing to repair\.\n$/);
+  expect(doctor.stdout).toMatch(/nacre does not work here: 1 problem to fix\.\n$/);
   expect(nacreBehind(full, state, ["run", "--sandbox", "read-only", "true"])).toEqual({
     code: 1,
     stdout: "",
-    stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some, or set NACRE_HOME to another disk.\n`,
+    stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some space, or set NACRE_HOME to another disk.\n`,
   });
 });
 
-test("a directory without permission to write is named with what to do", () => {
+test("a directory without write permission is named with the remedy", () => {
   const parent = join(dir(), "parent");
   mkdirSync(parent);
   chmodSync(dir(), 0o755);
@@ -99,11 +98,11 @@ test("a directory without permission to write is named with what to do", () => {
   expectRefusals(unprivileged, join(parent, "state"));
 });
 
-test("a directory that cannot be is refused by every command, and none hangs", () => {
+test("an impossible directory is refused by every command, and none hangs", () => {
   expectRefusals([], "/proc/nacre");
 });
 
-test("what is on a disk that has become read-only is still listed, read and killed", async ({ skip }) => {
+test("shells on a disk that became read-only are still listed, read and killed", async ({ skip }) => {
   skip(!canMount(), CANNOT_MOUNT);
   const { stdout } = await nacre("run", "-b", "echo hi; exec sleep 1000");
   const id = stdout.trim();
@@ -123,7 +122,7 @@ test("what is on a disk that has become read-only is still listed, read and kill
   expect(clean.stderr).toMatch(new RegExp(`^nacre: ${id} cannot be removed: EROFS`));
 });
 
-test("a relative NACRE_HOME is refused by every command: it would mean another place in every directory", () => {
+test("a relative NACRE_HOME is refused by every command: it would differ in every directory", () => {
   writeFileSync(join(dir(), "here"), "");
   for (const words of [["run", "true"], ["run", "--session", "work", "true"], ["ps"], ["kill", "--all"]]) {
     expect(nacreBehind([], "here", words)).toEqual({

@@ -16,7 +16,7 @@ function open(words: string, env: NodeJS.ProcessEnv = {}, columns = 70) {
   });
 }
 
-test("Ctrl-C interrupts the command, and its own exit code comes back", async () => {
+test("Ctrl-C interrupts the command, and nacre exits with the command's code", async () => {
   const terminal = open(`run 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.02; done'`);
   await terminal.shows("ready");
   terminal.type(CTRL_C);
@@ -24,7 +24,7 @@ test("Ctrl-C interrupts the command, and its own exit code comes back", async ()
   expect(terminal.screen()).toContain("caught");
 });
 
-test("Ctrl-C interrupts the command of a session, and its own exit code comes back", async () => {
+test("Ctrl-C interrupts the command of a session, and nacre exits with the command's code", async () => {
   const terminal = open(
     `run --session work 'trap "echo caught; exit 9" INT; echo ready; while :; do sleep 0.02; done'`,
   );
@@ -34,7 +34,7 @@ test("Ctrl-C interrupts the command of a session, and its own exit code comes ba
   expect(terminal.screen()).toContain("caught");
 });
 
-test("Ctrl-C ends a command that does not mind it, with 130", async () => {
+test("Ctrl-C ends a command without a trap, with exit code 130", async () => {
   const mark = new Mark();
   const terminal = open(`run 'echo ready; sleep ${mark.next()}'`);
   await terminal.shows("ready");
@@ -46,18 +46,21 @@ test("Ctrl-C ends a command that does not mind it, with 130", async () => {
 test.each([
   ["in a shell of its own", "run", "setsid "],
   ["in a session", "run --session work", ""],
-])("a second Ctrl-C ends what ignores the first, with everything it started, %s", async (_, words, apart) => {
-  const mark = new Mark();
-  const terminal = open(
-    `${words} 'trap "echo not yet" INT; trap "" TERM; ${apart}sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
-  );
-  await terminal.shows("ready");
-  terminal.type(CTRL_C);
-  await terminal.shows("not yet");
-  terminal.type(CTRL_C);
-  expect(await terminal.exitCode).toBe(130);
-  expect(mark.processes()).toEqual([]);
-});
+])(
+  "a second Ctrl-C ends a command that ignores the first, with everything it started, %s",
+  async (_, words, apart) => {
+    const mark = new Mark();
+    const terminal = open(
+      `${words} 'trap "echo not yet" INT; trap "" TERM; ${apart}sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
+    );
+    await terminal.shows("ready");
+    terminal.type(CTRL_C);
+    await terminal.shows("not yet");
+    terminal.type(CTRL_C);
+    expect(await terminal.exitCode).toBe(130);
+    expect(mark.processes()).toEqual([]);
+  },
+);
 
 test.each([
   ["in a shell of its own", "run"],
@@ -74,7 +77,7 @@ test.each([
   expect(existsSync(join(dir(), "marker"))).toBe(false);
 });
 
-test("a durable command goes on when its terminal is closed", async () => {
+test("a durable command keeps running when its terminal closes", async () => {
   const mark = new Mark();
   const terminal = open(`run --durable 'echo ready; sleep ${mark.next()}'`);
   await terminal.shows("ready");
@@ -82,14 +85,14 @@ test("a durable command goes on when its terminal is closed", async () => {
   const host = mark.processes().find(({ command }) => command.startsWith(process.execPath));
   process.kill(host?.pid ?? Number.NaN, "SIGHUP");
   expect(await terminal.exitCode).toBe(129);
-  expect(terminal.screen()).toContain(`nacre: ${shell.id} goes on without this program`);
+  expect(terminal.screen()).toContain(`nacre: ${shell.id} keeps running without this program`);
   expect(JSON.parse((await nacre("ps", "--json")).stdout).shells).toMatchObject([
     { id: shell.id, status: "running" },
   ]);
   expect((await nacre("kill", shell.id)).code).toBe(0);
 });
 
-test("a person is asked about a doubtful command, and no means no", async () => {
+test("a person is asked for approval, and no means no", async () => {
   const terminal = open("run 'git reset --hard'");
   await terminal.shows("Run it? [y/N]");
   terminal.type("n\n");
@@ -97,7 +100,7 @@ test("a person is asked about a doubtful command, and no means no", async () => 
   expect(terminal.screen()).toContain("A person refused the command");
 });
 
-test("colours are for terminals, not for those who set NO_COLOR; lines keep to the width", async () => {
+test("colors are only for terminals without NO_COLOR; lines keep to the width", async () => {
   await nacre("run", `: ${"long ".repeat(40)}; exit 3`);
   const coloured = open("ps");
   expect(await coloured.exitCode).toBe(0);
@@ -112,7 +115,7 @@ test("colours are for terminals, not for those who set NO_COLOR; lines keep to t
   for (const line of narrow.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 
-test("ps --watch shows what changes until Ctrl-C", async () => {
+test("ps --watch shows changes until Ctrl-C", async () => {
   const terminal = open("ps --watch", {}, 120);
   await terminal.shows("COMMAND");
   await nacre("run", "echo something new");

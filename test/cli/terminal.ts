@@ -1,14 +1,14 @@
-// The built program at a pseudo-terminal: what it shows, what is typed, and how it ends. script(1) holds the terminal.
+// Runs the built program at a pseudo-terminal, with script(1).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 import { eventually } from "../fixtures/shells.ts";
 
 export interface Terminal {
-  /** All that was shown so far. */
+  /** Everything shown so far. */
   readonly screen: () => string;
   type(text: string): void;
-  /** Waits until it was shown. */
+  /** Waits until the text is shown. */
   shows(text: string | RegExp): Promise<void>;
   readonly exitCode: Promise<number | null>;
 }

@@ -137,7 +137,7 @@ test("an HTTP server prints its address as the page shows, and ends on SIGTERM",
 
 test("every option on the pages is an option of nacre", () => {
   const known = new Set(
-    [createProgram({ io: {} as never, words: [], done: () => {} })]
+    [createProgram({ io: {} as never, args: [], done: () => {} })]
       .flatMap((program) => [program, ...program.commands])
       .flatMap((command) => command.options)
       .flatMap(({ long, short }) => [long, short]),

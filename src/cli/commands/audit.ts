@@ -1,4 +1,4 @@
-// `nacre audit verify FILE`: whether an audit log is as it was written; names the first record that is not.
+// `nacre audit verify FILE`: checks an audit log and names the first record that was changed or removed.
 import { statSync } from "node:fs";
 import { verifyAudit } from "../../audit/verify-audit.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";
@@ -6,6 +6,7 @@ import { fsPath, shownPath, wirePath } from "../../support/path-text.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
+import { printJson } from "../print.ts";
 
 export async function verifyLog(
   io: CliIo,
@@ -14,7 +15,7 @@ export async function verifyLog(
 ): Promise<number> {
   let check: Awaited<ReturnType<typeof verifyAudit>>;
   try {
-    // The system would not say which.
+    // EISDIR alone would not name the file.
     if (statSync(fsPath(file)).isDirectory())
       throw new Error(`${shownPath(file)} is a directory. Name the file in it.`);
     check = await verifyAudit(file);
@@ -23,10 +24,10 @@ export async function verifyLog(
       cause: error,
     });
   }
-  if (json) io.stdout.write(`${JSON.stringify({ file: wirePath(file), ...check })}\n`);
+  if (json) printJson(io, { file: wirePath(file), ...check });
   else if (check.ok) {
     const last = check.records === 0 ? "" : `; the last hash is ${check.lastHash}`;
-    io.stdout.write(`${shownPath(file)} is whole: ${counted(check.records, "record")}${last}\n`);
+    io.stdout.write(`${shownPath(file)} is intact: ${counted(check.records, "record")}${last}\n`);
   } else io.stdout.write(`${shownPath(file)} is broken at line ${check.line}: ${check.problem}\n`);
   return check.ok ? EXIT.ok : EXIT.failed;
 }

@@ -1,5 +1,5 @@
-// `nacre check --jsonl`: a verdict for each line of stdin, in order. A line that is no command gets an error
-// object in its place, so that the lines of both sides keep matching.
+// `nacre check --jsonl`: prints a verdict for each line of stdin, in order. A line that is not a command gets an error
+// object, so that input and output lines correspond.
 import { StringDecoder } from "node:string_decoder";
 import { checkIsCommand } from "../../execution/admission.ts";
 import { DiskLinks } from "../../execution/disk-links.ts";
@@ -8,6 +8,7 @@ import type { PolicyFacts } from "../../policy/verdict.ts";
 import { messageOf } from "../../support/errors.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
+import { printJson } from "../print.ts";
 import { type CheckOptions, factsOf, verdictWire } from "./check.ts";
 
 export async function checkLines(
@@ -20,12 +21,12 @@ export async function checkLines(
     if (line.trim() === "") continue;
     const answer = answerTo(line, facts);
     if ("error" in answer) exitCode = EXIT.failed;
-    io.stdout.write(`${JSON.stringify(answer)}\n`);
+    printJson(io, answer);
   }
   return exitCode;
 }
 
-/** Lines end at a newline and nowhere else: readline would also cut at U+2028, which a command may well contain. */
+/** Splits at newlines only: readline would also split at U+2028, which a command can contain. */
 async function* linesOf(input: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let rest = "";
@@ -48,7 +49,7 @@ function answerTo(
   } catch (error) {
     return { error: messageOf(error) };
   }
-  // Links may change between two lines.
+  // Fresh lookups for each line: links can change in between.
   return verdictWire(judge(command, { ...facts, links: new DiskLinks() }));
 }
 

@@ -1,15 +1,16 @@
-// `nacre check`: what the policy thinks of a command. Nothing is run, and of the disk only files of rules are read.
+// `nacre check`: asks the policy about a command. Runs nothing, and reads only rule files and symbolic links from disk.
 import { resolve } from "node:path";
 import { checkIsCommand } from "../../execution/admission.ts";
 import { createJudging } from "../../execution/judging.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";
 import type { CliIo } from "../cli-io.ts";
+import { colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Policy } from "../option.ts";
-import { paintFor } from "../paint.ts";
+import { printJson } from "../print.ts";
 import { printable } from "../printable.ts";
-import { underlined } from "../underlined.ts";
+import { underline } from "../underline.ts";
 
 export interface CheckOptions {
   readonly command: string;
@@ -23,24 +24,22 @@ export interface CheckOptions {
 }
 
 export function printCheck(io: CliIo, options: CheckOptions): number {
-  const { command, json = false, explain: whole = false } = options;
+  const { command, json = false } = options;
   checkIsCommand(command);
   const facts = factsOf(io, options);
-  const words = (verdict: Verdict) => wordsFor(io, command, verdict);
-  if (whole) {
-    const explanation = explain(command, facts);
-    const way = () => wordsForWay(explanation, words(explanation.verdict));
-    io.stdout.write(json ? `${JSON.stringify(explanation)}\n` : way());
-    return EXIT_CODES[explanation.verdict.verdict];
+  const explanation = options.explain ? explain(command, facts) : undefined;
+  const verdict = explanation?.verdict ?? judge(command, facts);
+  if (json) printJson(io, explanation ?? verdictWire(verdict));
+  else {
+    const text = formatVerdict(io, command, verdict);
+    io.stdout.write(explanation ? formatExplanation(explanation, text) : text);
   }
-  const verdict = judge(command, facts);
-  io.stdout.write(json ? `${JSON.stringify(verdictWire(verdict))}\n` : words(verdict));
   return EXIT_CODES[verdict.verdict];
 }
 
 const EXIT_CODES: Readonly<Record<Decision, number>> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny };
 
-/** The facts of `nacre run` in that directory. A home is that of another account, which is not root's. */
+/** The facts that `nacre run` would use in that directory. `home` selects an ordinary user with that home directory. */
 export function factsOf(
   io: CliIo,
   { cwd, home, policy, policyFile }: Pick<CheckOptions, "cwd" | "home" | "policy" | "policyFile">,
@@ -53,22 +52,26 @@ export function factsOf(
   return judging.facts(resolve(io.cwd, cwd));
 }
 
-/** What a program needs to know, and no more. */
+/** The fields of a verdict for programs. */
 export function verdictWire({ verdict, rule, reason, span, alternative }: Verdict) {
   return { verdict, rule, reason, span, alternative };
 }
 
-function wordsFor(io: CliIo, command: string, { verdict, rule, reason, span, alternative }: Verdict): string {
-  const paint = paintFor(io);
-  const colour = { allow: paint.green, ask: paint.yellow, deny: paint.red }[verdict];
-  if (rule === null) return `${colour(verdict)}\n`;
-  const said = `${colour(verdict)}: ${printable(reason ?? "")} (rule ${rule})\n`;
-  const where = span === null ? "" : underlined(command, span, { maxColumns: io.columns, paint: colour });
+function formatVerdict(
+  io: CliIo,
+  command: string,
+  { verdict, rule, reason, span, alternative }: Verdict,
+): string {
+  const colors = colorsFor(io);
+  const color = { allow: colors.green, ask: colors.yellow, deny: colors.red }[verdict];
+  if (rule === null) return `${color(verdict)}\n`;
+  const headline = `${color(verdict)}: ${printable(reason ?? "")} (rule ${rule})\n`;
+  const where = span === null ? "" : underline(command, span, { maxColumns: io.columns, paint: color });
   const instead = alternative === null ? "" : `instead: ${printable(alternative)}\n`;
-  return said + where + instead;
+  return headline + where + instead;
 }
 
-function wordsForWay({ parse, commands, verdict }: Explanation, said: string): string {
+function formatExplanation({ parse, commands, verdict }: Explanation, verdictText: string): string {
   const parsed = parse.ok
     ? "parse: ok\n"
     : parse.problems.map((problem) => `parse: not understood: ${printable(problem)}\n`).join("");
@@ -82,9 +85,9 @@ function wordsForWay({ parse, commands, verdict }: Explanation, said: string): s
     return printable([line, ...touches, ...found].join(""));
   });
   const others = verdict.findings.filter(({ liftedBy }, i) => i > 0 || liftedBy !== null);
-  const also = others.map(({ verdict: says, reason, rule, liftedBy }) => {
+  const also = others.map(({ verdict: decision, reason, rule, liftedBy }) => {
     const lifted = liftedBy === null ? "" : `, lifted by ${liftedBy}`;
-    return `also ${says}: ${printable(reason)} (rule ${rule}${lifted})\n`;
+    return `also ${decision}: ${printable(reason)} (rule ${rule}${lifted})\n`;
   });
-  return [parsed, ...steps, said, ...also].join("");
+  return [parsed, ...steps, verdictText, ...also].join("");
 }

@@ -1,6 +1,5 @@
-// `nacre clean`: removes shells that have ended, with their output. What runs is left alone, and so is a shell that
-// has left something running: without its record that could not be found any more.
-
+// `nacre clean`: removes ended shells with their output. Keeps running shells, and ended shells that left processes
+// running: without the shell's record, nacre could no longer find those.
 import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { messageOf } from "../../support/errors.ts";
@@ -8,16 +7,17 @@ import { humanizeBytes } from "../../text/snip.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { lookAtShells } from "../look.ts";
+import { readOnlyManager } from "../find-shell.ts";
+import { printJson, remark } from "../print.ts";
 
 export interface CleanOptions {
-  /** Only those that ended this long ago, in milliseconds. */
+  /** Only shells that ended at least this many milliseconds ago. */
   readonly olderThan?: number;
   readonly json?: boolean;
 }
 
 export async function cleanShells(io: CliIo, { olderThan = 0, json = false }: CleanOptions): Promise<number> {
-  const manager = lookAtShells();
+  const manager = readOnlyManager();
   manager.tidyUp();
   const all = manager.findAll();
   const ended = all.filter(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs >= olderThan);
@@ -38,18 +38,17 @@ export async function cleanShells(io: CliIo, { olderThan = 0, json = false }: Cl
       bytes += size;
     } catch (error) {
       exitCode = EXIT.failed;
-      io.stderr.write(`nacre: ${shell.id} cannot be removed: ${messageOf(error)}\n`);
+      remark(io, `${shell.id} cannot be removed: ${messageOf(error)}`);
     }
   }
   if (json) {
-    io.stdout.write(`${JSON.stringify({ removed, kept: kept.map(({ id }) => id), bytes })}\n`);
+    printJson(io, { removed, kept: kept.map(({ id }) => id), bytes });
     return exitCode;
   }
   io.stdout.write(`Removed ${counted(removed.length, "shell")} and ${humanizeBytes(bytes)} of output\n`);
-  for (const { id } of kept) {
-    io.stderr.write(`nacre: ${id} has ended and left something running; end it first: nacre kill ${id}\n`);
-  }
+  for (const { id } of kept)
+    remark(io, `${id} has ended and left processes running; end them first: nacre kill ${id}`);
   const running = all.filter(({ isRunning }) => isRunning).length;
-  if (running > 0) io.stderr.write(`nacre: ${counted(running, "shell")} still running, see nacre ps\n`);
+  if (running > 0) remark(io, `${counted(running, "shell")} still running, see nacre ps`);
   return exitCode;
 }

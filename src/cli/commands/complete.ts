@@ -1,9 +1,9 @@
-// What could come next on the command line: a word, a tab and what it means, for the completion of shells.
+// `nacre complete`: prints completion candidates for a command line, each with a tab and its meaning.
 import type { Command, Option } from "commander";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS } from "../clients.ts";
 import { EXIT } from "../exit-code.ts";
-import { lookAtShells } from "../look.ts";
+import { readOnlyManager } from "../find-shell.ts";
 import { oneLine } from "../printable.ts";
 
 interface Candidate {
@@ -11,11 +11,11 @@ interface Candidate {
   readonly meaning: string;
 }
 
-/** The last word is the one that is being typed; it may be empty. */
+/** The last word is the one being typed; it can be empty. */
 export function printCandidates(io: CliIo, program: Command, words: readonly string[]): number {
   const line = typedLine(words);
   for (const { word, meaning } of candidates(program, line.before, line)) {
-    if (fits(word, line.typed)) io.stdout.write(`${line.prefix}${word}\t${meaning}\n`);
+    if (matches(word, line.typed)) io.stdout.write(`${line.prefix}${word}\t${meaning}\n`);
   }
   return EXIT.ok;
 }
@@ -23,15 +23,15 @@ export function printCandidates(io: CliIo, program: Command, words: readonly str
 interface TypedLine {
   readonly before: readonly string[];
   readonly typed: string;
-  /** `--option=` where that is one word with what is typed of its value. */
+  /** `--option=` if the user is typing its value in the same word. */
   readonly prefix: string;
 }
 
-/** `--option=value` is one word to zsh and fish, and three to bash, the second of them the sign. */
+/** `--option=value` is one word in zsh and fish. bash passes three: the option, the equals sign and the value. */
 function typedLine(words: readonly string[]): TypedLine {
-  const isSign = (at: number) => words[at] === "=" && words[at - 1]?.startsWith("--") === true;
-  const before = words.slice(0, -1).filter((_, at) => !isSign(at));
-  const typed = isSign(words.length - 1) ? "" : (words.at(-1) ?? "");
+  const isEqualsSign = (at: number) => words[at] === "=" && words[at - 1]?.startsWith("--") === true;
+  const before = words.slice(0, -1).filter((_, at) => !isEqualsSign(at));
+  const typed = isEqualsSign(words.length - 1) ? "" : (words.at(-1) ?? "");
   const [, option, value = ""] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
   if (option === undefined) return { before, typed, prefix: "" };
   return { before: [...before, option], typed: value, prefix: `${option}=` };
@@ -46,12 +46,13 @@ function candidates(
   const names = commandsOf(program);
   if (word === undefined) return [...names, ...optionsOf(program)];
   const command = program.commands.find((one) => one.name() === word);
-  // commander makes that one when it is needed.
+  // commander creates the help command only when it is used.
   if (word === "help") return names;
   if (!command || before.includes("--")) return [];
   if (command.commands.length > 0) return candidates(command, rest, { typed, prefix });
-  const asking = takesValue(command, before.at(-1));
-  if (asking) return (asking.argChoices ?? []).map((word) => ({ word, meaning: asking.description }));
+  const option = takesValue(command, before.at(-1));
+  if (option)
+    return (option.argChoices ?? []).map((choice) => ({ word: choice, meaning: option.description }));
   if (prefix !== "") return [];
   return typed.startsWith("-") ? optionsOf(command) : argumentsOf(command);
 }
@@ -82,10 +83,10 @@ function argumentsOf(command: Command): Candidate[] {
   return argument?.name() === "id" ? shells(command.name() === "kill") : [];
 }
 
-/** Newest first; without state there are none. */
+/** Shells, newest first; none if the state directory cannot be read. */
 function shells(onlyRunning: boolean): Candidate[] {
   try {
-    const all = lookAtShells().findAll().reverse();
+    const all = readOnlyManager().findAll().reverse();
     return all
       .filter(({ isRunning }) => isRunning || !onlyRunning)
       .map(({ id, status, command }) => ({ word: id, meaning: `${status}: ${oneLine(command, 40)}` }));
@@ -94,7 +95,7 @@ function shells(onlyRunning: boolean): Candidate[] {
   }
 }
 
-/** Ids also by what follows their common beginning. */
-function fits(word: string, typed: string): boolean {
+/** Ids also match without `shell_`. */
+function matches(word: string, typed: string): boolean {
   return word.startsWith(typed) || (typed !== "" && word.startsWith(`shell_${typed}`));
 }

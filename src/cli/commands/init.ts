@@ -1,4 +1,4 @@
-// `nacre init`: what to configure in the program that is to use nacre; printed, or merged into its file with a backup.
+// `nacre init`: prints the configuration for an MCP client, or adds it to the client's file and keeps a backup.
 import {
   accessSync,
   closeSync,
@@ -26,7 +26,7 @@ import { EXIT } from "../exit-code.ts";
 
 export interface InitOptions {
   readonly client: string;
-  /** For `nacre mcp`. */
+  /** Options for `nacre mcp`. */
   readonly serverOptions: readonly string[];
   readonly write?: boolean;
   readonly user?: boolean;
@@ -49,12 +49,12 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const before = textOf(file);
   const after = withServer(before, client, server, file);
   if (after === before) {
-    io.stderr.write(`${shownPath(file)} has it already; nothing was changed.\n`);
+    io.stderr.write(`${shownPath(file)} already has it; nothing was changed.\n`);
     return EXIT.ok;
   }
-  const backup = put(file, after);
+  const backup = replaceFile(file, after);
   io.stderr.write(`${client.title} is configured in ${shownPath(file)}.\n`);
-  if (backup !== undefined) io.stderr.write(`What was there before is in ${shownPath(backup)}.\n`);
+  if (backup !== undefined) io.stderr.write(`The previous version is in ${shownPath(backup)}.\n`);
   io.stderr.write(`${client.nextStep}\n`);
   return EXIT.ok;
 }
@@ -65,7 +65,7 @@ function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean
     : resolve(cwd, projectFile);
 }
 
-/** By name where that is found; else as it runs now, so that it works from a clone, too. */
+/** `nacre` if it is in PATH; otherwise the full command of this process, for example in a clone. */
 function serverCommand(options: readonly string[]): ServerCommand {
   const dirs = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
   if (dirs.some((dir) => isExecutable(join(dir, "nacre"))))
@@ -83,59 +83,57 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Empty where there is none. */
+/** The content of the file; empty if it does not exist. */
 function textOf(file: string): string {
   try {
-    // A pipe would never end.
+    // Reading a fifo would block.
     if (!statSync(fsPath(file)).isFile()) throw new Error("it is not a file");
     return readFileSync(fsPath(file), "utf8");
   } catch (cause) {
     if (systemCode(cause) === "ENOENT") return "";
     throw new NacreError(
       "internal",
-      `${shownPath(file)} cannot be read, and was left as it is: ${messageOf(cause)}`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
-/** At once, so that no reader finds half of it. Returns where the old one is. */
-function put(path: string, text: string): string | undefined {
-  const made: string[] = [];
-  try {
-    const exists = existsSync(fsPath(path));
-    // The file itself, where this is a link to it.
-    const file = exists ? resolvedPath(path) : linkedFrom(path);
-    mkdirSync(fsPath(dirname(file)), { recursive: true });
-    const mode = exists ? statSync(fsPath(file)).mode & 0o777 : 0o600;
-    const backup = exists ? freeName(`${file}.bak`) : undefined;
-    if (backup !== undefined) {
-      // Another one may be at it, too: what is there already is not ours to remove.
-      closeSync(openSync(fsPath(backup), "wx", mode));
-      made.push(backup);
-      copyFileSync(fsPath(file), fsPath(backup));
-    }
-    const temporary = `${file}.nacre-new.${process.pid}`;
-    made.push(temporary);
-    writeFileSync(fsPath(temporary), text, { mode, flag: "w" });
-    renameSync(fsPath(temporary), fsPath(file));
-    return backup;
-  } catch (cause) {
-    for (const file of made) rmSync(fsPath(file), { force: true });
-    throw new NacreError(
-      "internal",
-      `${shownPath(path)} cannot be written, and was left as it is: ${messageOf(cause)}`,
+      `${shownPath(file)} cannot be read and was not changed: ${messageOf(cause)}`,
       { cause },
     );
   }
 }
 
-/** Where a link leads that leads nowhere yet; the path itself where it is none. */
-function linkedFrom(path: string): string {
+/** Replaces the file atomically, so that no reader sees half of it. Returns the path of the backup. */
+function replaceFile(path: string, text: string): string | undefined {
+  const created: string[] = [];
   try {
-    return linkedFrom(resolve(dirname(path), linkTarget(path)));
+    const exists = existsSync(fsPath(path));
+    // Replace the target of a link, not the link.
+    const file = exists ? resolvedPath(path) : danglingTarget(path);
+    mkdirSync(fsPath(dirname(file)), { recursive: true });
+    const mode = exists ? statSync(fsPath(file)).mode & 0o777 : 0o600;
+    const backup = exists ? freeName(`${file}.bak`) : undefined;
+    if (backup !== undefined) {
+      // "wx": another nacre may run at the same time, and its backup must stay.
+      closeSync(openSync(fsPath(backup), "wx", mode));
+      created.push(backup);
+      copyFileSync(fsPath(file), fsPath(backup));
+    }
+    const temporary = `${file}.nacre-new.${process.pid}`;
+    created.push(temporary);
+    writeFileSync(fsPath(temporary), text, { mode, flag: "w" });
+    renameSync(fsPath(temporary), fsPath(file));
+    return backup;
+  } catch (cause) {
+    for (const file of created) rmSync(fsPath(file), { force: true });
+    throw new NacreError(
+      "internal",
+      `${shownPath(path)} cannot be written and was not changed: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** The target of a dangling link; the path itself if it is not a link. */
+function danglingTarget(path: string): string {
+  try {
+    return danglingTarget(resolve(dirname(path), linkTarget(path)));
   } catch {
     return path;
   }

@@ -1,4 +1,4 @@
-// `nacre kill`: ends shells, whichever program has started them, and says what was found.
+// `nacre kill`: ends shells, whichever program started them, and reports the processes.
 import type { KillReport } from "../../shell/kill-report.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
@@ -6,13 +6,14 @@ import { messageOf } from "../../support/errors.ts";
 import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { lookAtShells, shellById } from "../look.ts";
+import { readOnlyManager, shellById } from "../find-shell.ts";
+import { printJson, remark } from "../print.ts";
 import { printable } from "../printable.ts";
 
 export interface KillOptions {
   readonly ids: readonly string[];
   readonly all?: boolean;
-  /** Only this, instead of an end. */
+  /** Sends only this signal instead of ending the shell. */
   readonly signal?: NodeJS.Signals;
   readonly json?: boolean;
 }
@@ -25,15 +26,15 @@ interface Ended extends KillReport {
 
 export async function killShells(io: CliIo, options: KillOptions): Promise<number> {
   const { signal, json = false } = options;
-  const manager = lookAtShells();
+  const manager = readOnlyManager();
   const { shells, missing } = shellsOf(manager, options);
-  for (const words of missing) io.stderr.write(`nacre: ${words}\n`);
-  // At once: each may take its time to end.
+  for (const problem of missing) remark(io, problem);
+  // In parallel: each kill can use its whole grace period.
   const all = await Promise.all(shells.map((shell) => end(shell, signal)));
   if (json) {
     const failure = missing.length === 0 ? {} : { error: missing.join("\n"), error_code: "shell_not_found" };
-    io.stdout.write(`${JSON.stringify({ shells: all, ...failure })}\n`);
-  } else for (const ended of all) tell(io, ended, signal);
+    printJson(io, { shells: all, ...failure });
+  } else for (const ended of all) reportKill(io, ended, signal);
   if (shells.length === 0 && missing.length === 0 && !json) io.stderr.write("No shell is running.\n");
   const survived = all.some(
     ({ survivors, unverified, status }) =>
@@ -42,7 +43,7 @@ export async function killShells(io: CliIo, options: KillOptions): Promise<numbe
   return survived || missing.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-/** One that cannot be found is no reason to leave the others running. */
+/** Collects unknown ids instead of throwing, so that the other shells still end. */
 function shellsOf(manager: ShellManager, { ids, all }: KillOptions) {
   if (all) return { shells: manager.findAll().filter(({ isRunning }) => isRunning), missing: [] };
   const shells = new Map<string, ShellProcess>();
@@ -64,19 +65,17 @@ async function end(shell: ShellProcess, signal: NodeJS.Signals | undefined): Pro
   return { id: shell.id, status: shell.status, already_stopped: stopped, ...report };
 }
 
-function tell(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void {
+function reportKill(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void {
   const { id, status, already_stopped, signalled, survivors, unverified } = ended;
   if (already_stopped) io.stdout.write(`Shell ${id} already stopped (status: ${status})\n`);
   else if (signal === undefined && status === "running") io.stdout.write(`Shell ${id} is still running\n`);
   else if (signal === undefined) io.stdout.write(`Shell ${id} terminated\n`);
   else
     io.stdout.write(`Shell ${id}: ${signal} sent to ${counted(signalled.length, "process", "processes")}\n`);
-  const what = signal === undefined ? "ended" : "signalled";
-  for (const { pid, command } of signalled)
-    io.stderr.write(`nacre: ${what}: ${printable(command)} (pid ${pid})\n`);
+  const what = signal === undefined ? "ended" : "signaled";
+  for (const { pid, command } of signalled) remark(io, `${what}: ${printable(command)} (pid ${pid})`);
   for (const { pid, command, reason } of survivors) {
-    io.stderr.write(`nacre: survived: ${printable(command)} (pid ${pid}): ${reason}\n`);
+    remark(io, `survived: ${printable(command)} (pid ${pid}): ${reason}`);
   }
-  if (unverified)
-    io.stderr.write(`nacre: the search for what is left took too long; run nacre kill ${id} again\n`);
+  if (unverified) remark(io, `the search for survivors took too long; run nacre kill ${id} again`);
 }

@@ -1,5 +1,5 @@
-// A session that goes from one nacre to the next: where the last command left it, whose turn it is, what it leaves.
-
+// Named sessions of `nacre run --session`, which continue from one nacre process to the next: the lock that allows one
+// command at a time, and the saved state.
 import { isSameProcess, readStat } from "../../engine/process-table.ts";
 import { SessionFile } from "../../engine/session-file.ts";
 import type { Session } from "../../session/session.ts";
@@ -10,65 +10,67 @@ import { SESSION_TURN_POLL_MS } from "../../support/limits.ts";
 import { sleep } from "../../support/timing.ts";
 import type { CliIo } from "../cli-io.ts";
 import type { EnvMode } from "../option.ts";
+import { remark } from "../print.ts";
 import type { RunPlan } from "./run-plan.ts";
 
-type Place = Pick<RunPlan, "workingDir" | "isHere" | "envMode" | "namesEnvMode"> & { readonly name: string };
-/** It keeps the environment that it began with. */
-type Kept = SavedSession & { readonly envMode?: EnvMode };
+type NamedSession = Pick<RunPlan, "workingDir" | "isHere" | "envMode" | "namesEnvMode"> & {
+  readonly name: string;
+};
+/** A session keeps the environment mode of its first command. */
+type SavedNamedSession = SavedSession & { readonly envMode?: EnvMode };
 
-/** When its turn has come; what the session is afterwards is kept for the next. */
+/** Locks the session, calls `use` with it, and saves its state for the next process. */
 export async function inNamedSession<T>(
   io: CliIo,
   manager: ShellManager,
-  place: Place,
+  options: NamedSession,
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const file = new SessionFile(manager.root, place.name);
-  await takeTurn(io, file, place.name);
+  const file = new SessionFile(manager.root, options.name);
+  await lockSession(io, file, options.name);
   try {
     const saved = savedIn(file);
-    const session = open(manager, saved, place);
+    const session = open(manager, saved, options);
     const result = await use(session);
-    const kept = await session.save();
-    if (kept) keep(io, file, { ...kept, envMode: saved?.envMode ?? place.envMode }, place.name);
+    const state = await session.save();
+    if (state) save(io, file, { ...state, envMode: saved?.envMode ?? options.envMode }, options.name);
     return result;
   } finally {
     file.release();
   }
 }
 
-/** As the last command left it, also while one runs; nothing is kept. */
-export function namedSessionAsLeft(manager: ShellManager, place: Place): Session {
-  return open(manager, savedIn(new SessionFile(manager.root, place.name)), place);
+/** Opens the session with its last saved state, without locking it or saving it afterwards. */
+export function namedSessionAsLeft(manager: ShellManager, options: NamedSession): Session {
+  return open(manager, savedIn(new SessionFile(manager.root, options.name)), options);
 }
 
-/** It stays where it was left, unless the call names a directory. */
-function open(manager: ShellManager, saved: Kept | undefined, place: Place): Session {
-  const { workingDir, isHere, name, envMode, namesEnvMode } = place;
+/** The session keeps its directory, unless the call names one. */
+function open(manager: ShellManager, saved: SavedNamedSession | undefined, options: NamedSession): Session {
+  const { workingDir, isHere, name, envMode, namesEnvMode } = options;
   if (namesEnvMode && saved?.envMode !== undefined && saved.envMode !== envMode) {
     throw new NacreError(
       "invalid_input",
-      `Session ${name} began with --env-mode ${saved.envMode} and keeps its variables. Leave --env-mode out, or begin a session of another name.`,
+      `Session ${name} was started with --env-mode ${saved.envMode} and keeps its variables. Omit --env-mode, or use another session name.`,
     );
   }
   const named = isHere ? { named: workingDir } : {};
   return manager.session(name, { workingDir, ...(saved ? { saved, ...named } : {}) });
 }
 
-/** Two at once run one after the other. */
-async function takeTurn(io: CliIo, file: SessionFile, name: string): Promise<void> {
+/** Waits until no other process uses the session. */
+async function lockSession(io: CliIo, file: SessionFile, name: string): Promise<void> {
   const self = { pid: process.pid, startTime: readStat(process.pid)?.startTime ?? "" };
   for (let waited = false; ; waited = true) {
     const other = file.take(self, ({ pid, startTime }) => isSameProcess(pid, startTime));
     if (!other) return;
-    if (!waited)
-      io.stderr.write(`nacre: waiting for another command in session ${name} (pid ${other.pid})\n`);
+    if (!waited) remark(io, `waiting for another command in session ${name} (pid ${other.pid})`);
     await sleep(SESSION_TURN_POLL_MS);
   }
 }
 
-function savedIn(file: SessionFile): Kept | undefined {
-  const saved = file.read() as Partial<Kept> | undefined;
+function savedIn(file: SessionFile): SavedNamedSession | undefined {
+  const saved = file.read() as Partial<SavedNamedSession> | undefined;
   const { cwd, nonce, state, prefix, envMode, meaning } = saved ?? {};
   if (typeof cwd !== "string" || typeof nonce !== "string" || typeof state !== "string") return undefined;
   return {
@@ -78,13 +80,14 @@ function savedIn(file: SessionFile): Kept | undefined {
   };
 }
 
-/** The command has run: what cannot be kept does not change how it ended. */
-function keep(io: CliIo, file: SessionFile, kept: Kept, name: string): void {
+/** Reports a failure instead of throwing: the command has already run, and its exit code must not change. */
+function save(io: CliIo, file: SessionFile, state: SavedNamedSession, name: string): void {
   try {
-    file.write(kept);
+    file.write(state);
   } catch (error) {
-    io.stderr.write(
-      `nacre: ${messageOf(error)} The next command of session ${name} finds it as it was before this one.\n`,
+    remark(
+      io,
+      `${messageOf(error)} The next command of session ${name} starts from the state before this one.`,
     );
   }
 }

@@ -1,6 +1,5 @@
-// The output of a shell as it was printed: each stream to its own, so that `nacre output ID --all > file` is what the
-// command wrote to stdout. A pattern lets only lines through that match it.
-
+// Prints the output of a shell byte for byte, each stream to its own: `nacre output ID --all > file` copies what the command
+// wrote to stdout. With a pattern, prints only matching lines.
 import { readRange } from "../../engine/cursor.ts";
 import type { OutputParts } from "../../execution/render.ts";
 import type { StreamName } from "../../shell/follow-output.ts";
@@ -16,7 +15,7 @@ import { write } from "../write.ts";
 export interface BytesPlan {
   readonly parts: OutputParts;
   readonly pattern: LinePattern | undefined;
-  /** Only stderr, and to stdout. */
+  /** Print only stderr, to stdout. */
   readonly stderr: boolean;
   readonly follow: boolean;
 }
@@ -42,16 +41,16 @@ async function* piecesOf(parts: OutputParts, streams: readonly StreamName[]) {
     const { path, from, to } = parts[stream];
     for (let at = from; at < to; at += READ_CHUNK_BYTES) {
       yield { stream, bytes: readRange(path, at, Math.min(to, at + READ_CHUNK_BYTES)) };
-      // Others, a signal among them, get their turn.
+      // Let the event loop turn, for example to handle a signal.
       await yieldTurn();
     }
   }
 }
 
-/** Whole lines for a pattern; without one everything. Either way the bytes are those that were printed. */
+/** Passes bytes through, or with a pattern only matching lines. */
 class Sink {
   readonly #pattern: LinePattern | undefined;
-  /** The beginning of a line, in pieces: put together once, when its end has come. */
+  /** The beginning of an unfinished line, in pieces. Concatenated once, at its end. */
   #pieces: Buffer[] = [];
   #length = 0;
 
@@ -60,14 +59,14 @@ class Sink {
   }
 
   take(bytes: Buffer): Buffer {
-    // A copy: the bytes are overwritten by the next read, and a stream may keep them for longer.
+    // Copy: the next read overwrites these bytes, while the stream may still hold them.
     const piece = Buffer.from(bytes);
     if (!this.#pattern) return piece;
     this.#keep(piece);
     if (!piece.includes(NEWLINE) && this.#length <= FILTER_LINE_MAX_CHARS) return NOTHING;
     const all = Buffer.concat(this.#pieces);
     const lines = all.lastIndexOf(NEWLINE) + 1;
-    // One that is too long is filtered in parts, and no character is cut for that.
+    // A line that is too long is filtered in parts, split between characters.
     const end = lines > 0 ? lines : all.length - incompleteTailBytes(all);
     this.#pieces = [];
     this.#length = 0;

@@ -1,5 +1,4 @@
-// Where the last lines of an output begin. Read from behind: the output may have gigabytes.
-
+// Finds where the last lines of an output start. Reads backwards, because the output can have gigabytes.
 import { readRange } from "../../engine/cursor.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import { FILTER_LINE_MAX_CHARS, READ_CHUNK_BYTES } from "../../support/limits.ts";
@@ -7,10 +6,10 @@ import { filterLines, type LinePattern } from "../../text/filter.ts";
 
 const NEWLINE = 0x0a;
 
-/** The place of the first byte of the last `lines` lines. */
+/** The offset of the first byte of the last `lines` lines. */
 export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
   if (lines === 0) return to;
-  // The end of the last line does not begin another one.
+  // The newline at the end of the last line does not start another line.
   let end = to - 1;
   let left = lines;
   while (end > from) {
@@ -28,11 +27,11 @@ export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
   return from;
 }
 
-/** The same, of the lines that match. */
+/** The same for matching lines. */
 export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pattern: LinePattern): number {
   if (lines === 0) return to;
   let left = lines;
-  // The end of a line whose beginning has not been read yet.
+  // The end of a line whose beginning is not read yet.
   let open = Buffer.alloc(0);
   for (let end = to; end > from; ) {
     const start = Math.max(from, end - READ_CHUNK_BYTES);
@@ -40,7 +39,7 @@ export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pat
     let lineEnd = bytes.length;
     while (lineEnd > 0) {
       const lineStart = lineEnd === 1 ? 0 : bytes.lastIndexOf(NEWLINE, lineEnd - 2) + 1;
-      // No line is read further back than a filter would read it on.
+      // Wait for more of the line only up to the length that a filter considers.
       if (lineStart === 0 && start > from && lineEnd <= FILTER_LINE_MAX_CHARS) break;
       const line = bytes.subarray(lineStart, lineEnd).toString();
       if (filterLines(line, pattern).kept > 0 && --left === 0) return start + lineStart;

@@ -1,6 +1,4 @@
-// `nacre ps`: the shells of this user that are on disk, whichever program has started them: those that run and
-// those that have ended a short while ago, or all.
-
+// `nacre ps`: lists the shells of this user, whichever program started them: those that run or ended recently, or all.
 import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { wallMs } from "../../support/clock.ts";
@@ -9,10 +7,10 @@ import { shownPath, wirePath } from "../../support/path-text.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
+import { type Colors, colorStatus, colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
+import { readOnlyManager } from "../find-shell.ts";
 import { Interruption } from "../interruption.ts";
-import { lookAtShells } from "../look.ts";
-import { type Paint, paintFor, paintStatus } from "../paint.ts";
 import { cutEnd, cutStart, oneLine } from "../printable.ts";
 import { type Column, table } from "../table.ts";
 import { write } from "../write.ts";
@@ -33,20 +31,20 @@ export async function listShells(io: CliIo, options: PsOptions): Promise<number>
   return EXIT.ok;
 }
 
-/** A new picture whenever something has changed, until Ctrl-C or until the reader has gone. */
+/** Prints the list again whenever it changes, until Ctrl-C or until the reader closes the pipe. */
 async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
   let wake = () => {};
-  let over = false;
+  let isInterrupted = false;
   using _interruption = new Interruption(() => {
-    over = true;
+    isInterrupted = true;
     wake();
   });
   const clear = io.columns === undefined || options.json ? "" : "\x1b[H\x1b[2J";
-  for (let last = ""; !over; ) {
+  for (let last = ""; !isInterrupted; ) {
     const { shells } = shellsToShow(options);
-    const picture = options.json ? jsonOf(shells) : tableOf(io, shells);
-    if (picture !== last && !(await write(io.stdout, clear + picture))) return EXIT.brokenPipe;
-    last = picture;
+    const list = options.json ? jsonOf(shells) : tableOf(io, shells);
+    if (list !== last && !(await write(io.stdout, clear + list))) return EXIT.brokenPipe;
+    last = list;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, PS_WATCH_MS);
       wake = () => {
@@ -59,11 +57,11 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
 }
 
 function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
-  const found = lookAtShells().findAll();
-  // That a session's bash ended is no news, and that it was killed would only frighten.
-  const isNew = ({ endedAgoMs, started }: ShellProcess) =>
+  const found = readOnlyManager().findAll();
+  // Hide the ended bash of a session: users did not start it, and its status `killed` would be misleading.
+  const isRecent = ({ endedAgoMs, started }: ShellProcess) =>
     endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && !started.meta.isSessionBash);
-  const shells = all ? found : found.filter(isNew);
+  const shells = all ? found : found.filter(isRecent);
   return { shells, hidden: found.length - shells.length };
 }
 
@@ -86,38 +84,38 @@ function wireOf(shell: ShellProcess) {
 }
 
 function tableOf(io: CliIo, shells: readonly ShellProcess[]): string {
-  const paint = paintFor(io);
-  return table(shells, columnsFor(paint), {
+  const colors = colorsFor(io);
+  return table(shells, columnsFor(colors), {
     maxColumns: io.columns,
-    paintTitle: (title) => paint.bold(title),
+    paintTitle: (title) => colors.bold(title),
   });
 }
 
-function columnsFor(paint: Paint): Column<ShellProcess>[] {
+function columnsFor(colors: Colors): Column<ShellProcess>[] {
   return [
     { title: "ID", cell: ({ id }) => id },
-    { title: "STATUS", cell: statusCell, paint: (text, { status }) => paintStatus(paint, status, text) },
+    { title: "STATUS", cell: statusCell, paint: (text, { status }) => colorStatus(colors, status, text) },
     {
       title: "AGE",
       cell: ({ createdAt }) => duration(Math.max(0, wallMs() - createdAt)),
       align: "right",
-      goesFirst: true,
+      isOptional: true,
     },
-    { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right", goesFirst: true },
-    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7, goesFirst: true },
+    { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right", isOptional: true },
+    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7, isOptional: true },
     {
       title: "CWD",
       cell: ({ workingDir }) => oneLine(tilde(shownPath(workingDir)), 1_000),
       shrinksTo: 10,
       shorten: cutStart,
-      goesFirst: true,
+      isOptional: true,
     },
-    // Never cut for a program that reads us, however long.
+    // Not cut without a terminal: a program may read this.
     { title: "COMMAND", cell: ({ command }) => oneLine(command, 1_000), shrinksTo: 8, shorten: cutEnd },
   ];
 }
 
-/** With the exit code where it says something new. */
+/** With the exit code of a failed command. */
 function statusCell({ status, exitCode }: ShellProcess): string {
   return status === "failed" && exitCode !== null ? `failed (${exitCode})` : status;
 }

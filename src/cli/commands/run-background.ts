@@ -4,19 +4,19 @@ import { startAlone, startInSession } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
 import { ToolResult } from "../../tool/result.ts";
+import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { admitRun } from "../permission.ts";
+import { printJson, remark, warnNotEnforced } from "../print.ts";
 import { oneLine } from "../printable.ts";
 import { namedSessionAsLeft } from "./named-session.ts";
-import { tellNotEnforced } from "./not-enforced.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number> {
   const { command, json } = plan;
   await using manager = new ShellManager(managerOptionsOf(plan));
   const shell = await start(io, manager, plan);
-  const words = [
+  const message = [
     `Started background shell: ${shell.id}`,
     `Command: ${json ? command : oneLine(command, 200)}`,
     `Read it with \`nacre output ${shell.id}\`, end it with \`nacre kill ${shell.id}\`.`,
@@ -24,18 +24,18 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   if (json) {
     const { containment } = manager;
     const metadata = { command, bash_id: shell.id, containment, sandbox: sandboxOf(shell.confinement) };
-    const result = ToolResult.ok(words, metadata, { notes: shell.startRemarks });
-    io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
+    const result = ToolResult.ok(message, metadata, { notes: shell.startRemarks });
+    printJson(io, result.toWire());
   } else {
     io.stdout.write(`${shell.id}\n`);
-    io.stderr.write(`${words}\n`);
-    for (const remark of shell.startRemarks) io.stderr.write(`nacre: ${remark}\n`);
-    tellNotEnforced(io, shell.confinement);
+    io.stderr.write(`${message}\n`);
+    for (const text of shell.startRemarks) remark(io, text);
+    warnNotEnforced(io, shell.confinement);
   }
   return EXIT.ok;
 }
 
-/** From where it was called, or from where a session is: with its directory, exports and functions. */
+/** Starts from the current directory, or from a session with its directory, exports and functions. */
 async function start(io: CliIo, manager: ShellManager, plan: RunPlan): Promise<ShellProcess> {
   const { timeoutMs, session: name } = plan;
   const options = { durable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };

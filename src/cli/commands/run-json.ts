@@ -1,27 +1,27 @@
-// `nacre run --json`: the result of the tool as one flat JSON object; the exit code is the command's.
-
+// `nacre run --json`: prints the tool's result as one flat JSON object and exits with the command's exit code.
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "../../support/limits.ts";
 import { checkWorkingDir } from "../../support/start-checks.ts";
 import type { ToolResult } from "../../tool/result.ts";
 import { createToolkit, type Toolkit } from "../../toolkit.ts";
+import { admissionOptionsOf, approverFor } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT, failureExitCode } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
-import { approverFor, judgingOf } from "../permission.ts";
+import { printJson } from "../print.ts";
 import { inNamedSession, namedSessionAsLeft } from "./named-session.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   const { workingDir, session, mode, timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
-  // In the words that the other forms have for it.
+  // The same error message as the other forms of `nacre run`.
   checkWorkingDir(workingDir, undefined);
-  // A toolkit knows by itself that the policy file is to be protected.
+  // The toolkit itself adds the policy file to the trusted files.
   const { trustedFiles: _, ...options } = managerOptionsOf(plan);
   await using kit = await createToolkit({
     ...options,
     workingDir,
-    ...judgingOf(plan),
-    // The modes have no sessions: there the word is only a time.
+    ...admissionOptionsOf(plan),
+    // The modes dialect has no sessions: with one, the mode only sets the timeout.
     dialect: mode === undefined || session !== undefined ? "shells" : "modes",
     defaultTimeoutMs: timeoutMs,
     maxTimeoutMs: Math.max(timeoutMs, MAX_TIMEOUT_MS),
@@ -30,20 +30,20 @@ export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   });
   const cancel = new AbortController();
   using interruption = new Interruption(() => cancel.abort());
-  const result = await called(io, kit, plan, cancel.signal);
-  io.stdout.write(`${JSON.stringify(result.toWire())}\n`);
+  const result = await callTool(io, kit, plan, cancel.signal);
+  printJson(io, result.toWire());
   return interruption.exitCode ?? exitCodeOf(result);
 }
 
-async function called(io: CliIo, kit: Toolkit, plan: RunPlan, signal: AbortSignal): Promise<ToolResult> {
+async function callTool(io: CliIo, kit: Toolkit, plan: RunPlan, signal: AbortSignal): Promise<ToolResult> {
   const { command, env, mode, dryRun, session: name, timeoutMs } = plan;
   const context = { env, dryRun, signal };
   if (name !== undefined) {
-    const place = { ...plan, name };
-    // The session of that name is the one that the call runs in.
+    const options = { ...plan, name };
+    // The call runs in the session of that name, which this opens.
     const call = () => kit.call("Bash", { command }, context);
-    if (!dryRun) return await inNamedSession(io, kit.manager, place, call);
-    namedSessionAsLeft(kit.manager, place);
+    if (!dryRun) return await inNamedSession(io, kit.manager, options, call);
+    namedSessionAsLeft(kit.manager, options);
     return await call();
   }
   return mode === undefined

@@ -1,21 +1,21 @@
-// What is left of the words of `nacre run` once they are understood.
+// The parsed command line of `nacre run`.
 import type { ConfineOptions } from "../../sandbox/sandbox.ts";
 import type { ShellManagerOptions } from "../../shell/manager-options.ts";
 import type { EnvMode, Mode, Policy } from "../option.ts";
 
 export interface RunPlan {
   readonly command: string;
-  /** The command as single words, where it was given so. */
+  /** The program and its arguments, if the command was not one line of bash. */
   readonly argv: readonly string[] | undefined;
   /** Absolute. */
   readonly workingDir: string;
-  /** The call names no directory: it is where the caller is. */
+  /** Whether the command line names no directory. */
   readonly isHere: boolean;
-  /** A name: goes on where the last command of that session left. */
+  /** The name of the session to continue. */
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
-  /** The call names it: it is not the default. */
+  /** Whether the command line names the environment mode. */
   readonly namesEnvMode: boolean;
   readonly policy: Policy;
   readonly policyFile: string | undefined;
@@ -29,7 +29,7 @@ export interface RunPlan {
   readonly confine: ConfineOptions;
 }
 
-/** One command is all there will be: nothing is kept ready for a second one. */
+/** Without a pool of slots, because the manager runs only one command. */
 export function managerOptionsOf({ envMode, confine, workingDir, policyFile }: RunPlan): ShellManagerOptions {
   return {
     poolSize: 0,

@@ -1,50 +1,42 @@
-// `nacre run`: one command, in one of three forms: streamed through, as a JSON result, or in the background.
+// `nacre run`: plans one command and runs it in the foreground, in a session, in the background, or for a JSON result.
 import { resolve } from "node:path";
 import { dryRunLine } from "../../execution/admission.ts";
-import {
-  MODE_BACKGROUND_TIMEOUT_MS,
-  MODE_DEFAULT_TIMEOUT_MS,
-  MODE_SLOW_TIMEOUT_MS,
-} from "../../support/limits.ts";
 import { checkWorkingDir } from "../../support/start-checks.ts";
+import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
+import { confineOptionsOf, type SandboxFlags } from "../definitions/define-sandbox.ts";
 import { EXIT } from "../exit-code.ts";
-import type { EnvMode, Mode, Policy } from "../option.ts";
-import { admitRun } from "../permission.ts";
-import { quoteWords } from "../quote.ts";
-import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
+import { MODE_TIMEOUTS_MS, type Mode } from "../option.ts";
+import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
-export interface RunFlags extends SandboxWords {
-  readonly words: readonly string[];
-  /** Whether the words are arguments, each one of its own, even if there is only one. */
+type CopiedFlags = "isHere" | "env" | "envMode" | "namesEnvMode" | "policy";
+type OptionalFlags = "json" | "background" | "durable" | "stdin" | "dryRun";
+
+/** The options as commander parses them. */
+export interface RunFlags
+  extends SandboxFlags,
+    Pick<RunPlan, CopiedFlags>,
+    Partial<Pick<RunPlan, OptionalFlags>> {
+  readonly args: readonly string[];
+  /** Whether `args` are a program and its arguments, even if there is only one. */
   readonly areArguments: boolean;
   readonly cwd: string;
-  readonly isHere: boolean;
   readonly session?: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly envMode: EnvMode;
-  readonly namesEnvMode: boolean;
-  readonly policy: Policy;
   readonly policyFile?: string;
   readonly timeout?: number;
   readonly mode?: Mode;
-  readonly json?: boolean;
-  readonly background?: boolean;
-  readonly durable?: boolean;
-  readonly stdin?: boolean;
-  readonly dryRun?: boolean;
 }
 
 export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
   const plan = planOf(io, options);
   const { json, background, session, dryRun } = plan;
-  // The tool of the modes starts its background itself, and tells of it in its own words.
+  // The bash tool of the modes dialect starts background shells itself and has its own message for them.
   if (json && (!background || dryRun || (plan.mode === "background" && session === undefined))) {
     const { runForJson } = await import("./run-json.ts");
     return await runForJson(io, plan);
   }
-  if (dryRun) return await sayWhatWouldRun(io, plan);
+  if (dryRun) return await printDryRun(io, plan);
   if (background) {
     const { runInBackground } = await import("./run-background.ts");
     return await runInBackground(io, plan);
@@ -53,12 +45,12 @@ export async function executeRun(io: CliIo, options: RunFlags): Promise<number> 
     const { runInNamedSession } = await import("./run-named-session.ts");
     return await runInNamedSession(io, plan, session);
   }
-  const { runThrough } = await import("./run-through.ts");
-  return await runThrough(io, plan);
+  const { runInForeground } = await import("./run-foreground.ts");
+  return await runInForeground(io, plan);
 }
 
-/** A session is taken as its last command left it; nothing waits for its turn, and nothing is kept. */
-async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
+/** Judges the command in the session's last saved state, without locking or saving the session. */
+async function printDryRun(io: CliIo, plan: RunPlan): Promise<number> {
   const { session: name, workingDir } = plan;
   checkWorkingDir(workingDir, undefined);
   const { ShellManager } = await import("../../shell-manager.ts");
@@ -70,21 +62,21 @@ async function sayWhatWouldRun(io: CliIo, plan: RunPlan): Promise<number> {
 }
 
 function planOf(io: CliIo, options: RunFlags): RunPlan {
-  const { words, areArguments, env, envMode, policy, policyFile, mode } = options;
-  const [only = ""] = words;
-  // One word is a line of bash. Several were separated by the caller's shell already: they stay what they are.
-  const argv = areArguments || words.length > 1 ? words : undefined;
+  const { args, areArguments, isHere, env, envMode, namesEnvMode, policy, mode } = options;
+  const [only = ""] = args;
+  // One argument is a line of bash. Several are a program and its arguments, already split by the caller's shell.
+  const argv = areArguments || args.length > 1 ? args : undefined;
   return {
-    command: argv ? quoteWords(argv) : only.toWellFormed(),
+    command: argv ? quoteArguments(argv) : only.toWellFormed(),
     argv,
     workingDir: resolve(io.cwd, options.cwd),
-    isHere: options.isHere,
+    isHere,
     session: options.session,
     env,
     envMode,
-    namesEnvMode: options.namesEnvMode,
+    namesEnvMode,
     policy,
-    policyFile,
+    policyFile: options.policyFile,
     timeoutMs: options.timeout ?? (mode && MODE_TIMEOUTS_MS[mode]),
     mode,
     json: options.json ?? false,
@@ -95,9 +87,3 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     confine: confineOptionsOf(options),
   };
 }
-
-const MODE_TIMEOUTS_MS: Readonly<Record<Mode, number>> = {
-  default: MODE_DEFAULT_TIMEOUT_MS,
-  slow: MODE_SLOW_TIMEOUT_MS,
-  background: MODE_BACKGROUND_TIMEOUT_MS,
-};

@@ -1,18 +1,18 @@
-// `nacre mcp`: serves the tools on stdin and stdout until the client goes, or over HTTP on this machine; until a signal
-// comes at the latest.
-// First, or it has no effect.
+// `nacre mcp`: serves the tools over stdio until the client disconnects, or over HTTP on this machine. A signal ends both.
+// This import must come first to have an effect.
 import "../../mcp/zod-without-jit.ts";
 import type { HttpAddress } from "../../mcp/http-address.ts";
 import type { McpOptions } from "../../mcp/mcp-options.ts";
 import { serveStdio } from "../../mcp/serve-stdio.ts";
 import type { CliIo } from "../cli-io.ts";
+import { confineOptionsOf, type SandboxFlags } from "../definitions/define-sandbox.ts";
 import { EXIT } from "../exit-code.ts";
-import type { DialectWord, OnTimeout, Policy } from "../option.ts";
+import { Interruption } from "../interruption.ts";
+import type { DialectName, OnTimeout, Policy } from "../option.ts";
 import { packageVersion } from "../package-version.ts";
-import { confineOptionsOf, type SandboxWords } from "../sandbox-words.ts";
 
-export interface ServeOptions extends SandboxWords {
-  readonly dialect: DialectWord;
+export interface ServeOptions extends SandboxFlags {
+  readonly dialect: DialectName;
   readonly policy: Policy;
   readonly policyFile?: string;
   readonly onTimeout?: OnTimeout;
@@ -24,13 +24,10 @@ export interface ServeOptions extends SandboxWords {
   readonly token?: boolean;
 }
 
-const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
-
 export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   const { http, token, ...rest } = options;
   const ending = new AbortController();
-  const end = () => ending.abort();
-  for (const signal of SIGNALS) process.on(signal, end);
+  using _interruption = new Interruption(() => ending.abort());
   const logLevel = process.env["NACRE_LOG"];
   const server: McpOptions = {
     ...rest,
@@ -44,8 +41,7 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
     else await serveStdio(server, { ...io, signal: ending.signal });
     return EXIT.ok;
   } finally {
-    for (const signal of SIGNALS) process.off(signal, end);
-    // Either would keep the process alive: an open stdin, and output (log lines on stderr, too) that nothing reads.
+    // An open stdin, and output that nothing reads, would keep the process alive.
     io.stdin.destroy();
     io.abandonOutput?.();
   }
@@ -60,15 +56,16 @@ async function serveOverHttp(
 ): Promise<void> {
   const { serveHttp } = await import("../../mcp/serve-http.ts");
   const { readTokens } = await import("../../mcp/http-guard.ts");
-  const given = process.env["NACRE_MCP_TOKEN"];
-  // It is this server's, and nothing that a command could have wanted.
+  const configured = process.env["NACRE_MCP_TOKEN"];
+  // Commands must not inherit the server's token.
   delete process.env["NACRE_MCP_TOKEN"];
-  const tokens = withToken ? readTokens(given) : [];
+  const tokens = withToken ? readTokens(configured) : [];
   const onListening = (url: string) => {
-    const say = (text: string) => stderr.write(`nacre mcp: ${text}\n`);
-    say(`listening on ${url}`);
-    if (!withToken) say("without a token: every user and program of this machine can run commands as you");
-    else if (given === undefined) say(`clients send the header Authorization: Bearer ${tokens.join("")}`);
+    const log = (text: string) => stderr.write(`nacre mcp: ${text}\n`);
+    log(`listening on ${url}`);
+    if (!withToken) log("without a token: every user and program of this machine can run commands as you");
+    else if (configured === undefined)
+      log(`clients send the header Authorization: Bearer ${tokens.join("")}`);
   };
   await serveHttp({ ...options, address, tokens }, { stderr, signal, onListening });
 }

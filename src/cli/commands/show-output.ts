@@ -1,5 +1,5 @@
-// `nacre output`: what a shell has printed. Reads the files and moves no reader's position. As a text it is what an
-// agent would read: cleaned, cut to size, stderr below; as bytes (--all, --raw, --follow) what was printed.
+// `nacre output`: prints the output of a shell from its files, without advancing any cursor. By default as an agent would
+// read it: cleaned, truncated, stderr below stdout. With --all, --raw or --follow byte for byte.
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
 import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
@@ -9,8 +9,9 @@ import type { ShellManager } from "../../shell-manager.ts";
 import type { LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { lookAtShells, shellById } from "../look.ts";
+import { readOnlyManager, shellById } from "../find-shell.ts";
 import { patternOf } from "../pattern-option.ts";
+import { printJson, remark } from "../print.ts";
 import { printBytes } from "./output-bytes.ts";
 import { lastLines, matchingTailOf, tailOf } from "./output-tail.ts";
 
@@ -27,16 +28,16 @@ export interface OutputOptions {
 
 export async function printOutput(io: CliIo, options: OutputOptions): Promise<number> {
   const { id, all, raw, follow, json = false, stderr = false, tail } = options;
-  const manager = lookAtShells();
+  const manager = readOnlyManager();
   const pattern = await patternOf(options.filter, "filter");
   const shell = shellById(manager, id);
   if (all || raw || follow) {
     const parts = partsOf(shell, tail, false, pattern);
     const code = await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
-    if (code === EXIT.ok) tellOddities(io, shell, follow ?? false);
+    if (code === EXIT.ok) reportIncomplete(io, shell, follow ?? false);
     return code;
   }
-  // Told before it is read: what is printed up to the end is on disk when the end is known.
+  // Read the status before the output: once a shell has ended, its whole output is on disk.
   const { status, exitCode, durationMs, isRunning } = shell;
   const { text, truncated, outputFile } = await textOf(shell, manager, options, pattern);
   if (json) {
@@ -51,23 +52,23 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
       ...(outputFile === undefined ? {} : { output_file: outputFile }),
       notes: shell.remarks,
     };
-    io.stdout.write(`${JSON.stringify(wire)}\n`);
+    printJson(io, wire);
     return EXIT.ok;
   }
   io.stdout.write(text);
   if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
-  io.stderr.write(`nacre: ${shell.id} is ${status}${truncated ? "; --all prints all of it" : ""}\n`);
+  remark(io, `${shell.id} is ${status}${truncated ? "; --all prints the whole output" : ""}`);
   return EXIT.ok;
 }
 
-/** What the bytes alone do not say: that some are missing, and that it did not come to its end by itself. */
-function tellOddities(io: CliIo, { id, remarks, outcome }: ShellProcess, follow: boolean): void {
-  for (const remark of remarks) io.stderr.write(`nacre: ${remark}\n`);
+/** Reports missing output, and after --follow an ending other than an exit. */
+function reportIncomplete(io: CliIo, { id, remarks, outcome }: ShellProcess, follow: boolean): void {
+  for (const text of remarks) remark(io, text);
   if (!follow || !outcome || outcome.kind === "exited") return;
-  io.stderr.write(`nacre: ${id} ${describeOutcome(outcome)}\n`);
+  remark(io, `${id} ${describeOutcome(outcome)}`);
 }
 
-interface Shown {
+interface RenderedOutput {
   readonly text: string;
   readonly truncated: boolean;
   readonly outputFile: string | undefined;
@@ -78,9 +79,9 @@ async function textOf(
   manager: ShellManager,
   { tail, stderr = false }: OutputOptions,
   pattern: LinePattern | undefined,
-): Promise<Shown> {
+): Promise<RenderedOutput> {
   const options = resolveExecutionOptions({ manager });
-  // With a pattern it is the last lines that match.
+  // With a pattern, --tail counts matching lines, so cut after filtering.
   const parts = partsOf(shell, pattern ? undefined : tail, stderr);
   if (!pattern || tail === undefined) return await render(parts, options, pattern);
   const out = await render({ ...parts, stderr: nothing(parts.stderr) }, options, pattern);
@@ -89,7 +90,7 @@ async function textOf(
   return { text, truncated: out.truncated || err.truncated, outputFile: out.outputFile ?? err.outputFile };
 }
 
-/** What there is now, or the last lines of it (that match). `stderr`: in place of stdout. */
+/** The current output, or its last (matching) lines. With `stderr`, only stderr, in place of stdout. */
 function partsOf(
   shell: ShellProcess,
   tail: number | undefined,

@@ -1,12 +1,12 @@
-// `nacre tools`: the tools as a provider wants them described. Starts nothing.
+// `nacre tools`: prints the tool schemas in a provider's format.
 import { registerExecutionTools, registerModesTool } from "../../execution/register.ts";
 import { ToolRegistry } from "../../tool/registry.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import type { DialectWord, Format } from "../option.ts";
+import type { DialectName, Format } from "../option.ts";
 
 export interface ToolsOptions {
-  readonly dialect: DialectWord;
+  readonly dialect: DialectName;
   readonly format: Format;
 }
 

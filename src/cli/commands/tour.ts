@@ -1,6 +1,4 @@
-// `nacre` alone: a few real commands in a few seconds, and what the reader sees. In a state directory of its own,
-// which goes with it.
-
+// `nacre tour`: runs a few real commands and explains their results. Uses a temporary state directory.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,15 +13,15 @@ import { TOUR_STEP_MAX_MS } from "../../support/limits.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { createContext } from "../../tool/context.ts";
 import type { CliIo } from "../cli-io.ts";
+import { type Colors, colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
 import { Interruption } from "../interruption.ts";
 import { startOwnCommand } from "../own-command.ts";
-import { type Paint, paintFor } from "../paint.ts";
 
 export async function tour(io: CliIo): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), "nacre-tour-"));
   const manager = new ShellManager({ stateRoot: join(dir, "state"), poolSize: 1 });
-  // A user who has seen enough gets the prompt back at once, and nothing stays.
+  // Ctrl-C ends the tour at once and leaves nothing running.
   using interruption = new Interruption(() => void manager.killAll({ by: "Ctrl-C" }));
   const guide = new Guide(io, manager, dir);
   const steps = [
@@ -48,51 +46,53 @@ class Guide {
   readonly #io: CliIo;
   readonly #manager: ShellManager;
   readonly #dir: string;
-  readonly #paint: Paint;
+  readonly #colors: Colors;
 
   constructor(io: CliIo, manager: ShellManager, dir: string) {
     this.#io = io;
     this.#manager = manager;
     this.#dir = dir;
-    this.#paint = paintFor(io);
+    this.#colors = colorsFor(io);
   }
 
   open(): void {
-    this.#say(`${this.#paint.bold("nacre")}: the shell that AI agents should have had`, "");
+    this.#print(`${this.#colors.bold("nacre")}: the shell that AI agents should have had`, "");
   }
 
   async output(): Promise<void> {
     const shell = await this.#run("echo hello; echo oops >&2; exit 3");
-    this.#say(...indented(shell.getAllOutput()), `  exit code ${shell.exitCode}`);
-    this.#explain("Output and exit code are on disk before anybody is told: a killed host loses neither.");
+    this.#print(...indented(shell.getAllOutput()), `  exit code ${shell.exitCode}`);
+    this.#explain(
+      "Output and exit code are on disk before they are reported: a killed host process loses neither.",
+    );
   }
 
   async leftovers(): Promise<void> {
     const shell = await this.#run("sleep 1000 & echo hi");
     const left = (await leftoversOf(shell)).map(({ command, pid }) => `${command} (pid ${pid})`);
-    this.#say(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
+    this.#print(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
     await shell.kill({ by: "the tour" });
-    this.#explain("Every call returns, and names what it leaves behind; that ends with the shell.");
+    this.#explain("Every call returns and lists the processes it left running; they end with the shell.");
   }
 
   async killing(): Promise<void> {
     const shell = await this.#start("setsid env -i /bin/sleep 1000 & echo ready; wait");
     await shell.waitFor({ pattern: /ready/ }, TOUR_STEP_MAX_MS);
     const { signalled, survivors } = await shell.kill({ by: "the tour" });
-    this.#say(
+    this.#print(
       ...signalled.map(({ command, pid }) => `  ended: ${command} (pid ${pid})`),
-      `  survivors: ${survivors.length === 0 ? "none, looked for" : survivors.map(({ command }) => command).join(", ")}`,
+      `  survivors: ${survivors.length === 0 ? "none" : survivors.map(({ command }) => command).join(", ")}`,
     );
-    this.#explain("Killing a shell ends everything it started, also what left its session and environment.");
+    this.#explain("A kill ends everything a shell started, even after setsid and env -i.");
   }
 
   async plenty(): Promise<void> {
     const shell = await this.#run("yes 'a line of output' | head -c 100M");
     const { stdout } = shell.outputFiles;
-    this.#say(
-      `  ${humanizeBytes(sizeOf(stdout))} in ${(shell.durationMs / 1000).toFixed(1)}s; this program has ${humanizeBytes(process.memoryUsage.rss())} of memory`,
+    this.#print(
+      `  ${humanizeBytes(sizeOf(stdout))} in ${(shell.durationMs / 1000).toFixed(1)}s; this program uses ${humanizeBytes(process.memoryUsage.rss())} of memory`,
     );
-    this.#explain("Output goes from the command to the disk; an agent is shown its beginning and its end.");
+    this.#explain("Output goes from the command directly to disk; an agent sees its beginning and its end.");
   }
 
   async policy(): Promise<void> {
@@ -103,19 +103,19 @@ class Guide {
       const wanted = { command, background: false, session: null };
       await admit(wanted, createContext({ workingDir: this.#dir }), options);
     } catch (error) {
-      this.#say(...indented(messageOf(error)));
+      this.#print(...indented(messageOf(error)));
     }
-    this.#explain("The policy reads a command before it runs, and says what it would have done.");
+    this.#explain("The policy reads a command before it runs, and explains a refusal.");
   }
 
   close(): void {
-    this.#say(
-      `${this.#paint.bold("Next:")}`,
-      "  nacre run 'make test'     your own command; -b for the background, then nacre ps, output, kill",
-      "  nacre init claude-code    give it to an agent; or codex, gemini, opencode, cursor, vscode",
-      "  nacre doctor              what works on this machine",
-      "  nacre --help              everything else",
-      "From a clone, write `npm start --` instead of `nacre`.",
+    this.#print(
+      `${this.#colors.bold("Next:")}`,
+      "  nacre run 'make test'     run your own command; -b for the background, then nacre ps, output, kill",
+      "  nacre init claude-code    configure an agent: claude-code, codex, gemini, opencode, cursor, vscode",
+      "  nacre doctor              check this machine",
+      "  nacre --help              list all commands",
+      "In a clone, write `npm start --` instead of `nacre`.",
     );
   }
 
@@ -132,14 +132,14 @@ class Guide {
   }
 
   #prompt(command: string): void {
-    this.#say(`${this.#paint.cyan("$")} ${this.#paint.bold(command)}`);
+    this.#print(`${this.#colors.cyan("$")} ${this.#colors.bold(command)}`);
   }
 
-  #explain(words: string): void {
-    this.#say(this.#paint.dim(`  ${words}`), "");
+  #explain(text: string): void {
+    this.#print(this.#colors.dim(`  ${text}`), "");
   }
 
-  #say(...lines: readonly string[]): void {
+  #print(...lines: readonly string[]): void {
     for (const line of lines) this.#io.stdout.write(`${line}\n`);
   }
 }

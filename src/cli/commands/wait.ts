@@ -1,9 +1,10 @@
-// `nacre wait`: until a shell ends, or prints a line. Ends nothing.
+// `nacre wait`: waits until a shell ends or prints a line.
 import { describeOutcome } from "../../shell/outcome.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
-import { lookAtShells, shellById } from "../look.ts";
+import { readOnlyManager, shellById } from "../find-shell.ts";
 import { patternOf } from "../pattern-option.ts";
+import { printJson, remark } from "../print.ts";
 
 export interface WaitOptions {
   readonly id: string;
@@ -14,27 +15,26 @@ export interface WaitOptions {
 
 export async function waitForShell(io: CliIo, options: WaitOptions): Promise<number> {
   const { id, timeout, json = false } = options;
-  const manager = lookAtShells();
+  const manager = readOnlyManager();
   const pattern = await patternOf(options.for, "--for");
   const shell = shellById(manager, id);
   const result = await shell.waitUntil(pattern ? { pattern } : { exit: true }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (json) {
     const { status, exitCode: exit_code, durationMs: duration_ms } = shell;
-    io.stdout.write(
-      `${JSON.stringify({ bash_id: shell.id, result: result.kind, ...(line === undefined ? {} : { line }), status, exit_code, duration_ms })}\n`,
-    );
+    const found = line === undefined ? {} : { line };
+    printJson(io, { bash_id: shell.id, result: result.kind, ...found, status, exit_code, duration_ms });
   } else if (line !== undefined) io.stdout.write(`${line}\n`);
-  const tell = (words: string) => json || io.stderr.write(`nacre: ${shell.id} ${words}\n`);
+  const report = (text: string) => json || remark(io, `${shell.id} ${text}`);
   switch (result.kind) {
     case "matched":
       return EXIT.ok;
     case "expired":
-      tell(`is still running after ${timeout}ms`);
+      report(`is still running after ${timeout}ms`);
       return EXIT.timedOut;
     case "ended":
-      tell(`${describeOutcome(result.outcome)}${pattern ? " before the line came" : ""}`);
-      // The line that was waited for did not come, even if the command succeeded.
+      report(`${describeOutcome(result.outcome)}${pattern ? " before the line appeared" : ""}`);
+      // Without the line, the wait failed, even if the command succeeded.
       return pattern ? EXIT.failed : (shell.exitCode ?? EXIT.failed);
   }
 }

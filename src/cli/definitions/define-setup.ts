@@ -1,39 +1,36 @@
-// The words of what helps a person to begin: tour, doctor, init, completion.
+// Defines tour, doctor, init and completion.
 import type { Command } from "commander";
 import { CLIENTS } from "../clients.ts";
 import type { DoctorOptions } from "../commands/doctor.ts";
 import type { InitOptions } from "../commands/init.ts";
 import { SHELLS, type ShellName } from "../completion-scripts.ts";
-import { createArgument } from "../option.ts";
+import { createArgument, examples } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 
-export function addSetupWords(program: Command, options: ProgramOptions): void {
-  addDoctor(program, options);
-  addInit(program, options);
-  addCompletion(program, options);
+export function defineSetup(program: Command, options: ProgramOptions): void {
+  defineDoctor(program, options);
+  defineInit(program, options);
+  defineCompletion(program, options);
   program
     .command("tour")
-    .description("show in a few seconds what this does, with real commands; `nacre` alone does the same")
-    .addHelpText("after", "\nExamples:\n  nacre tour")
+    .description("show what nacre does with a few real commands; the default without arguments")
+    .addHelpText("after", examples("tour"))
     .action(async () => {
       const { tour } = await import("../commands/tour.ts");
       options.done(await tour(options.io));
     });
 }
 
-function addDoctor(program: Command, { io, done }: ProgramOptions): void {
+function defineDoctor(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("doctor")
-    .description("say what works on this machine, what does not, and what to do about it")
+    .description("check this machine and say how to fix problems")
     .option("--json", "print it as one JSON object")
     .addHelpText(
       "after",
       `
-Exit codes: 0 if commands can run, also with limitations; 1 if something has to be repaired first.
-
-Examples:
-  nacre doctor
-  nacre doctor --json`,
+Exit codes: 0 if commands can run, even with limitations; 1 if a problem must be fixed first.
+${examples("doctor", "doctor --json")}`,
     )
     .action(async (options: DoctorOptions) => {
       const { examine } = await import("../commands/doctor.ts");
@@ -41,21 +38,17 @@ Examples:
     });
 }
 
-function addInit(program: Command, { io, done }: ProgramOptions): void {
+function defineInit(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("init")
-    .description("print what to configure in a client of MCP, or write it into its file")
+    .description("print the configuration for an MCP client, or write it to the client's file")
     .argument("<client>", `one of ${CLIENTS.map(({ name }) => name).join(", ")}`)
     .argument("[options...]", "options for nacre mcp, after --")
-    .option("--write", "merge it into the file; what was there is kept beside it as .bak")
-    .option("--user", "in the file of the user instead of the project in this directory")
+    .option("--write", "add it to the file; keeps a copy of the file as .bak")
+    .option("--user", "use the user's file instead of the project's")
     .addHelpText(
       "after",
-      `
-Examples:
-  nacre init claude-code
-  nacre init codex --write
-  nacre init cursor --write -- --policy cautious`,
+      examples("init claude-code", "init codex --write", "init cursor --write -- --policy cautious"),
     )
     .action(
       async (
@@ -71,19 +64,19 @@ Examples:
     );
 }
 
-/** A server that refuses its options would say so only in the log of a client. */
-function checkServerOptions(program: Command, given: readonly string[], init: Command): void {
+/** Checks the options now: a server that rejects them reports it only in the client's log. */
+function checkServerOptions(program: Command, options: readonly string[], init: Command): void {
   const mcp = program.commands.find((command) => command.name() === "mcp");
-  const { operands = [], unknown = [] } = mcp?.parseOptions([...given]) ?? {};
-  const [odd] = [...operands, ...unknown];
-  if (odd !== undefined)
-    init.error(`error: nacre mcp does not know '${odd}'. \`nacre mcp --help\` lists its options.`);
+  const { operands = [], unknown = [] } = mcp?.parseOptions([...options]) ?? {};
+  const [unexpected] = [...operands, ...unknown];
+  if (unexpected !== undefined)
+    init.error(`error: nacre mcp does not know '${unexpected}'. \`nacre mcp --help\` lists its options.`);
 }
 
-function addCompletion(program: Command, { io, done }: ProgramOptions): void {
+function defineCompletion(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("completion")
-    .description("print what makes a shell complete the words of nacre")
+    .description("print the completion script for a shell")
     .addArgument(createArgument("<shell>", "which shell", SHELLS))
     .addHelpText(
       "after",
@@ -100,7 +93,7 @@ Examples:
     });
   program
     .command("complete", { hidden: true })
-    .argument("[words...]", "what is on the command line behind `nacre`, after --")
+    .argument("[words...]", "the command line after `nacre`")
     .action(async (words: string[]) => {
       const { printCandidates } = await import("../commands/complete.ts");
       done(printCandidates(io, program, words));

@@ -1,10 +1,10 @@
-// The words of `nacre tools` and `nacre mcp`: what agents get.
+// Defines `nacre tools` and `nacre mcp`.
 import type { Command } from "commander";
 import type { ServeOptions } from "../commands/serve-mcp.ts";
 import type { ToolsOptions } from "../commands/tools.ts";
-
 import {
   dialectOption,
+  examples,
   formatOption,
   onTimeoutOption,
   policyFileOption,
@@ -12,21 +12,15 @@ import {
   readAddress,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
-import { addSandboxWords } from "../sandbox-words.ts";
+import { defineSandbox } from "./define-sandbox.ts";
 
-export function addToolsWords(program: Command, { io, done }: ProgramOptions): void {
+export function defineTools(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("tools")
-    .description("print the tools as a provider wants them described, as JSON")
+    .description("print the tool schemas in a provider's format")
     .addOption(dialectOption())
     .addOption(formatOption())
-    .addHelpText(
-      "after",
-      `
-Examples:
-  nacre tools --format anthropic
-  nacre tools --dialect modes --format openai`,
-    )
+    .addHelpText("after", examples("tools --format anthropic", "tools --dialect modes --format openai"))
     .action(async (options: ToolsOptions) => {
       const { printTools } = await import("../commands/tools.ts");
       done(printTools(io, options));
@@ -37,22 +31,19 @@ Examples:
     .addOption(dialectOption())
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
-    .option("--scope <name>", "share shells with every program that gives the same name")
-    .option("--session <name>", "what the session is called that commands run in")
+    .option("--scope <name>", "share shells with other programs of the same scope")
+    .option("--session <name>", "the name of the session that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
-    .option("--http <port>", "serve over HTTP on this machine; 0 for any port that is free", readAddress)
-    .option(
-      "--no-token",
-      "over HTTP, let in every program that can reach the port, of every user of this machine",
-    )
+    .option("--http <port>", "serve over HTTP on this machine; 0 for any free port", readAddress)
+    .option("--no-token", "over HTTP, accept every program and user of this machine")
     .addHelpText(
       "after",
       `
-A client starts this by itself: \`nacre init CLIENT\` prints what to configure. NACRE_LOG=debug logs to stderr.
+Clients start this command: \`nacre init CLIENT\` prints their configuration. NACRE_LOG=debug logs to stderr.
 
-Over HTTP clients need a token: one of those in NACRE_MCP_TOKEN (separated by spaces), or else a new one, which is
-printed on stderr. Clients with the same token share their shells.
+Over HTTP clients need a token: one from NACRE_MCP_TOKEN (separated by spaces), otherwise a new one that nacre prints
+to stderr. Clients with the same token share their shells.
 
 Examples:
   nacre mcp
@@ -64,5 +55,5 @@ Examples:
       const { serve } = await import("../commands/serve-mcp.ts");
       done(await serve(io, options));
     });
-  addSandboxWords(mcp);
+  defineSandbox(mcp);
 }

@@ -1,17 +1,16 @@
-// A look at the shells of this user, whichever program has started them.
+// Finds shells of this user, whichever program started them.
 import { readdirSync } from "node:fs";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { ShellManager } from "../shell-manager.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 
-/** Starts nothing; says clearly where the state directory cannot be read. */
-export function lookAtShells(): ShellManager {
+/** A manager that only reads. Throws if the state directory exists and cannot be read. */
+export function readOnlyManager(): ShellManager {
   const manager = new ShellManager({ poolSize: 0 });
   try {
     readdirSync(manager.root.shellsDir);
   } catch (cause) {
-    // No directory, no shells.
     if (systemCode(cause) !== "ENOENT") {
       throw new NacreError(
         "internal",
@@ -23,18 +22,18 @@ export function lookAtShells(): ShellManager {
   return manager;
 }
 
-/** A shell by what a person has typed of its id. */
+/** Finds a shell by the beginning of its id. */
 export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = manager.find(id);
   if (shell) return shell;
-  throw new NacreError("shell_not_found", `Shell not found: ${id}. ${whatThereIs(manager)}`);
+  throw new NacreError("shell_not_found", `Shell not found: ${id}. ${describeRunning(manager)}`);
 }
 
-function whatThereIs(manager: ShellManager): string {
+function describeRunning(manager: ShellManager): string {
   const running = manager.findAll().filter(({ isRunning }) => isRunning);
-  if (running.length === 0) return "None is running; `nacre ps --all` lists those that have ended.";
-  const ids = running.slice(-NAMED_COUNT).map(({ id }) => id);
-  return `Running: ${ids.join(", ")}${running.length > NAMED_COUNT ? ", …" : ""}. \`nacre ps\` lists them all.`;
+  if (running.length === 0) return "No shell is running; `nacre ps --all` lists ended shells.";
+  const ids = running.slice(-LISTED_COUNT).map(({ id }) => id);
+  return `Running: ${ids.join(", ")}${running.length > LISTED_COUNT ? ", …" : ""}. \`nacre ps\` lists them all.`;
 }
 
-const NAMED_COUNT = 5;
+const LISTED_COUNT = 5;

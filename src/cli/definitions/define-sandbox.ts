@@ -1,15 +1,15 @@
-// The words that confine commands, the same for every command that runs some.
+// Defines the sandbox and limit options, for every CLI command that runs commands.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   NETWORK_ACCESS,
   type NetworkAccess,
   SANDBOX_PROFILES,
   type SandboxProfile,
-} from "../engine/confinement.ts";
-import type { ConfineOptions } from "../sandbox/sandbox.ts";
+} from "../../engine/confinement.ts";
+import type { ConfineOptions } from "../../sandbox/sandbox.ts";
 
-/** As commander gives them. */
-export interface SandboxWords {
+/** The options as commander parses them. */
+export interface SandboxFlags {
   readonly sandbox?: SandboxProfile;
   readonly network?: NetworkAccess;
   readonly writable?: readonly string[];
@@ -23,34 +23,33 @@ export interface SandboxWords {
   readonly maxFileSize?: number;
 }
 
-export function addSandboxWords(command: Command): Command {
+export function defineSandbox(command: Command): Command {
   return command
     .optionsGroup("Sandbox and limits:")
     .addOption(
-      new Option(
-        "--sandbox <profile>",
-        "what commands may touch: everything, nothing for writing, or the workspace",
-      )
+      new Option("--sandbox <profile>", "what commands can write: everything, nothing, or the workspace")
         .choices(SANDBOX_PROFILES)
         .default("off"),
     )
     .addOption(
-      new Option("--network <access>", "of sandboxed commands (default: none)").choices(NETWORK_ACCESS),
+      new Option("--network <access>", "network of sandboxed commands (default: none)").choices(
+        NETWORK_ACCESS,
+      ),
     )
-    .option("--writable <path>", "sandbox: one more path to write to; may be given again", collect)
-    .option("--hide <path>", "sandbox: one more path no command can look into; may be given again", collect)
+    .option("--writable <path>", "sandbox: another writable path; repeatable", collect)
+    .option("--hide <path>", "sandbox: another path that commands cannot read; repeatable", collect)
     .option("--git-config", "sandbox: let commands write .git/config")
     .option("--debuggers", "sandbox: let commands trace each other (gdb, strace)")
-    .option("--allow-unsandboxed", "run without the sandbox where it cannot be enforced")
+    .option("--allow-unsandboxed", "run without the sandbox if it is unavailable")
     .option("--max-processes <count>", "processes of one shell at a time", readPositive)
     .option("--max-memory <size>", "memory of one shell: 512M, 2G", readSize)
-    .option("--cpu-seconds <count>", "processor time of each process", readPositive)
-    .option("--max-file-size <size>", "of each file that is written: 100M, 2G", readSize);
+    .option("--cpu-seconds <count>", "CPU time of each process", readPositive)
+    .option("--max-file-size <size>", "size of each written file: 100M, 2G", readSize);
 }
 
-export function confineOptionsOf(words: SandboxWords): ConfineOptions {
-  const { sandbox, network, writable, hide, gitConfig, debuggers, allowUnsandboxed } = words;
-  const { maxProcesses, maxMemory: maxMemoryBytes, cpuSeconds, maxFileSize: maxFileBytes } = words;
+export function confineOptionsOf(flags: SandboxFlags): ConfineOptions {
+  const { sandbox, network, writable, hide, gitConfig, debuggers, allowUnsandboxed } = flags;
+  const { maxProcesses, maxMemory: maxMemoryBytes, cpuSeconds, maxFileSize: maxFileBytes } = flags;
   const all = {
     ...{ sandbox, network, writable, hide, gitConfig, debuggers, allowUnsandboxed },
     ...{ maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes },

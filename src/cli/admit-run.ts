@@ -1,5 +1,5 @@
-// How the words of `nacre run` reach admission, the same for all of its forms: the policy, the sandbox around the command,
-// and a person who can be asked if a terminal is there.
+// Admits the command of `nacre run`, in all its forms: with its policy and sandbox options, and with a person at the
+// terminal who can approve.
 import { type Admitted, admit, type SessionTarget } from "../execution/admission.ts";
 import { type ExecutionOptions, resolveExecutionOptions } from "../execution/execution-options.ts";
 import type { Session } from "../session/session.ts";
@@ -9,7 +9,7 @@ import { askPerson } from "./ask-person.ts";
 import type { CliIo } from "./cli-io.ts";
 import type { RunPlan } from "./commands/run-plan.ts";
 
-/** Throws why the command may not run, if it may not. Without a session: for a bash of its own. */
+/** Throws a refusal if the command may not run. */
 export async function admitRun(
   io: CliIo,
   plan: RunPlan,
@@ -18,12 +18,12 @@ export async function admitRun(
 ): Promise<Admitted> {
   const { command, background, workingDir, env } = plan;
   const context = createContext({ workingDir, env, ...approverFor(io) });
-  const options = resolveExecutionOptions({ ...judgingOf(plan), manager });
-  return await admit({ command, background, session: targetOf(session, plan) }, context, options);
+  const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
+  return await admit({ command, background, session: sessionTarget(session, plan) }, context, options);
 }
 
-/** What decides about a command that comes from the command line. */
-export function judgingOf({
+/** The policy and sandbox options of a command from the command line. */
+export function admissionOptionsOf({
   policy,
   policyFile,
   confine,
@@ -31,12 +31,12 @@ export function judgingOf({
   return { policy, door: "cli", ...confine, ...(policyFile === undefined ? {} : { policyFile }) };
 }
 
-/** Only where a person can answer. */
+/** An approver if a person can answer. */
 export function approverFor(io: CliIo): Pick<ExecutionContext, "approve"> {
   return io.interactive ? { approve: (request) => askPerson(io, request) } : {};
 }
 
-function targetOf(session: Session | undefined, { workingDir }: RunPlan): SessionTarget | null {
+function sessionTarget(session: Session | undefined, { workingDir }: RunPlan): SessionTarget | null {
   if (!session) return null;
   return { id: session.id, named: workingDir, find: () => session, open: () => session };
 }

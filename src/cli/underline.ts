@@ -1,4 +1,4 @@
-// One line of a text with a part of it underlined.
+// Shows the line of a command that a finding is about, with the part underlined.
 import { cutEnd, printable, widthOf } from "./printable.ts";
 
 export interface UnderlineOptions {
@@ -8,8 +8,8 @@ export interface UnderlineOptions {
 
 const INDENT = "  ";
 
-/** The line in which the part begins, and below it a mark under as much of the part as stands in that line. */
-export function underlined(
+/** The line in which the span starts, and a line with marks below the span. A span is marked up to the end of its first line. */
+export function underline(
   text: string,
   span: { readonly start: number; readonly end: number },
   { maxColumns = 100, paint = (mark) => mark }: UnderlineOptions = {},
@@ -18,21 +18,21 @@ export function underlined(
   const newline = text.indexOf("\n", span.start);
   const to = newline === -1 ? text.length : newline;
   const shown = (start: number, end: number) => printable(text.slice(start, end)).replaceAll("\t", " ");
-  const room = Math.max(20, maxColumns - INDENT.length);
-  // Of a long line the part itself, with a little of what comes before it.
-  const context = Math.min(CONTEXT_COLUMNS, Math.floor(room / 2));
+  const width = Math.max(20, maxColumns - INDENT.length);
+  // Of a long line, show the span with a little context before it.
+  const context = Math.min(CONTEXT_COLUMNS, Math.floor(width / 2));
   const start =
-    widthOf(shown(from, to)) <= room ? from : span.start - endOf(text.slice(from, span.start), context);
+    widthOf(shown(from, to)) <= width ? from : span.start - endOf(text.slice(from, span.start), context);
   const before = (start > from ? "…" : "") + shown(start, span.start);
   const part = shown(span.start, Math.max(span.start, Math.min(span.end, to)));
-  const line = cutEnd(before + part + shown(Math.min(span.end, to), to), room);
-  const marks = "^".repeat(Math.max(1, Math.min(widthOf(part), room - widthOf(before))));
+  const line = cutEnd(before + part + shown(Math.min(span.end, to), to), width);
+  const marks = "^".repeat(Math.max(1, Math.min(widthOf(part), width - widthOf(before))));
   return `${INDENT}${line}\n${INDENT}${" ".repeat(widthOf(before))}${paint(marks)}\n`;
 }
 
 const CONTEXT_COLUMNS = 20;
 
-/** How much of the end of a text fits into so many columns. */
+/** The length of the longest end of the text that fits into `maxColumns`. */
 function endOf(text: string, maxColumns: number): number {
   let kept = "";
   for (const char of [...text].reverse()) {
