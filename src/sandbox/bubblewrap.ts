@@ -1,10 +1,11 @@
-// The driver over bubblewrap: namespaces of its own for everything, no capability, and a filter on system calls.
-// As root it is no sandbox without --unshare-user and --cap-drop: a remount would undo every read-only bind.
+// The bubblewrap driver: separate namespaces, no capabilities, and a system call filter. For root, --unshare-user and
+// --cap-drop are essential: without them a remount would undo every read-only bind.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runOnce } from "../engine/run-once.ts";
 import { SHELL_NAMES } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";
@@ -12,12 +13,13 @@ import { isFull } from "../support/system-error.ts";
 import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 import { explainFailure, explainMissing } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
+import { realPath } from "./real-path.ts";
 import type { SandboxSpec } from "./sandbox-options.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { guardTrusted } from "./trusted-base.ts";
 import { isSeen, viewOf } from "./view.ts";
 
-/** Not the standard ones, and none that bash uses for itself. */
+/** Descriptors for bwrap: not the standard ones, and none that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
 export class Bubblewrap implements SandboxDriver {
@@ -25,7 +27,7 @@ export class Bubblewrap implements SandboxDriver {
   readonly #dir: string;
   readonly #filters = new Map<boolean, string | undefined>();
 
-  /** The directory is ours, and no sandbox sees it. */
+  /** `dir` belongs to nacre and is hidden in every sandbox. */
   constructor(dir: string) {
     this.#dir = dir;
   }
@@ -38,32 +40,31 @@ export class Bubblewrap implements SandboxDriver {
     const guarded = guardTrusted(spec.trusted, spec.writable);
     if (!guarded.ok) return guarded;
     try {
-      return await this.#tryOut(spec, isPlaceholder);
+      return await this.#runProbe(spec, isPlaceholder);
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       throw new NacreError(
         "spawn_failed",
-        `The sandbox cannot be prepared: no space is left for ${this.#dir}. Free some, or set NACRE_HOME to another disk.`,
+        `The sandbox cannot be prepared: no space is left for ${this.#dir}. Free some space, or set NACRE_HOME to another disk.`,
         { cause },
       );
     }
   }
 
-  async #tryOut(spec: SandboxSpec, isPlaceholder: WrapPlan["isPlaceholder"]): Promise<ProbeResult> {
+  async #runProbe(spec: SandboxSpec, isPlaceholder: WrapPlan["isPlaceholder"]): Promise<ProbeResult> {
     makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
-      // Everything but placeholders: a question must not put things on the disk.
-      const shown = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
+      // Without placeholders, because a probe must not create files outside its own directory.
+      const visibleState = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
       const plan = {
         argv: ["/bin/sh", "-c", ":"],
         workingDir: spec.workspace,
-        shown,
+        visibleState,
         repositories: [],
-        // Those of other shells may be gone in a moment.
         isPlaceholder,
       };
-      // Another shell's may be there now and gone in a moment.
+      // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them.
       const { argv, descriptors } = this.#wrap({ ...spec, policyFolders: [] }, plan, {
         withPlaceholders: false,
       });
@@ -96,7 +97,7 @@ export class Bubblewrap implements SandboxDriver {
         `The working directory ${shownPath(plan.workingDir)} is hidden in the sandbox. Work in ${shownPath(spec.workspace)}, or make it writable.`,
       );
     }
-    const view = viewOf(spec, plan);
+    const view = viewOf(spec, { ...plan, emptyDir: this.#emptyDir(spec) });
     const filter = this.#filterFile(spec.debuggers);
     const missing = new Set(withPlaceholders ? [] : view.placeholders.map(({ path }) => path));
     const args = [
@@ -119,7 +120,7 @@ export class Bubblewrap implements SandboxDriver {
       ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
       { fd: FD.status, mode: "write", file: SHELL_NAMES.sandboxStatus },
     ];
-    const noFilter = `the filter on system calls: there is none for ${process.arch}, so unix sockets can be reached`;
+    const noFilter = `the system call filter: there is none for ${process.arch}, so unix sockets can be reached`;
     return {
       argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
       descriptors,
@@ -134,10 +135,19 @@ export class Bubblewrap implements SandboxDriver {
     };
   }
 
-  /** Written once, and looked at again before each use: a process that could change it could open the sandbox. */
   #filterFile(debuggers: boolean): string | undefined {
     if (!this.#filters.has(debuggers)) this.#filters.set(debuggers, this.#writeFilter(debuggers));
     return this.#filters.get(debuggers);
+  }
+
+  /** An empty directory without permissions, for the masks over state roots of other hosts. */
+  #emptyDir({ transientRoots }: SandboxSpec): string {
+    const path = join(realPath(this.#dir), "empty");
+    if (transientRoots.length > 0) {
+      makeDirs(path);
+      chmodSync(path, 0o000);
+    }
+    return path;
   }
 
   #writeFilter(debuggers: boolean): string | undefined {
@@ -145,7 +155,7 @@ export class Bubblewrap implements SandboxDriver {
     if (!program) return undefined;
     const name = `seccomp-${createHash("sha256").update(program).digest("hex").slice(0, 16)}`;
     const path = join(this.#dir, name);
-    if (readQuietly(path)?.equals(program)) return path;
+    if (attempt(() => readFileSync(path))?.equals(program)) return path;
     makeDirs(this.#dir);
     const temporary = `${path}.${process.pid}`;
     try {
@@ -164,41 +174,35 @@ const NAMESPACES = [
   ...["--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"],
 ];
 
-/** Elsewhere it would be read-only, or not there. */
+/** Points temporary directory variables to the sandbox's own /tmp: other directories are read-only or hidden. */
 function temporaryDirArgs(): string[] {
   return ["TMPDIR", "TMP", "TEMP"]
     .filter((name) => process.env[name] !== undefined)
     .flatMap((name) => ["--setenv", name, "/tmp"]);
 }
 
-/** The arguments without mounts on places that do not exist. */
+/** Removes the mounts on paths that do not exist. */
 function without(args: readonly string[], missing: ReadonlySet<string>): string[] {
   if (missing.size === 0) return [...args];
   const kept: string[] = [];
   for (let at = 0; at < args.length; ) {
     const length = LENGTHS[args[at] ?? ""] ?? 1;
-    const words = args.slice(at, at + length);
-    if (!missing.has(words[length - 1] ?? "")) kept.push(...words);
+    const option = args.slice(at, at + length);
+    if (!missing.has(option[length - 1] ?? "")) kept.push(...option);
     else if (kept.at(-2) === "--perms") kept.splice(-2);
     at += length;
   }
   return kept;
 }
 
+/** The number of arguments of each option, including its name. */
 const LENGTHS: Readonly<Record<string, number>> = {
   "--bind": 3,
   "--ro-bind": 3,
+  "--ro-bind-try": 3,
   "--tmpfs": 2,
   "--perms": 2,
   "--remount-ro": 2,
   "--dev": 2,
   "--proc": 2,
 };
-
-function readQuietly(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,11 +1,12 @@
-// Control groups: where a group for one shell can be made, by version 2 of the interface or by version 1. Nothing is
-// mounted, and nothing above our own group is changed but what has been handed to us.
+// Control groups for shells, with cgroup v2 or v1. Mounts nothing, and changes nothing above the group of this process
+// except what is delegated to it.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { attempt } from "../support/attempt.ts";
 
 export type Controller = "pids" | "memory";
 
-/** A directory that groups can be made in, and how limits are spelled there. */
+/** A directory in which nacre can create groups. */
 export interface GroupParent {
   readonly version: 1 | 2;
   readonly dir: string;
@@ -14,16 +15,19 @@ export interface GroupParent {
 
 const PREFIX = "nacre-";
 
-/** The files of a limit: the first is needed, others are set where they exist. */
+/** The files of a limit: the first is required, the others are set if they exist. */
 const LIMIT_FILES: Readonly<Record<1 | 2, Readonly<Record<Controller, readonly string[]>>>> = {
   1: { pids: ["pids.max"], memory: ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"] },
   2: { pids: ["pids.max"], memory: ["memory.max"] },
 };
 
-/** For each controller the first place that works: version 2, else 1. Tried out, not guessed. */
-export function findGroupParents(wanted: readonly Controller[], places = ownGroups()): GroupParent[] {
+/** For each controller the first parent that works, v2 before v1. Creates a group to test each. */
+export function findGroupParents(
+  wanted: readonly Controller[],
+  candidates = candidateParents(),
+): GroupParent[] {
   const found: GroupParent[] = [];
-  for (const { version, dir, controllers } of places) {
+  for (const { version, dir, controllers } of candidates) {
     const missing = wanted.filter(
       (controller) => !found.some((parent) => parent.controllers.includes(controller)),
     );
@@ -35,7 +39,7 @@ export function findGroupParents(wanted: readonly Controller[], places = ownGrou
   return found;
 }
 
-/** Makes a group and sets its limits; returns its directory. */
+/** Creates a group, sets its limits and returns its directory. */
 export function makeGroup(
   { version, dir, controllers }: GroupParent,
   name: string,
@@ -50,13 +54,13 @@ export function makeGroup(
     rmdirSync(group);
     throw error;
   }
-  // Memory that is merely moved to the swap counts, too.
+  // Without this, a command could exceed the limit by swapping.
   if (version === 2 && controllers.includes("memory"))
-    quietly(() => overwrite(join(group, "memory.swap.max"), "0"));
+    attempt(() => overwrite(join(group, "memory.swap.max"), "0"));
   return group;
 }
 
-/** How many processes of this group the kernel has killed for want of memory. */
+/** The number of processes of this group that the kernel killed because memory ran out. */
 export function oomKills(group: string): number {
   for (const file of ["memory.events", "memory.oom_control"]) {
     const count = /^oom_kill (\d+)$/m.exec(read(join(group, file)))?.[1];
@@ -66,48 +70,45 @@ export function oomKills(group: string): number {
 }
 
 export function removeGroup(group: string): void {
-  quietly(() => rmdirSync(group));
+  attempt(() => rmdirSync(group));
 }
 
-/** Groups without processes. The kernel refuses to remove the others. */
+/** Removes groups without processes. The kernel refuses to remove the others. */
 export function removeEmptyGroups(parents: readonly GroupParent[]): void {
   for (const { dir } of parents) {
-    for (const name of namesIn(dir)) if (name.startsWith(PREFIX)) removeGroup(join(dir, name));
+    for (const name of attempt(() => readdirSync(dir)) ?? [])
+      if (name.startsWith(PREFIX)) removeGroup(join(dir, name));
   }
 }
 
 function works(parent: GroupParent): boolean {
-  try {
-    const [controller] = parent.controllers;
-    const group = makeGroup(parent, `probe-${process.pid}-${controller}`, { pids: 1000, memory: 2 ** 40 });
-    removeGroup(group);
-    return true;
-  } catch {
-    return false;
-  }
+  const name = `probe-${process.pid}-${parent.controllers[0]}`;
+  const group = attempt(() => makeGroup(parent, name, { pids: 1000, memory: 2 ** 40 }));
+  if (group !== undefined) removeGroup(group);
+  return group !== undefined;
 }
 
 function setLimit(group: string, version: 1 | 2, controller: Controller, limit: number | undefined): void {
   if (limit === undefined) return;
   const [needed = "", ...more] = LIMIT_FILES[version][controller];
   overwrite(join(group, needed), String(limit));
-  for (const file of more) quietly(() => overwrite(join(group, file), String(limit)));
+  for (const file of more) attempt(() => overwrite(join(group, file), String(limit)));
 }
 
-/** Allowed where no process is in the parent itself, or it is the root. */
+/** The kernel allows this only if the parent is the root group or contains no process itself. */
 function enable(dir: string, controllers: readonly Controller[]): void {
   const enabled = read(join(dir, "cgroup.subtree_control")).split(/\s+/);
   for (const controller of controllers) {
     if (enabled.includes(controller)) continue;
-    quietly(() => overwrite(join(dir, "cgroup.subtree_control"), `+${controller}`));
+    attempt(() => overwrite(join(dir, "cgroup.subtree_control"), `+${controller}`));
   }
 }
 
-/** Our own groups, and the one above in version 2: processes cannot be in a group that has groups with limits. */
-function ownGroups(): GroupParent[] {
+/** The groups of this process. With v2 also the parent group: a v2 group with limited subgroups cannot contain processes. */
+function candidateParents(): GroupParent[] {
   const mounts = cgroupMounts();
   const lines = read("/proc/self/cgroup").trim().split("\n");
-  const places: GroupParent[] = [];
+  const parents: GroupParent[] = [];
   for (const line of lines) {
     const [, names = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
     const controllers = names.split(",");
@@ -116,13 +117,13 @@ function ownGroups(): GroupParent[] {
     );
     if (!mount) continue;
     const dir = join(mount.path, path);
-    if (names !== "") places.push({ version: 1, dir, controllers: controllers.filter(isController) });
+    if (names !== "") parents.push({ version: 1, dir, controllers: controllers.filter(isController) });
     else {
-      places.unshift({ version: 2, dir, controllers: [] });
-      if (path !== "/") places.splice(1, 0, { version: 2, dir: dirname(dir), controllers: [] });
+      parents.unshift({ version: 2, dir, controllers: [] });
+      if (path !== "/") parents.splice(1, 0, { version: 2, dir: dirname(dir), controllers: [] });
     }
   }
-  return places.filter(({ dir }) => basename(dir) !== "..");
+  return parents.filter(({ dir }) => basename(dir) !== "..");
 }
 
 function isController(name: string): name is Controller {
@@ -131,7 +132,7 @@ function isController(name: string): name is Controller {
 
 interface CgroupMount {
   readonly path: string;
-  /** With the type among them. */
+  /** The mount options and the file system type. */
   readonly options: readonly string[];
 }
 
@@ -148,31 +149,11 @@ function cgroupMounts(): CgroupMount[] {
     });
 }
 
-/** Only what is there already: these files are the kernel's to make. */
+/** Does not create files: in a cgroup file system only the kernel does. */
 function overwrite(path: string, text: string): void {
   writeFileSync(path, text, { flag: "r+" });
 }
 
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
 function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function quietly(act: () => void): void {
-  try {
-    act();
-  } catch {
-    // Not ours to change, or gone.
-  }
+  return attempt(() => readFileSync(path, "utf8")) ?? "";
 }

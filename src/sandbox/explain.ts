@@ -1,6 +1,6 @@
-// Why a sandbox cannot be had here, and what to do about it: from what the system says of itself, and what
-// bubblewrap said.
+// Explains why the sandbox does not work on this machine and how to fix it, from system settings and bwrap's error message.
 import { existsSync, readFileSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
 
 export interface SandboxRefusal {
   readonly ok: false;
@@ -8,75 +8,81 @@ export interface SandboxRefusal {
   readonly fix: string;
 }
 
-/** What the system tells. */
+/** Properties of the system that decide about namespaces. */
 export interface SystemFacts {
   readonly platform: string;
   readonly kernel: string;
   readonly isRoot: boolean;
   readonly isContainer: boolean;
-  /** Contents of files below /proc/sys, where they exist. */
+  /** Contents of files below /proc/sys; undefined if they do not exist. */
   readonly apparmorRestricts: string | undefined;
   readonly userNamespacesAllowed: string | undefined;
   readonly userNamespacesMax: string | undefined;
 }
 
 const IN_DOCKER =
-  "In Docker, start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined (or give it --privileged), or run with the sandbox off: the container confines already.";
+  "In Docker, start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined (or give it --privileged), or turn the sandbox off and rely on the container.";
 
 export function explainMissing(facts: SystemFacts = systemFacts()): SandboxRefusal {
   if (facts.platform !== "linux") {
-    return no(
-      "bubblewrap, which the sandbox needs, exists for Linux only",
+    return refusal(
+      "the sandbox needs bubblewrap, which exists only for Linux",
       "Use Linux or WSL 2, or set the sandbox to off.",
     );
   }
-  return no(
-    "bubblewrap (bwrap) is not installed, or only inside a directory that commands can write to",
+  return refusal(
+    "bubblewrap (bwrap) is not installed, or only in a directory that commands can write",
     "Install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).",
   );
 }
 
-/** bwrap ended with this code and these words. */
+/** `message` is what bwrap printed to stderr. */
 export function explainFailure(
   code: number | null,
-  words: string,
+  message: string,
   facts: SystemFacts = systemFacts(),
 ): SandboxRefusal {
-  const said = words === "" ? `bwrap ended with code ${code}` : words;
-  if (/Unknown option/i.test(words)) {
-    return no(`bubblewrap is too old (${said})`, "Install bubblewrap 0.8.0 or later.");
+  const error = message === "" ? `bwrap ended with code ${code}` : message;
+  if (/Unknown option/i.test(message)) {
+    return refusal(`bubblewrap is too old (${error})`, "Install bubblewrap 0.8.0 or later.");
   }
   if (/microsoft/i.test(facts.kernel) && !/WSL2|microsoft-standard/i.test(facts.kernel)) {
-    return no(`WSL 1 has no namespaces (${said})`, "Convert the distribution: wsl --set-version <name> 2.");
+    return refusal(
+      `WSL 1 has no namespaces (${error})`,
+      "Convert the distribution: wsl --set-version <name> 2.",
+    );
   }
   if (facts.isContainer) {
-    return no(`this container does not allow what a sandbox needs (${said})`, IN_DOCKER);
+    return refusal(
+      `this container does not allow the namespaces and mounts of a sandbox (${error})`,
+      IN_DOCKER,
+    );
   }
   if (facts.apparmorRestricts === "1" && !facts.isRoot) {
-    return no(
-      `AppArmor keeps ordinary users from making namespaces, as on Ubuntu 23.10 and later (${said})`,
-      "Allow it for bwrap with an AppArmor profile (Ubuntu: apt-get install apparmor-profiles, then link bwrap-userns-restrict into /etc/apparmor.d and reload), or for all: sysctl kernel.apparmor_restrict_unprivileged_userns=0.",
+    return refusal(
+      `AppArmor does not let ordinary users create namespaces, as on Ubuntu 23.10 and later (${error})`,
+      "Allow it for bwrap with an AppArmor profile (Ubuntu: apt-get install apparmor-profiles, then link bwrap-userns-restrict into /etc/apparmor.d and reload), or for all programs: sysctl kernel.apparmor_restrict_unprivileged_userns=0.",
     );
   }
   if (facts.userNamespacesAllowed === "0" && !facts.isRoot) {
-    return no(
-      `ordinary users may not make user namespaces (${said})`,
+    return refusal(
+      `ordinary users may not create user namespaces (${error})`,
       "Allow it: sysctl kernel.unprivileged_userns_clone=1 (Debian).",
     );
   }
   if (facts.userNamespacesMax === "0") {
-    return no(
-      `user namespaces are switched off (${said})`,
+    return refusal(
+      `user namespaces are turned off (${error})`,
       "Allow them: sysctl user.max_user_namespaces=15000.",
     );
   }
-  return no(
-    `bubblewrap failed: ${said}`,
+  return refusal(
+    `bubblewrap failed: ${error}`,
     "Try `bwrap --unshare-user --ro-bind / / true` by hand; user namespaces must be allowed. See docs/sandbox.md.",
   );
 }
 
-function no(why: string, fix: string): SandboxRefusal {
+function refusal(why: string, fix: string): SandboxRefusal {
   return { ok: false, why, fix };
 }
 
@@ -93,9 +99,5 @@ function systemFacts(): SystemFacts {
 }
 
 function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(path, "utf8").trim());
 }

@@ -1,21 +1,21 @@
-// Finds bubblewrap where no command in a sandbox can have put it.
+// Finds bubblewrap in a directory that no sandboxed command can write.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin, realPath } from "./real-path.ts";
 
-const USUAL_PLACES = ["/usr/bin", "/bin", "/usr/local/bin"];
+const SYSTEM_DIRS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
-/** The system's own first; one in PATH only if it lies outside everything that is writable. */
+/** Searches the system directories first. Ignores files in writable paths. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
   const trusted = [0, process.getuid?.()];
-  // In a user namespace root may have no number: what the system owns belongs to the owner of its root directory.
+  // In a user namespace, root can have another id. System files then have the owner of the root directory.
   const system = [...trusted, statSync("/").uid];
   const dirs = (path ?? "").split(delimiter).filter(isAbsolute);
-  const places = [
-    ...USUAL_PLACES.map((dir) => ({ dir, owners: system })),
+  const candidates = [
+    ...SYSTEM_DIRS.map((dir) => ({ dir, owners: system })),
     ...dirs.map((dir) => ({ dir, owners: trusted })),
   ];
-  for (const { dir, owners } of places) {
+  for (const { dir, owners } of candidates) {
     const file = realPath(join(dir, "bwrap"));
     if (isTrusted(file, owners) && !writable.some((root) => isWithin(file, root))) return file;
   }

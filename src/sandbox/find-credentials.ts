@@ -1,6 +1,5 @@
-// The credentials that exist on this machine, of those that are listed. Starting a sandbox asks for them every time,
-// so the search is a walk over the list as a tree: a directory that is missing costs one system call, whatever is
-// listed below it.
+// Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every sandbox start runs this
+// search, so it walks the list as a tree: a missing directory costs one system call, however many paths are below it.
 import { accessSync, constants, lstatSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -14,17 +13,17 @@ import { CREDENTIAL_LISTING_MIN_COUNT, OTHER_HOMES_MAX_COUNT } from "../support/
 import { fsPath, namesIn } from "../support/path-text.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
 
-/** A place that is hidden. */
+/** A path to hide. */
 export interface Secret {
   readonly path: string;
   readonly kind: "directory" | "file";
 }
 
-/** Where credentials can lie besides the homes of this user; found once for a sandbox's options. */
-export interface CredentialPlaces {
-  /** Homes of other users that this one may enter. */
+/** Where credentials can be besides this user's home directories; determined once for a sandbox's options. */
+export interface CredentialLocations {
+  /** Home directories of other users that this user can enter. */
   readonly otherHomes: readonly string[];
-  /** Places that variables name, with the place in a home that each stands for. */
+  /** Paths from variables, with the path in a home directory that each replaces. */
   readonly moved: readonly { readonly path: string; readonly from: string }[];
 }
 
@@ -37,8 +36,20 @@ const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
 const STEERING = HOME_CREDENTIALS.filter(({ steers }) => steers);
 
-/** Everything of the list that is there, and what must not be made where it is not. */
-export function findCredentials(homes: readonly string[], { otherHomes, moved }: CredentialPlaces): Secret[] {
+/** nacre's own rules: a command that reads them learns how to bypass them. */
+const OWN_RULES = ".config/nacre";
+
+/** Every path to hide: credentials and nacre's rules. */
+export function findSecrets(homes: readonly string[], locations: CredentialLocations): Secret[] {
+  const rules = homes.map((home) => ({ path: join(home, OWN_RULES), kind: "directory" }) as const);
+  return [...findCredentials(homes, locations), ...rules];
+}
+
+/** The listed paths that exist, and those that commands must not create because tools obey them. */
+export function findCredentials(
+  homes: readonly string[],
+  { otherHomes, moved }: CredentialLocations,
+): Secret[] {
   const found: Secret[] = [];
   for (const home of homes) {
     collect(home, IN_HOME, found);
@@ -51,16 +62,16 @@ export function findCredentials(homes: readonly string[], { otherHomes, moved }:
   const others: Secret[] = [];
   for (const home of otherHomes) collect(home, IN_HOME, others);
   collect("/", OF_MACHINE, others);
-  // What belongs to others is mostly closed to this user already.
+  // Most files of others are unreadable for this user anyway.
   found.push(...others.filter(({ path }) => isReachable(path)));
   return found;
 }
 
-export function credentialPlaces(
+export function credentialLocations(
   homes: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): CredentialPlaces {
-  return { otherHomes: otherHomes(homes), moved: movedPlaces(homes, environment) };
+): CredentialLocations {
+  return { otherHomes: otherHomes(homes), moved: relocated(homes, environment) };
 }
 
 function collect(path: string, { entry, below }: Branch, found: Secret[]): void {
@@ -68,28 +79,28 @@ function collect(path: string, { entry, below }: Branch, found: Secret[]): void 
     if (kindOf(path) !== undefined) found.push({ path, kind: entry.kind });
     return;
   }
-  // One listing is cheaper than many questions.
+  // One directory listing is cheaper than many stat calls.
   const names = below.size >= CREDENTIAL_LISTING_MIN_COUNT ? listed(path) : undefined;
   for (const [name, branch] of below) {
     if (names && !names.has(name)) continue;
     const at = join(path, name);
-    if (names || branch.entry || isThere(at)) collect(at, branch, found);
+    if (names || branch.entry || exists(at)) collect(at, branch, found);
   }
 }
 
-/** undefined where it cannot be listed: names may work all the same. */
+/** undefined if the directory cannot be listed; single names may still be accessible. */
 function listed(directory: string): ReadonlySet<string> | undefined {
   const names = attempt(() => namesIn(directory));
   return names && new Set(names);
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false })) !== undefined;
 }
 
 function isReachable(path: string): boolean {
-  const may = (mode: number) => attempt(() => accessSync(fsPath(path), mode) ?? true) ?? false;
-  return may(constants.R_OK) || (kindOf(path) === "directory" && may(constants.X_OK));
+  const isAllowed = (mode: number) => attempt(() => accessSync(fsPath(path), mode) ?? true) ?? false;
+  return isAllowed(constants.R_OK) || (kindOf(path) === "directory" && isAllowed(constants.X_OK));
 }
 
 function otherHomes(own: readonly string[]): string[] {
@@ -99,20 +110,17 @@ function otherHomes(own: readonly string[]): string[] {
   );
 }
 
-/**
- * A value that would hide a home, or a device such as the /dev/null that HISTFILE is often set to, is not taken for a
- * place of credentials.
- */
-function movedPlaces(
+/** Ignores values that would hide a home directory, and devices: HISTFILE is often /dev/null. */
+function relocated(
   homes: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-): CredentialPlaces["moved"] {
+): CredentialLocations["moved"] {
   return Object.entries(RELOCATIONS).flatMap(([variable, from]) =>
     (environment[variable] ?? "").split(":").flatMap((value) => {
       if (!isAbsolute(value)) return [];
       const path = realPath(value);
       const hidesHome = branchAt(IN_HOME, from)?.entry && homes.some((home) => isWithin(home, path));
-      const isSystem = ["/dev", "/proc", "/sys"].some((place) => isWithin(path, place));
+      const isSystem = ["/dev", "/proc", "/sys"].some((directory) => isWithin(path, directory));
       return hidesHome || isSystem ? [] : [{ path, from }];
     }),
   );

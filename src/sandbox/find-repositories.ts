@@ -1,7 +1,6 @@
-// The repositories in writable directories, besides those at their tops: found before a command to guard them, and
-// after it to tell of new ones. The search is bounded (support/limits.ts) and goes level by level, so that the nearest
-// are found first. Listings are kept as long as a directory has not changed: the second search costs one system call
-// for each directory.
+// Finds repositories in writable directories, except those at their tops: before a command to protect them, and after it to
+// report new ones. The search is bounded (support/limits.ts) and goes level by level, nearest first. It caches listings until
+// a directory changes, so a second search costs one system call per directory.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -14,7 +13,7 @@ import { type DirectoryEntry, entriesOf, fsPath } from "../support/path-text.ts"
 import { gitDirOf } from "./git-file.ts";
 import { gitlinksIn, indexStamp } from "./git-index.ts";
 
-/** Path of its git directory (`sub/.git`, or that of a bare repository), or of the file that names one. */
+/** `git` is the git directory (`sub/.git`, or a bare repository), or the file that names one. */
 export interface FoundRepository {
   readonly git: string;
   readonly kind: "directory" | "file" | "bare";
@@ -22,20 +21,20 @@ export interface FoundRepository {
 
 export interface FoundRepositories {
   readonly repositories: readonly FoundRepository[];
-  /** Directories that an index has as gitlinks. */
+  /** Directories that are gitlinks in an index. */
   readonly gitlinks: readonly string[];
 }
 
 interface Listing {
   readonly mtimeMs: number;
-  /** Directories to look into. */
+  /** Names of the directories to search next. */
   readonly below: readonly string[];
   readonly found: FoundRepository | undefined;
 }
 
 /**
- * Filled by package managers and builds, with repositories that people do not work in and that must stay removable:
- * nothing can be removed that a guard is mounted on.
+ * Directories that package managers and builds fill. They must stay removable, and a directory with a protected repository
+ * is not, because a mount point cannot be removed.
  */
 const SKIPPED = new Set([
   ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],
@@ -47,7 +46,7 @@ export class RepositoryFinder {
   readonly #links = new Map<string, { readonly stamp: string; readonly paths: readonly string[] }>();
 
   find(roots: readonly string[]): FoundRepositories {
-    // Directories that are gone leave their listings behind.
+    // Removed directories leave stale listings.
     if (this.#listings.size > 4 * REPOSITORY_SEARCH_MAX_DIRECTORIES * roots.length) this.#listings.clear();
     const repositories = new Map<string, FoundRepository>();
     const gitlinks = new Set<string>();
@@ -90,12 +89,12 @@ export class RepositoryFinder {
     const known = this.#listings.get(directory);
     if (known?.mtimeMs === stat.mtimeMs) return known;
     const listing = listingFrom(directory, stat.mtimeMs);
-    // It may change again within the same tick of its time stamp.
+    // Do not cache a recent change: another one may get the same time stamp.
     if (Date.now() - stat.mtimeMs > LISTING_SETTLED_MS) this.#listings.set(directory, listing);
     return listing;
   }
 
-  /** Of the repository at the top: its index is the one that git reads when it is used there. */
+  /** Gitlinks of the repository at the top: git reads its index there. */
   #gitlinksOf(root: string): readonly string[] {
     const git = gitDirOf(root);
     if (git === undefined) return [];

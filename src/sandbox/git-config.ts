@@ -1,5 +1,5 @@
-// What a git configuration names that git then runs or obeys: the directory of hooks, and further configuration. Read
-// by ourselves and not by git, which would run programs that the configuration names.
+// Finds the paths in a git configuration that git runs or obeys: hook directories and included configuration. Parses the
+// files itself, because git would run programs that the configuration names.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -7,7 +7,7 @@ import { GIT_CONFIG_MAX_BYTES, GIT_INCLUDES_MAX_DEPTH } from "../support/limits.
 import { fsPath, textOfBytes } from "../support/path-text.ts";
 
 export interface ConfigTarget {
-  /** Absolute, with links. */
+  /** Absolute; links are not resolved. */
   readonly path: string;
   readonly kind: "directory" | "file";
   /** The key that names it. */
@@ -20,7 +20,7 @@ export interface ConfigReading {
   readonly home: string | undefined;
 }
 
-/** Of one file and those it includes. Conditions of includes are taken as met. */
+/** The targets of one file and the files it includes. Treats conditional includes as included. */
 export function configTargets(file: string, reading: ConfigReading, depth = 0): ConfigTarget[] {
   if (depth > GIT_INCLUDES_MAX_DEPTH) return [];
   return settingsIn(readConfig(file)).flatMap(({ section, key, value }): ConfigTarget[] => {
@@ -35,7 +35,7 @@ export function configTargets(file: string, reading: ConfigReading, depth = 0): 
   });
 }
 
-/** The configuration of the user and of the machine, wherever it may be. */
+/** All possible configuration files of the user and the machine. */
 export function globalConfigs(
   homes: readonly string[],
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -72,7 +72,7 @@ interface Setting {
 const SECTION = /^\s*\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]/;
 const KEY = /^\s*([a-z][\w-]*)\s*=\s*(.*)$/i;
 
-/** Lenient: what git would refuse is left out. */
+/** Ignores lines that git would reject. */
 function settingsIn(text: string): Setting[] {
   const settings: Setting[] = [];
   let section = "";
@@ -85,16 +85,16 @@ function settingsIn(text: string): Setting[] {
   return settings;
 }
 
-/** Without quotes, escapes, and a comment behind it. */
+/** Removes quotes, escapes and a trailing comment. */
 function unquoted(text: string): string {
   let value = "";
   let isQuoted = false;
   for (let at = 0; at < text.length; at++) {
-    const sign = text[at] ?? "";
-    if (sign === '"') isQuoted = !isQuoted;
-    else if (sign === "\\") value += text[++at] ?? "";
-    else if (!isQuoted && (sign === "#" || sign === ";")) break;
-    else value += sign;
+    const char = text[at] ?? "";
+    if (char === '"') isQuoted = !isQuoted;
+    else if (char === "\\") value += text[++at] ?? "";
+    else if (!isQuoted && (char === "#" || char === ";")) break;
+    else value += char;
   }
   return value.trimEnd();
 }

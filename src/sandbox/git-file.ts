@@ -1,11 +1,11 @@
-// A `.git` that is a file: it names the git directory, as in submodules and linked worktrees.
+// Reads `.git` files, which name the git directory of submodules and linked worktrees.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { fsPath, textOfBytes } from "../support/path-text.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
-/** The directory that the file names; it need not exist. */
+/** The directory that the file names, whether or not it exists. */
 export function gitDirNamedBy(file: string): string | undefined {
   const text = attempt(() => textOfBytes(readFileSync(fsPath(file)))) ?? "";
   const named = /^gitdir: (.+?)\n*$/.exec(text)?.[1];

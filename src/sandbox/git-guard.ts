@@ -1,9 +1,9 @@
-// Keeps repositories in writable directories from being turned against their owner: hooks and config name programs
-// that git runs the next time the person uses it, outside the sandbox. Commits, branches and the index stay writable.
+// Protects repositories in writable directories: hooks and config name programs that git later runs outside the sandbox.
+// Commits, branches and the index stay writable.
 //
-// Every git directory is treated alike: that of a writable root, of a submodule, of a repository further down, and of
-// the main repository of a linked worktree. Read-only in each are hooks, config, config.worktree and commondir, the
-// same parts of its linked worktrees, and what its configuration names as hooks or further configuration.
+// All git directories are treated alike: of a writable root, of a submodule, of a nested repository, and of the main
+// repository of a linked worktree. In each, hooks, config, config.worktree and commondir are read-only, as are the same parts
+// of its linked worktrees, and the hooks and included files that its configuration names.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -17,9 +17,9 @@ import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, missingParts, realPath } from "./real-path.ts";
 
 export interface GitGuard {
-  /** What is to be writable although it lies elsewhere: the main repository of a linked worktree. */
+  /** Additional writable paths: the main repository of a linked worktree. */
   readonly writable: readonly string[];
-  /** What in there is read-only. */
+  /** Paths in writable directories that are read-only. */
   readonly readOnly: readonly string[];
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
@@ -28,14 +28,14 @@ export interface GitGuard {
 }
 
 export interface GuardOptions {
-  /** Config may be written. */
+  /** Whether commands may write the config. */
   readonly gitConfig: boolean;
   readonly homes: readonly string[];
-  /** undefined for what only holds a place. */
+  /** undefined for a placeholder. */
   readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
 }
 
-/** For all repositories of the writable directories; `found` are those besides the ones at their tops. */
+/** Protects all repositories in the writable directories; `found` are those that are not at their tops. */
 export function guardRepositories(
   writable: readonly string[],
   found: readonly FoundRepository[],
@@ -48,7 +48,7 @@ export function guardRepositories(
   return guard.result();
 }
 
-/** A part of a git directory, and what holds its place where it is missing; nothing where that does no harm. */
+/** A part of a git directory, and the placeholder to create if it is missing; none if a command may create it. */
 interface Part {
   readonly path: string;
   readonly missing?: Pick<Placeholder, "kind" | "content">;
@@ -62,7 +62,7 @@ class Guard {
   readonly #placeholders = new Map<string, Placeholder>();
   readonly #notEnforced = new Set<string>();
   readonly #links: GuardedLink[] = [];
-  /** Where relative hook directories of the user's own configuration may start. */
+  /** Directories that relative hook paths of the user's own configuration can start from. */
   readonly #tops = new Set<string>();
   readonly #done = new Set<string>();
   #nestedCount = 0;
@@ -112,7 +112,7 @@ class Guard {
     this.#addGitFile(git, top);
   }
 
-  /** A `.git` that is a link: a command can replace it, but not change what it leads to. */
+  /** A `.git` that is a link: a command can replace the link, but not change its target. */
   #addLinkedGit(git: string, top: string): void {
     this.#notEnforced.add(isLink(`hooks and config of ${shownPath(git)}`));
     this.#addLinks(git, "where git finds its repository");
@@ -134,7 +134,7 @@ class Guard {
     this.#links.push(...linksAlong(path, role).filter((link) => this.#isWritable(link.path)));
   }
 
-  /** The user's own configuration may lead into writable directories, too. */
+  /** Paths in writable directories that the user's own configuration names. */
   addGlobalTargets(): void {
     for (const file of globalConfigs(this.#options.homes)) {
       if (kindOf(file) === undefined) continue;
@@ -143,15 +143,15 @@ class Guard {
   }
 
   /**
-   * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace.
-   * Made writable only if that directory names this worktree in turn: an earlier command may have written the file,
-   * but not what is outside.
+   * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace. The main
+   * repository becomes writable only if that directory names this worktree: an earlier command can have written the
+   * file, but nothing outside.
    */
   #addLinked(git: string, top: string): void {
     this.#readOnly.add(git);
     const own = gitDirNamedBy(git);
     if (own === undefined) return;
-    // A submodule, or a git directory that lies beside its working tree.
+    // A submodule, or a git directory next to its working tree.
     if (this.#isWritable(own) && kindOf(own) === "directory") this.#addGitDir(own, top);
     const back = readQuietly(join(own, "gitdir")).trim();
     const common = readQuietly(join(own, "commondir")).trim();
@@ -167,7 +167,7 @@ class Guard {
     this.#done.add(git);
     const { gitConfig } = this.#options;
     const parts = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
-    // A link cannot be mounted on: it could be removed and replaced. Then nothing in there is writable.
+    // A link cannot be a mount point, so a command could replace it. Make the whole git directory read-only.
     if (parts.some(({ path }) => isSymlink(path))) {
       this.#readOnly.add(git);
       return;
@@ -197,7 +197,7 @@ class Guard {
     }
     if (!this.#isWritable(path)) return;
     if (this.#roots.some((root) => isWithin(root, path))) {
-      this.#notEnforced.add(`${shownPath(path)}, which git obeys (${key}): it holds the workspace`);
+      this.#notEnforced.add(`${shownPath(path)}, which git obeys (${key}): it contains the workspace`);
       return;
     }
     const missing = missingParts(path, this.#options.kindAt);
@@ -217,18 +217,18 @@ function repositoryParts(git: string, gitConfig: boolean): Part[] {
     { path: join(git, "hooks"), missing: { kind: "directory" } },
     ...(gitConfig ? [] : [{ path: join(git, "config"), missing: { kind: "file" } as const }]),
     ownConfig(git, gitConfig),
-    // Names another directory to take config and hooks from. "." is what git does without it.
+    // Names another directory for config and hooks. "." is git's default.
     { path: join(git, "commondir"), missing: { kind: "file", content: ".\n" } },
     ...worktreeParts(git, gitConfig),
   ];
 }
 
-/** Read if `extensions.worktreeConfig` is set. Who may write the config need not be kept from making this one. */
+/** git reads it if `extensions.worktreeConfig` is set. With `gitConfig`, commands may create it. */
 function ownConfig(git: string, gitConfig: boolean): Part {
   return { path: join(git, "config.worktree"), ...(gitConfig ? {} : { missing: { kind: "file" } as const }) };
 }
 
-/** Each linked worktree has a directory in its main repository that leads git back here. */
+/** Each linked worktree has a directory here that leads git to it. */
 function worktreeParts(git: string, gitConfig: boolean): Part[] {
   const directory = join(git, "worktrees");
   return listed(directory)
@@ -242,7 +242,7 @@ function worktreeParts(git: string, gitConfig: boolean): Part[] {
     ]);
 }
 
-/** Submodules keep their repositories in here, with hooks and config of their own. */
+/** Submodules have their repositories here, with their own hooks and config. */
 function moduleParts(git: string, gitConfig: boolean): Part[] {
   const found: Part[] = [];
   const search = (directory: string) => {

@@ -1,11 +1,11 @@
-// The gitlinks in an index: directories that git takes for repositories of their own and runs in, with their
-// configuration, whenever it looks for changes.
+// Reads the gitlinks in a git index: directories that git treats as separate repositories. When git looks for changes, it
+// runs in them with their configuration.
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
 import { fsPath, textOfBytes } from "../support/path-text.ts";
 
-/** The same as long as git has not written the file. */
+/** Changes whenever git writes the file; empty if there is no index. */
 export function indexStamp(file: string): string {
   const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   return stat ? stampOf(stat) : "";
@@ -15,13 +15,13 @@ function stampOf({ mtimeMs, size, ino }: Stats): string {
   return `${mtimeMs} ${size} ${ino}`;
 }
 
-/** Paths from the top of the working tree. None for an index that is too large, or of a kind that is not known. */
+/** Paths relative to the working tree. Empty if the index is too large or has an unknown format. */
 export function gitlinksIn(file: string): string[] {
   const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   if (!stat?.isFile() || stat.size > GIT_INDEX_MAX_BYTES) return [];
   const bytes = attempt(() => readFileSync(fsPath(file)));
   if (!bytes) return [];
-  // The index does not say which hash the repository uses.
+  // The index does not record the hash function of the repository.
   for (const objectBytes of [SHA1_BYTES, SHA256_BYTES]) {
     const links = attempt(() => parse(bytes, objectBytes));
     if (links) return links;
@@ -39,7 +39,7 @@ const EXTENDED_FLAG = 0x4000;
 const LENGTH_FLAGS = 0xfff;
 const GITLINK = 0o160000;
 
-/** undefined where it does not read as an index with objects of this size. */
+/** undefined if the bytes are not an index with object names of this size. */
 function parse(bytes: Buffer, objectBytes: number): string[] | undefined {
   if (bytes.toString("latin1", 0, 4) !== "DIRC") return undefined;
   const version = bytes.readUInt32BE(4);
@@ -68,7 +68,7 @@ function parse(bytes: Buffer, objectBytes: number): string[] | undefined {
   return links;
 }
 
-/** The number of bytes that version 4 takes off the name before: big-endian, seven bits each, and one more each. */
+/** The number of bytes that version 4 removes from the previous name: git's variable-length offset encoding. */
 function readNumber(bytes: Buffer, from: number): { readonly value: number; readonly end: number } {
   let at = from;
   let byte = bytes.readUInt8(at++);

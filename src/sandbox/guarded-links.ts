@@ -1,11 +1,11 @@
-// Symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
-// link, so a command can replace one. The result of the command then names the link, with its old and new target.
+// Watches symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
+// link, so a command can replace it. The result of the command then names the link with its old and new target.
 import { join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { linkTarget, shownPath } from "../support/path-text.ts";
 
 export interface GuardedLink {
-  /** Of the link itself; everything above it is resolved. */
+  /** The path of the link; its parent directories are resolved. */
   readonly path: string;
   /** The text of the link. */
   readonly target: string;
@@ -13,7 +13,7 @@ export interface GuardedLink {
   readonly role: string;
 }
 
-/** Every link that the kernel follows on its way to this path, in order. */
+/** Every link that the kernel follows when it resolves this path, in order. */
 export function linksAlong(path: string, role: string): GuardedLink[] {
   const links = new Map<string, GuardedLink>();
   let rest = partsOf(path);
@@ -25,7 +25,7 @@ export function linksAlong(path: string, role: string): GuardedLink[] {
       at = next;
       continue;
     }
-    // A loop leads nowhere.
+    // A loop.
     if (links.has(next)) break;
     links.set(next, { path: next, target, role });
     rest = [...partsOf(resolve(at, target)), ...rest];

@@ -1,12 +1,12 @@
-// The symbolic links on the way along a path. What a path leads to can be bound read-only, a link cannot: who may write
-// the directory that holds it leads the path elsewhere.
+// Finds the directories of the symbolic links in a path. A mount can protect the target of a path, but not a link: a command
+// that can write the link's directory can replace the link.
 import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";
 import { fsPath, linkTarget } from "../support/path-text.ts";
 
-/** The real directories that hold those links, in the order in which the kernel follows them. */
+/** The real directories that contain links of this path, in the order in which the kernel follows them. */
 export function linkHolders(path: string): string[] {
   const holders: string[] = [];
   let real = "/";

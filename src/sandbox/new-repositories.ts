@@ -1,5 +1,5 @@
-// Tells of repositories and gitlinks that came to be while a command ran. A command may make them, `git init` is
-// ordinary work, but nothing guards their config and hooks yet, and git obeys both wherever the person uses it next.
+// Reports repositories and gitlinks that appeared while a command ran. Commands may create them (`git init` is ordinary work),
+// but the running sandbox does not protect their config and hooks, and git obeys both outside the sandbox.
 import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
 import type { FoundRepositories, FoundRepository, RepositoryFinder } from "./find-repositories.ts";
@@ -9,7 +9,7 @@ export class NewRepositories {
   readonly #roots: readonly string[];
   readonly #known = new Set<string>();
 
-  /** `before`: what was there when the sandbox started. */
+  /** `before`: the repositories that existed when the sandbox started. */
   constructor(finder: RepositoryFinder, roots: readonly string[], before: FoundRepositories) {
     this.#finder = finder;
     this.#roots = roots;
@@ -17,14 +17,14 @@ export class NewRepositories {
     this.#unknown(before.gitlinks.map(gitlinkKey));
   }
 
-  /** Remarks on those that are new since the last call. */
+  /** Remarks on repositories and gitlinks that are new since the last call. */
   remarks(): string[] {
     const found = this.#finder.find(this.#roots);
-    const made = this.#unknownRepositories(found);
+    const created = this.#unknownRepositories(found);
     const linked = this.#unknown(found.gitlinks.map(gitlinkKey)).map((key) => key.slice(GITLINK.length));
     return [
-      ...(made.length > 0 ? [madeRemark(made)] : []),
-      ...(linked.length > 0 ? [linkedRemark(linked)] : []),
+      ...(created.length > 0 ? [repositoryRemark(created)] : []),
+      ...(linked.length > 0 ? [gitlinkRemark(linked)] : []),
     ];
   }
 
@@ -33,7 +33,7 @@ export class NewRepositories {
     return repositories.filter(({ git }) => fresh.has(git));
   }
 
-  /** Those of the keys that were not known; now they are. */
+  /** Returns the unknown keys and remembers them. */
   #unknown(keys: readonly string[]): string[] {
     const fresh = keys.filter((key) => !this.#known.has(key));
     for (const key of fresh) this.#known.add(key);
@@ -47,16 +47,16 @@ function gitlinkKey(path: string): string {
   return `${GITLINK}${path}`;
 }
 
-function madeRemark(made: readonly FoundRepository[]): string {
-  const [{ git, kind } = { git: "", kind: "directory" }] = made;
+function repositoryRemark(created: readonly FoundRepository[]): string {
+  const [{ git, kind } = { git: "", kind: "directory" }] = created;
   const where =
     kind === "file"
       ? `${shownPath(git)}, and config and hooks of the directory it names,`
       : `${shownPath(`${git}/config`)} and ${shownPath(`${git}/hooks`)}`;
-  return `new repository: ${listed(made.map((one) => one.git))}, made while the command ran. Git runs programs that its config and hooks name, and no sandbox that has already started guards them: read ${where} before you run git there outside the sandbox.`;
+  return `new repository: ${listed(created.map((one) => one.git))}, made while the command ran. Git runs programs that its config and hooks name, and no sandbox that has already started guards them: read ${where} before you run git there outside the sandbox.`;
 }
 
-function linkedRemark(paths: readonly string[]): string {
+function gitlinkRemark(paths: readonly string[]): string {
   const [first = ""] = paths;
   return `new gitlink in the index: ${listed(paths)}. "git status" outside the sandbox enters it and obeys its config: read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
 }

@@ -1,5 +1,5 @@
-// A lock between nacre processes, as a symbolic link whose text names the process that has it: the link and its text
-// come to be in one system call. The lock of a process that died is taken over.
+// A lock between nacre processes: a symbolic link whose text names the owner, because one system call creates the link with
+// its text. A lock of a dead process is taken over.
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
@@ -13,7 +13,7 @@ export interface LockOwner {
   readonly isAlive: (process: ProcessIdentity) => boolean;
 }
 
-/** Blocks the thread while another process has the lock: the work it protects takes milliseconds. */
+/** Blocks the thread while another process holds the lock: the protected work takes milliseconds. */
 export function withLock<T>(path: string, owner: LockOwner, work: () => T): T {
   take(path, owner);
   try {
@@ -52,7 +52,7 @@ function isHeld(text: string, isAlive: LockOwner["isAlive"]): boolean {
   return pid !== undefined && isAlive({ pid: Number(pid), startTime });
 }
 
-/** Moves it away first: another process may have done the same, and taken the lock since. Then it is put back. */
+/** Renames the lock first: if another process has removed the stale lock and taken a new one, this puts the new one back. */
 function removeStale(path: string, text: string, { pid }: ProcessIdentity): void {
   const aside = `${path}.${pid}`;
   attempt(() => renameSync(path, aside));

@@ -1,11 +1,10 @@
-// Things that are put where nothing is, so that a mask has something to be mounted on: a path that does not exist
-// could otherwise be made by the command that must not have it. They are on the real disk for as long as a shell
-// needs them, and gone after the last one.
+// Placeholders: empty files and directories that nacre creates as mount points, so that a command cannot create a hidden or
+// protected path that does not exist. They are on the real disk while a shell needs them.
 //
-// What a shell needs is in a note of its own, named after the shell's shim: every nacre process can read it, and the
-// next one can tidy up after a crash. A lock covers each look at the disk together with the note that follows from
-// it, and each removal: otherwise one process removes what another has just found in place. Removing a file that is
-// a mount point in another namespace takes that mount away, too.
+// Each shell has a note with its placeholders, named after its shim. Every nacre process can read the notes, so the next one
+// can clean up after a crash. A lock covers each check of the disk together with writing the note, and each removal:
+// otherwise one process could remove a placeholder that another has just found. Removing a file that is a mount point in
+// another namespace also removes that mount.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../engine/process-table.ts";
@@ -23,24 +22,24 @@ export interface Placeholder {
   readonly content?: string;
 }
 
-/** The process that outlives the sandbox: its shim. */
+/** The process that outlives the sandbox: the shim. */
 export type PlaceholderHolder = ProcessIdentity;
 
 export class Placeholders {
   readonly #dir: string;
   readonly #owner: LockOwner;
-  /** By name. A note is written once. */
+  /** Notes by name. A note never changes. */
   readonly #notes = new Map<string, readonly Placeholder[]>();
 
-  /** In a directory of ours that no sandbox sees. */
+  /** `dir` belongs to nacre and is hidden in every sandbox. */
   constructor(dir: string, owner: LockOwner) {
     this.#dir = dir;
     this.#owner = owner;
   }
 
   /**
-   * Puts those there that `plan` asks for, until the holder is gone or release is called for it. `plan` is told which
-   * paths hold a place only: for a further shell, too, there is nothing there.
+   * Creates the placeholders of `plan`. They stay until the holder ends or `release` is called. `plan` gets a predicate for
+   * existing placeholders, which it must treat as paths that do not exist.
    */
   hold<P extends { readonly placeholders: readonly Placeholder[] }>(
     holder: PlaceholderHolder,
@@ -50,7 +49,7 @@ export class Placeholders {
     return this.#locked(() => {
       const planned = plan(this.held());
       if (planned.placeholders.length === 0) return planned;
-      // First the note, then the things: a crash in between leaves nothing that no note names.
+      // The note first: after a crash in between, every placeholder still has a note.
       const name = `${holder.pid}-${holder.startTime}`;
       const content = JSON.stringify(planned.placeholders);
       writeFileSync(join(this.#dir, name), content, { mode: 0o600 });
@@ -60,7 +59,7 @@ export class Placeholders {
     });
   }
 
-  /** Tells of a path whether what is there is one of these. */
+  /** Returns a predicate for paths that are placeholders. */
   held(): (path: string) => boolean {
     const paths = new Set(namesIn(this.#dir).flatMap((name) => this.#read(name).map(({ path }) => path)));
     return (path) => paths.has(path);
@@ -70,14 +69,14 @@ export class Placeholders {
     this.#sweep((other) => other.pid !== holder.pid || other.startTime !== holder.startTime);
   }
 
-  /** Removes those of shells that have ended while no nacre process watched. */
+  /** Removes placeholders of shells that ended while no nacre process was running. */
   tidy(): void {
     if (namesIn(this.#dir).length > 0) this.#sweep(() => true);
   }
 
   #sweep(mayStay: (holder: PlaceholderHolder) => boolean): void {
-    // Where the lock cannot be had, the notes stay, and the next sweep finds their holders dead.
-    quietly(() => this.#locked(() => this.#removeEnded(mayStay)));
+    // Without the lock, the notes stay, and the next sweep removes them.
+    attempt(() => this.#locked(() => this.#removeEnded(mayStay)));
   }
 
   #removeEnded(mayStay: (holder: PlaceholderHolder) => boolean): void {
@@ -85,22 +84,22 @@ export class Placeholders {
       const [, pid, startTime = ""] = /^(\d+)-(\d+)$/.exec(name) ?? [];
       if (pid === undefined) return [];
       const holder = { pid: Number(pid), startTime };
-      // Asked once for each holder: one that dies meanwhile would keep a file and lose the directory around it.
-      return [{ name, isOver: !mayStay(holder) || !this.#owner.isAlive(holder) }];
+      // Check each holder once: if it died between two checks, its file would stay and the directory around it would not.
+      return [{ name, hasEnded: !mayStay(holder) || !this.#owner.isAlive(holder) }];
     });
-    const ended = notes.filter(({ isOver }) => isOver);
-    const staying = notes.filter(({ isOver }) => !isOver).flatMap(({ name }) => this.#read(name));
+    const ended = notes.filter(({ hasEnded }) => hasEnded);
+    const staying = notes.filter(({ hasEnded }) => !hasEnded).flatMap(({ name }) => this.#read(name));
     const stays = new Set(staying.map(({ path }) => path));
-    const over = ended.flatMap(({ name }) => this.#read(name)).filter(({ path }) => !stays.has(path));
-    // Innermost first: a directory goes when it is empty.
-    for (const placeholder of over.sort((a, b) => b.path.length - a.path.length)) remove(placeholder);
+    const unused = ended.flatMap(({ name }) => this.#read(name)).filter(({ path }) => !stays.has(path));
+    // Innermost first: a directory must be empty.
+    for (const placeholder of unused.sort((a, b) => b.path.length - a.path.length)) remove(placeholder);
     for (const { name } of ended) {
-      quietly(() => unlinkSync(join(this.#dir, name)));
+      attempt(() => unlinkSync(join(this.#dir, name)));
       this.#notes.delete(name);
     }
   }
 
-  /** Empty where a crash left half a note: nothing was made yet. */
+  /** Empty for an incomplete note after a crash: its placeholders were not created yet. */
   #read(name: string): readonly Placeholder[] {
     const known = this.#notes.get(name);
     if (known) return known;
@@ -123,16 +122,16 @@ function create({ path, kind, content = "" }: Placeholder): void {
     if (systemCode(cause) === "EEXIST") return;
     throw new NacreError(
       "spawn_failed",
-      `The sandbox cannot keep ${shownPath(path)} from being made: ${messageOf(cause)}`,
+      `The sandbox cannot create the placeholder ${shownPath(path)}: ${messageOf(cause)}`,
       { cause },
     );
   }
 }
 
-/** Only if it is as it was made: what was put there since belongs to others. */
+/** Removes it only if it is unchanged: otherwise its content belongs to another program. */
 function remove({ path, kind, content = "" }: Placeholder): void {
   if (kindOf(path) !== kind) return;
-  quietly(() => {
+  attempt(() => {
     if (kind === "directory") rmdirSync(fsPath(path));
     else if (readFileSync(fsPath(path), "utf8") === content) unlinkSync(fsPath(path));
   });
@@ -140,12 +139,4 @@ function remove({ path, kind, content = "" }: Placeholder): void {
 
 function namesIn(directory: string): string[] {
   return attempt(() => readdirSync(directory)) ?? [];
-}
-
-function quietly(act: () => void): void {
-  try {
-    act();
-  } catch {
-    // It is gone, or not ours any more.
-  }
 }

@@ -1,6 +1,7 @@
-// How much one shell may use: by a control group where one can be made, else by limits of single processes, else
-// the result says that nothing holds it.
+// Limits of one shell: with a control group if possible, otherwise with limits of single processes. Reports limits that
+// cannot be enforced.
 import { readdirSync, statSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import {
   type Controller,
@@ -15,24 +16,24 @@ import {
 export interface LimitOptions {
   /** Processes and threads of one shell at a time. */
   readonly maxProcesses?: number;
-  /** Memory of one shell, all its processes together where a control group can be made. */
+  /** Memory of one shell; of all its processes together if a control group is available. */
   readonly maxMemoryBytes?: number;
-  /** Processor time of each process. */
+  /** CPU time of each process. */
   readonly cpuSeconds?: number;
-  /** Size of each file that is written. */
+  /** Size of each written file. */
   readonly maxFileBytes?: number;
 }
 
-/** What is to be done before the command starts, and how to tell what came of it. */
+/** How to apply the limits before the command starts, and how to learn about violations. */
 export interface LimitPlan {
-  /** Files that take the pid of who is to be limited. */
+  /** Files to write the PID of the limited process to. */
   readonly groups: readonly string[];
-  /** Words for `ulimit`. */
+  /** Arguments of `ulimit`. */
   readonly rlimits: readonly string[];
   readonly notEnforced: readonly string[];
-  /** Remarks on what has happened since the last look. */
-  look(): string[];
-  /** After the end: the last look. */
+  /** Remarks on violations since the last call. */
+  takeRemarks(): string[];
+  /** Call this after the end: removes the groups and returns the last remarks. */
   end(): string[];
 }
 
@@ -57,12 +58,12 @@ export class Limits {
     return NAMES.some((name) => this.#options[name] !== undefined);
   }
 
-  /** Removes the groups of shells that have ended without anybody there to do it. */
+  /** Removes the groups of shells that ended while no nacre process was running. */
   tidy(): void {
     if (this.isAny) removeEmptyGroups(this.#groupParents());
   }
 
-  /** For one shell; `overhead` processes are ours. */
+  /** Plans the limits of one shell; `overhead` is the number of nacre's own processes in the group. */
   plan(name: string, overhead: number): LimitPlan {
     const { maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes } = this.#options;
     const asked = {
@@ -74,7 +75,7 @@ export class Limits {
       try {
         groups.push({ parent, dir: makeGroup(parent, name, asked) });
       } catch {
-        // It worked when it was tried: now it is the next best.
+        // It worked in the test: fall back to process limits.
       }
     }
     const has = (controller: Controller) =>
@@ -82,32 +83,32 @@ export class Limits {
     const rlimits: string[] = [];
     const notEnforced: string[] = [];
     if (maxProcesses !== undefined && !has("pids")) {
-      // The kernel does not hold root to it, and counts every process of the user.
+      // The kernel does not apply this limit to root, and counts every process of the user.
       if (process.getuid?.() === 0)
-        notEnforced.push("maxProcesses: no control group can be made, and root has no other limit");
+        notEnforced.push("maxProcesses: no control group can be created, and root has no other limit");
       else rlimits.push(`-u ${maxProcesses + overhead + processesOfUser()}`);
     }
     if (maxMemoryBytes !== undefined && !has("memory")) {
       rlimits.push(`-d ${kib(maxMemoryBytes)}`);
       notEnforced.push(
-        "maxMemoryBytes for all processes together: no control group can be made, so it holds for each process",
+        "maxMemoryBytes for all processes together: no control group can be created, so it applies to each process",
       );
     }
     if (cpuSeconds !== undefined) rlimits.push(`-t ${cpuSeconds}`);
     if (maxFileBytes !== undefined) rlimits.push(`-f ${kib(maxFileBytes)}`);
-    let seen = 0;
-    const look = () => {
-      const killed = groups.reduce((sum, { dir }) => sum + oomKills(dir), 0) - seen;
-      seen += killed;
+    let reported = 0;
+    const takeRemarks = () => {
+      const killed = groups.reduce((sum, { dir }) => sum + oomKills(dir), 0) - reported;
+      reported += killed;
       return killed === 0 ? [] : [outOfMemory(killed, maxMemoryBytes)];
     };
     return {
-      look,
+      takeRemarks,
       groups: groups.map(({ dir }) => `${dir}/cgroup.procs`),
       rlimits,
       notEnforced,
       end: () => {
-        const remarks = look();
+        const remarks = takeRemarks();
         for (const { dir } of groups) removeGroup(dir);
         return remarks;
       },
@@ -140,15 +141,7 @@ function processesOfUser(): number {
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name) || statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid !== uid) continue;
     // The limit counts threads.
-    count += threadsOf(name);
+    count += attempt(() => readdirSync(`/proc/${name}/task`).length) ?? 0;
   }
   return count;
-}
-
-function threadsOf(pid: string): number {
-  try {
-    return readdirSync(`/proc/${pid}/task`).length;
-  } catch {
-    return 0;
-  }
 }

@@ -1,35 +1,36 @@
-// What can be asked for, and what is left of it once nothing is optional any more. Paths are made absolute and
-// real here, before anybody binds them: a link inside the workspace must not lead a mount elsewhere.
+// The sandbox options and the specification derived from them. Resolves all paths before they are mounted: a link inside the
+// workspace must not redirect a mount.
 import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { policyFolders } from "../support/policy-places.ts";
-import { type CredentialPlaces, credentialPlaces } from "./find-credentials.ts";
+import { type CredentialLocations, credentialLocations } from "./find-credentials.ts";
 import { isWithin, realPath } from "./real-path.ts";
 import type { TrustedPath } from "./trusted-base.ts";
 
 export interface SandboxOptions {
-  /** What commands may touch: everything, nothing for writing, or the workspace for writing. @default "off" */
+  /** What commands can write: everything ("off"), nothing, or the workspace. @default "off" */
   readonly sandbox?: SandboxProfile;
-  /** Of sandboxed commands; "none" leaves them a loopback of their own. @default "none" */
+  /** The network of sandboxed commands; with "none" they have only their own loopback interface. @default "none" */
   readonly network?: NetworkAccess;
-  /** The directory that "workspace-write" lets them write to. @default where a command starts */
+  /** The directory that "workspace-write" makes writable. @default the directory of the command */
   readonly workspace?: string;
-  /** More paths they may write to. Relative ones count from the workspace, ~ is the home directory. */
+  /** Additional writable paths, relative to the workspace; ~ is the home directory. */
   readonly writable?: readonly string[];
-  /** More paths they cannot see into, besides keys and credentials. */
+  /** Additional paths to hide, besides credentials. */
   readonly hide?: readonly string[];
-  /** Lets them write .git/config, which can name programs that git runs later. @default false */
+  /** Lets commands write .git/config, which can name programs that git runs later. @default false */
   readonly gitConfig?: boolean;
-  /** Lets them trace and read the memory of each other, as gdb and strace do. @default false */
+  /** Lets commands trace each other and read each other's memory, as gdb and strace do. @default false */
   readonly debuggers?: boolean;
-  /** Runs without a sandbox where it cannot be enforced, and says so in every result. @default false */
+  /** Runs commands without a sandbox if it is unavailable; every result then says so. @default false */
   readonly allowUnsandboxed?: boolean;
 }
 
-/** One workspace and all that counts for the commands in it. Paths are absolute and without links. */
+/** The sandbox of one workspace, with nothing optional. Paths are absolute and resolved. */
 export interface SandboxSpec {
   readonly profile: Exclude<SandboxProfile, "off">;
   readonly network: NetworkAccess;
@@ -37,21 +38,23 @@ export interface SandboxSpec {
   readonly writable: readonly string[];
   readonly hide: readonly string[];
   readonly homes: readonly string[];
-  readonly credentials: CredentialPlaces;
-  /** Our own, hidden from every command. */
+  readonly credentials: CredentialLocations;
+  /** nacre's state roots, hidden from every command. */
   readonly stateRoots: readonly string[];
-  /** What runs outside, or is read there, and lies in something writable. */
+  /** State roots of other running hosts, hidden too. They can vanish at any moment. */
+  readonly transientRoots: readonly string[];
+  /** Files that nacre runs or reads outside the sandbox, if they are in a writable path. */
   readonly trusted: readonly TrustedPath[];
-  /** Folders with rules of the workspace, whether they exist or not, in something writable. */
+  /** Rule folders of the workspace in writable paths, whether or not they exist. */
   readonly policyFolders: readonly string[];
   readonly gitConfig: boolean;
   readonly debuggers: boolean;
 }
 
-/** undefined where no sandbox is asked for. */
+/** undefined if no sandbox is requested. */
 export function sandboxSpec(
   options: SandboxOptions,
-  place: {
+  context: {
     readonly workspace: string;
     readonly stateRoots: readonly string[];
     readonly trusted: readonly TrustedPath[];
@@ -59,19 +62,19 @@ export function sandboxSpec(
 ): SandboxSpec | undefined {
   const { sandbox: profile = "off", network = "none" } = options;
   if (profile === "off") return undefined;
-  const workspace = realPath(place.workspace);
+  const workspace = realPath(context.workspace);
   if (workspace === "/" && profile === "workspace-write") {
     throw new NacreError(
       "invalid_input",
-      'The workspace is /, so "workspace-write" would protect nothing. Start in the directory of the project, or use "read-only".',
+      'The workspace is /, so "workspace-write" would protect nothing. Start in the project directory, or use "read-only".',
     );
   }
-  const own = (path: string) => realPath(absolute(path, workspace));
-  const writable = (options.writable ?? []).map(own);
+  const resolved = (path: string) => realPath(absolute(path, workspace));
+  const writable = (options.writable ?? []).map(resolved);
   if (writable.includes("/")) {
     throw new NacreError(
       "invalid_input",
-      "writable: / would leave nothing of the sandbox. Name the directories that are needed.",
+      "writable: / would turn the sandbox off. Name the directories that commands need to write.",
     );
   }
   const homes = ownHomes();
@@ -81,11 +84,12 @@ export function sandboxSpec(
     network,
     workspace,
     writable: roots,
-    hide: (options.hide ?? []).map(own),
+    hide: (options.hide ?? []).map(resolved),
     homes,
-    credentials: credentialPlaces(homes),
-    stateRoots: unique(place.stateRoots.map(realPath)),
-    trusted: place.trusted.filter(({ path }) =>
+    credentials: credentialLocations(homes),
+    stateRoots: unique(context.stateRoots.map(realPath)),
+    transientRoots: [],
+    trusted: context.trusted.filter(({ path }) =>
       roots.some((root) => isWithin(path, root) || isWithin(root, path)),
     ),
     policyFolders: policyFolders(workspace).filter((path) => roots.some((root) => isWithin(path, root))),
@@ -94,15 +98,11 @@ export function sandboxSpec(
   };
 }
 
-/** Where HOME says and where the system says. A user that the system does not know has none. */
+/** The home directories from HOME and from the user database. An unknown user has none. */
 function ownHomes(): string[] {
-  const found = [homeDirectory, () => userInfo().homedir].flatMap((get) => {
-    try {
-      return [realPath(get())];
-    } catch {
-      return [];
-    }
-  });
+  const found = [homeDirectory, () => userInfo().homedir].flatMap(
+    (get) => attempt(() => realPath(get())) ?? [],
+  );
   return unique(found).filter((home) => home !== "/");
 }
 

@@ -1,5 +1,5 @@
-// All a manager needs to confine what it starts: checks that the sandbox can be had, and makes of a start a confined
-// one. Refuses where it cannot; runs without only if its owner said so, and tells.
+// Confines the shells of a manager: tests that the sandbox works, and turns a start into a confined one. If the sandbox does
+// not work, it refuses, or with `allowUnsandboxed` runs without it and reports that.
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import { ROOT_NAMES } from "../engine/state-dir.ts";
@@ -10,7 +10,7 @@ import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver
 import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts";
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
-import { NoSandbox } from "./none.ts";
+import { NoSandbox } from "./no-sandbox.ts";
 import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
 import { isWithin, realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";
@@ -21,8 +21,8 @@ import { isSeen } from "./view.ts";
 
 export interface ConfineOptions extends SandboxOptions, LimitOptions {}
 
-/** Where it starts. */
-export interface ShellPlace {
+/** The shell to start. */
+export interface SandboxedShell {
   readonly id: string;
   /** The shell's own directory. */
   readonly dir: string;
@@ -32,66 +32,66 @@ export interface ShellPlace {
 export interface StartRequest {
   readonly workspace: string;
   readonly workingDir: string;
-  /** What is to run inside. */
+  /** The program and its arguments inside the sandbox. */
   readonly argv: readonly string[];
-  /** What it needs of the state root. */
+  /** Paths in the state root that the shell reads. */
   readonly readable: readonly string[];
   readonly writable?: readonly string[];
   readonly pipes?: readonly InheritedPipe[];
   readonly isInit?: boolean;
-  /** Whether a process was started since the last call: without one, no repository can have been made. */
+  /** Whether a process was started since the last call: without one, no repository can have been created. */
   readonly hasForked?: () => boolean;
 }
 
-/** What has to be on disk before the start, and undone after the end. */
+/** The files of a confined start, and its cleanup. */
 export interface ConfinedStart {
   readonly script: string;
   readonly files: readonly { readonly name: string; readonly content: Buffer }[];
-  /** Remarks on what has happened since the last look. */
-  look(): string[];
-  /** Returns remarks on what became of it. */
+  /** Remarks on events since the last call. */
+  takeRemarks(): string[];
+  /** Call this after the end: cleans up and returns the last remarks. */
   end(): string[];
 }
 
-/** What a sandbox is told about the nacre it belongs to, and others. */
-export interface SandboxPlace {
-  /** Of this manager first, then others that are to be hidden. */
+/** What the sandbox needs to know about this nacre and others. */
+export interface SandboxDeps {
+  /** The state root of this manager first, then others to hide. */
   readonly stateRoots: readonly [string, ...string[]];
-  /** Of every nacre that runs now: looked up for each start. */
-  readonly livingRoots: () => readonly string[];
-  /** What runs outside of the sandbox, or is read there. */
+  /** The state roots of all running hosts; called for each start. */
+  readonly runningRoots: () => readonly string[];
+  /** Files that nacre runs or reads outside the sandbox. */
   readonly trusted: () => readonly TrustedPath[];
   /** This process. */
   readonly self: PlaceholderHolder;
   readonly isAlive: (holder: PlaceholderHolder) => boolean;
 }
 
-/** How the shells of one workspace are wrapped. */
-type Tried =
+/** The driver that wraps the shells of one workspace. */
+type PreparedWorkspace =
   | { readonly driver: SandboxDriver; readonly spec: SandboxSpec }
   | { readonly driver: NoSandbox; readonly spec?: undefined };
 
-/** A user who asks for one of these believes to be protected. */
+/** Refuses options without effect: the user would believe to be protected. */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
-  const idle = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
-  if (idle === undefined) return;
+  const option = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
+  if (option === undefined) return;
   throw new NacreError(
     "invalid_input",
-    `The option ${idle} only counts in a sandbox, and none is asked for: set sandbox (--sandbox) to "read-only" or "workspace-write", or leave it out.`,
+    `The option ${option} has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove it.`,
   );
 }
 
 export class Sandbox {
   readonly #options: ConfineOptions;
-  readonly #place: SandboxPlace;
+  readonly #deps: SandboxDeps;
   readonly #limits: Limits;
   readonly #placeholders: Placeholders;
   readonly #bubblewrap: SandboxDriver;
   readonly #repositories = new RepositoryFinder();
-  /** By workspace, once tried. */
-  readonly #tried = new Map<string, Tried>();
+  /** By workspace. */
+  readonly #prepared = new Map<string, PreparedWorkspace>();
 
-  constructor(options: ConfineOptions, place: SandboxPlace) {
+  constructor(options: ConfineOptions, deps: SandboxDeps) {
     const { sandbox = "off" } = options;
     if (!SANDBOX_PROFILES.includes(sandbox)) {
       throw new NacreError(
@@ -101,71 +101,71 @@ export class Sandbox {
     }
     if (sandbox === "off") refuseWithoutSandbox(options);
     this.#options = options;
-    this.#place = place;
-    const dir = join(place.stateRoots[0], ROOT_NAMES.sandbox);
+    this.#deps = deps;
+    const dir = join(deps.stateRoots[0], ROOT_NAMES.sandbox);
     this.#limits = new Limits(options);
-    this.#placeholders = new Placeholders(join(dir, "placeholders"), place);
+    this.#placeholders = new Placeholders(join(dir, "placeholders"), deps);
     this.#bubblewrap = new Bubblewrap(dir);
   }
 
-  /** Whether anything at all is asked for. */
+  /** Whether a sandbox or a limit is requested. */
   get isNeeded(): boolean {
     return this.#isAsked || this.#limits.isAny;
   }
 
-  /** After a crash of the process that should have done it. */
+  /** Cleans up after nacre processes that crashed. */
   tidy(): void {
     if (this.#isAsked) this.#placeholders.tidy();
     this.#limits.tidy();
   }
 
-  /** Tries the sandbox for this workspace, once; throws where it is refused. */
+  /** Tests the sandbox for this workspace once. Throws if it does not work. */
   async prepare(workspace: string): Promise<Confinement["driver"]> {
-    const known = this.#tried.get(workspace) ?? (await this.#try(workspace));
-    this.#tried.set(workspace, known);
+    const known = this.#prepared.get(workspace) ?? (await this.#probe(workspace));
+    this.#prepared.set(workspace, known);
     return known.driver.name;
   }
 
-  /** Whether a command of this workspace can stand in a directory. */
+  /** Whether commands of this workspace can use this working directory. */
   isSeen(directory: string, workspace: string): boolean {
-    const spec = this.#tried.get(workspace)?.spec;
+    const spec = this.#prepared.get(workspace)?.spec;
     return spec === undefined || isSeen(directory, spec);
   }
 
-  /** Of a workspace that has been prepared. */
+  /** Call `prepare` for the workspace first. */
   start(
     request: StartRequest,
-    place: ShellPlace,
+    shell: SandboxedShell,
   ): { readonly start: ConfinedStart; readonly confinement: Confinement } {
-    const tried = this.#tried.get(request.workspace);
-    if (!tried)
-      throw new NacreError("internal", `The sandbox was not tried for ${shownPath(request.workspace)}.`);
-    const roots = tried.spec?.writable ?? [];
+    const prepared = this.#prepared.get(request.workspace);
+    if (!prepared)
+      throw new NacreError("internal", `The sandbox was not prepared for ${shownPath(request.workspace)}.`);
+    const roots = prepared.spec?.writable ?? [];
     const found = this.#repositories.find(roots);
-    const wrapped = this.#wrap(tried, { request, place, found });
+    const wrapped = this.#wrap(prepared, { request, shell, found });
     const isConfined = wrapped.confinement.driver !== "none";
     const limits = this.#limits.isAny
-      ? this.#limits.plan(place.id, isConfined ? OWN_PROCESSES_COUNT : 0)
+      ? this.#limits.plan(shell.id, isConfined ? OWN_PROCESSES_COUNT : 0)
       : undefined;
     const { confinement, descriptors, placeholders } = wrapped;
-    const made = new NewRepositories(this.#repositories, roots, found);
+    const repositories = new NewRepositories(this.#repositories, roots, found);
     const links = new LinkWatch(wrapped.links);
     const { hasForked = () => true } = request;
     const start: ConfinedStart = {
       script: startScript({
         limits,
         wrapped: isConfined ? wrapped : undefined,
-        dir: place.dir,
+        dir: shell.dir,
         pipes: request.pipes ?? [],
       }),
       files: descriptors.flatMap(fileOf),
-      look: () => [
-        ...(limits?.look() ?? []),
-        ...(hasForked() ? [...made.remarks(), ...links.remarks()] : []),
+      takeRemarks: () => [
+        ...(limits?.takeRemarks() ?? []),
+        ...(hasForked() ? [...repositories.remarks(), ...links.remarks()] : []),
       ],
       end: () => {
-        if (placeholders.length > 0) this.#placeholders.release(place.holder);
-        return [...(limits?.end() ?? []), ...made.remarks(), ...links.remarks()];
+        if (placeholders.length > 0) this.#placeholders.release(shell.holder);
+        return [...(limits?.end() ?? []), ...repositories.remarks(), ...links.remarks()];
       },
     };
     const notEnforced = [...confinement.notEnforced, ...(limits?.notEnforced ?? [])];
@@ -176,9 +176,9 @@ export class Sandbox {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
-  async #try(workspace: string): Promise<Tried> {
-    const { stateRoots } = this.#place;
-    const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#place.trusted() });
+  async #probe(workspace: string): Promise<PreparedWorkspace> {
+    const { stateRoots } = this.#deps;
+    const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#deps.trusted() });
     if (!spec) return { driver: new NoSandbox([]) };
     const probed = await this.#bubblewrap.probe(spec, this.#placeholders.held());
     if (probed.ok) return { driver: this.#bubblewrap, spec };
@@ -188,56 +188,56 @@ export class Sandbox {
     }
     throw new NacreError(
       "spawn_failed",
-      `The sandbox "${spec.profile}" cannot be enforced here, so nothing was run: ${probed.why}. ${probed.fix} To run without it all the same, set allowUnsandboxed (--allow-unsandboxed).`,
+      `The sandbox "${spec.profile}" cannot be enforced here, so nothing was run: ${probed.why}. ${probed.fix} To run without the sandbox, set allowUnsandboxed (--allow-unsandboxed).`,
     );
   }
 
   #wrap(
-    tried: Tried,
+    prepared: PreparedWorkspace,
     {
       request,
-      place,
+      shell,
       found,
-    }: { readonly request: StartRequest; readonly place: ShellPlace; readonly found: FoundRepositories },
+    }: { readonly request: StartRequest; readonly shell: SandboxedShell; readonly found: FoundRepositories },
   ): WrappedStart {
     const plan = (isPlaceholder: WrapPlan["isPlaceholder"]) => ({
       repositories: found.repositories,
       argv: request.argv,
       workingDir: request.workingDir,
       isPlaceholder,
-      shown: {
-        stateRoot: this.#place.stateRoots[0],
+      visibleState: {
+        stateRoot: this.#deps.stateRoots[0],
         readable: request.readable,
         writable: request.writable ?? [],
       },
       ...(request.isInit ? { isInit: true } : {}),
     });
-    if (!tried.spec)
-      return tried.driver.wrap(
+    if (!prepared.spec)
+      return prepared.driver.wrap(
         undefined,
         plan(() => false),
       );
-    const { driver } = tried;
-    const spec = hidingRoots(tried.spec, this.#place.livingRoots());
-    return this.#placeholders.hold(place.holder, (isPlaceholder) => driver.wrap(spec, plan(isPlaceholder)));
+    const { driver } = prepared;
+    const spec = withRunningRoots(prepared.spec, this.#deps.runningRoots());
+    return this.#placeholders.hold(shell.holder, (isPlaceholder) => driver.wrap(spec, plan(isPlaceholder)));
   }
 }
 
-/** Of a root that a living host uses, what must not be seen. */
+/** The parts of another host's state root to hide if the workspace is inside it. */
 const PARTS_OF_ROOT = [ROOT_NAMES.keepers, ROOT_NAMES.shells, ROOT_NAMES.sandbox];
 
-function hidingRoots(spec: SandboxSpec, living: readonly string[]): SandboxSpec {
-  const more = living.map(realPath).filter((root) => !spec.stateRoots.includes(root));
-  if (more.length === 0) return spec;
-  const isWorkedIn = (root: string) =>
+/** Adds the state roots of other running hosts. */
+function withRunningRoots(spec: SandboxSpec, running: readonly string[]): SandboxSpec {
+  const others = running.map(realPath).filter((root) => !spec.stateRoots.includes(root));
+  const containsWork = (root: string) =>
     [spec.workspace, ...spec.writable].some((path) => isWithin(path, root));
-  const hidden = more.flatMap((root) =>
-    isWorkedIn(root) ? PARTS_OF_ROOT.map((part) => join(root, part)) : [root],
+  const transientRoots = others.flatMap((root) =>
+    containsWork(root) ? PARTS_OF_ROOT.map((part) => join(root, part)) : [root],
   );
-  return { ...spec, stateRoots: [...spec.stateRoots, ...hidden] };
+  return { ...spec, transientRoots };
 }
 
-/** bwrap itself, and the first process of its world. */
+/** bwrap itself, and the first process of its PID namespace. */
 const OWN_PROCESSES_COUNT = 2;
 
 function fileOf({ file, content }: Descriptor): { name: string; content: Buffer }[] {

@@ -1,11 +1,11 @@
-// The system calls a sandboxed command may not make, as a program for the kernel's filter (classic BPF), for
-// x86-64. It closes what mounts and namespaces leave open: unix sockets reach through read-only mounts, io_uring
-// around this very filter, and every call below has a history of leading out of namespaces.
+// Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It covers what mounts and
+// namespaces leave open: unix sockets work through read-only mounts, io_uring bypasses this filter, and each call below has
+// been used to escape from namespaces.
 //
-// The program: the wrong architecture dies, a denied call gets EPERM, everything else passes. Jumps are relative
-// and reach 255 instructions; the tests run it against every number.
+// Another architecture kills the process, a denied call returns EPERM, everything else is allowed. Jumps are relative and
+// reach 255 instructions; the tests run the program with every call number.
 
-/** undefined where there is no table for this machine's processor. */
+/** undefined if there is no table for this CPU. */
 export function seccompProgram({
   debuggers = false,
   architecture = process.arch as string,
@@ -20,7 +20,7 @@ export function seccompProgram({
     jump(EQUAL, AUDIT_ARCH_X86_64, 1, 0),
     ret(KILL_PROCESS),
     load(DATA.number),
-    // The x32 numbers of the same calls would go around the table.
+    // The x32 numbers of the same calls would bypass the table.
     jump(AT_LEAST, X32_BIT, 0, 1),
     ret(KILL_PROCESS),
     ...checkArgument(CALL.socket, 0, (argument) => [
@@ -42,7 +42,7 @@ export function seccompProgram({
     ...[CALL.clone, CALL.unshare].flatMap((call) =>
       checkArgument(call, 0, (argument) => [jump(ANY_BIT, CLONE_NEWUSER, 0, 1), argument.deny, ret(ALLOW)]),
     ),
-    // Its flags are in memory, where no filter can look: with ENOSYS every libc falls back to clone.
+    // A filter cannot read its flags, which are in memory. With ENOSYS, every libc falls back to clone.
     jump(EQUAL, CALL.clone3, 0, 1),
     ret(errno(ENOSYS)),
     ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), ret(errno(EPERM))]),
@@ -53,26 +53,26 @@ export function seccompProgram({
 
 const CALL = { socket: 41, socketpair: 53, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
 
-/** Those that need no unix socket, no hypervisor and no hardware: IPv4, IPv6, netlink. */
+/** IPv4, IPv6 and netlink: no unix sockets, hypervisor or hardware families. */
 const SOCKET_FAMILIES = [2, 10, 16];
 
 const AF_UNIX = 1;
 
-/** The rest of a type are flags: SOCK_NONBLOCK, SOCK_CLOEXEC. */
+/** The other bits are flags: SOCK_NONBLOCK, SOCK_CLOEXEC. */
 const SOCKET_TYPE_BITS = 0xf;
 
 /**
- * SOCK_STREAM and SOCK_SEQPACKET: each end speaks to the other one for good. An end of a datagram pair, which SOCK_RAW
- * makes as well, can send to any unix socket by its path.
+ * SOCK_STREAM and SOCK_SEQPACKET: both ends stay connected to each other. A datagram socket, also from SOCK_RAW, can send to
+ * any unix socket by its path.
  */
 const PAIR_TYPES = [1, 5];
 
-/** TIOCSTI and TIOCLINUX: typing into a terminal in the person's name. */
+/** TIOCSTI and TIOCLINUX: they insert input into the person's terminal. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 
 const CLONE_NEWUSER = 0x1000_0000;
 
-/** What debuggers need. */
+/** Calls that debuggers need. */
 const TRACING = {
   ptrace: 101,
   process_vm_readv: 310,
@@ -97,7 +97,7 @@ const DENIED = {
   open_tree_attr: 467,
   setns: 308,
   open_by_handle_at: 304,
-  // Around the filter, or at the kernel's memory.
+  // Bypass the filter, or access the kernel's memory.
   io_uring_setup: 425,
   io_uring_enter: 426,
   io_uring_register: 427,
@@ -116,7 +116,7 @@ const DENIED = {
   add_key: 248,
   request_key: 249,
   keyctl: 250,
-  // The machine itself.
+  // Settings of the machine.
   reboot: 169,
   swapon: 167,
   swapoff: 168,
@@ -150,8 +150,8 @@ const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
 
 /**
- * For one call, looks at the lower half of an argument: the kernel takes these as 32 bit. The body decides in
- * every case, so the number need not be loaded again.
+ * For one call, loads the lower half of an argument: the kernel reads these arguments as 32 bits. Every path of the body must
+ * return, because the call number is no longer loaded.
  */
 function checkArgument(
   call: number,
@@ -179,7 +179,7 @@ function ret(value: number): Buffer {
   return instruction(0x06, 0, 0, value);
 }
 
-/** So many instructions are skipped if it holds, and if it does not. */
+/** Skips `ifTrue` or `ifFalse` instructions. */
 function jump(code: number, value: number, ifTrue: number, ifFalse: number): Buffer {
   return instruction(code, ifTrue, ifFalse, value);
 }

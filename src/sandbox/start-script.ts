@@ -1,6 +1,5 @@
-// What a waiting bash does before its command, as a script that engine/hook.sh reads: it takes on its limits and
-// becomes the sandbox. Pure.
-
+// The script that the waiting bash of a slot reads (engine/hook.sh) before its command: it sets its limits and executes the
+// sandbox. Pure.
 import { isAbsolute } from "node:path";
 import { shellQuote } from "../support/shell-quote.ts";
 import type { WrappedStart } from "./driver.ts";
@@ -11,11 +10,11 @@ export interface StartParts {
   readonly wrapped: WrappedStart | undefined;
   /** The shell's own directory. */
   readonly dir: string;
-  /** Pipes that the sandbox gets, to be opened by their paths in /proc. */
+  /** Pipes that the sandbox inherits, opened by their paths in /proc. */
   readonly pipes: readonly InheritedPipe[];
 }
 
-/** A pipe of another process that becomes a descriptor of the first process in a sandbox. */
+/** A pipe of another process that the first process in the sandbox inherits. */
 export interface InheritedPipe {
   readonly fd: number;
   readonly path: string;
@@ -28,8 +27,8 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
   for (const file of limits?.groups ?? []) {
     lines.push(`builtin printf %s "$BASHPID" 2>/dev/null >${shellQuote(file)} || ${fault("limits")}`);
   }
-  for (const words of limits?.rlimits ?? []) {
-    lines.push(`builtin ulimit ${words} 2>/dev/null || ${fault("limits")}`);
+  for (const limit of limits?.rlimits ?? []) {
+    lines.push(`builtin ulimit ${limit} 2>/dev/null || ${fault("limits")}`);
   }
   if (wrapped) {
     const files = wrapped.descriptors.map(({ fd, mode, file }) => {
@@ -39,24 +38,24 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
     const inherited = pipes.map(({ fd, path }) => `${fd}<>${shellQuote(path)}`);
     const [program = "", ...args] = wrapped.argv;
     lines.push(...LOADER_VARIABLES);
-    // Not through `builtin`: that would undo the redirections again.
+    // Without `builtin`, which would undo the redirections.
     lines.push("builtin shopt -s execfail");
-    const words = [
+    const command = [
       shellQuote(program),
       `"\${__nacre_loader[@]}"`,
       ...args.map(shellQuote),
       ...inherited,
       ...files,
     ];
-    lines.push(`exec ${words.join(" ")}`);
+    lines.push(`exec ${command.join(" ")}`);
     lines.push(fault("sandbox"));
   }
   return `${lines.join("\n")}\n`;
 }
 
 /**
- * What the loader reads goes to the command and not to bwrap, which is outside of the sandbox: LD_LIBRARY_PATH may name
- * a directory that the command can write.
+ * Passes loader variables to the command and removes them from bwrap's own environment: bwrap runs outside the sandbox, and
+ * LD_LIBRARY_PATH can name a directory that the command can write.
  */
 const LOADER_VARIABLES = [
   "__nacre_loader=()",

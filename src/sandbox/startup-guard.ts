@@ -1,5 +1,5 @@
-// Keeps startup files read-only where a home is writable, and those that do not exist from being made: the next login,
-// shell or editor of the person would run them outside the sandbox.
+// Protects startup files in a writable home directory: commands can neither change nor create them. The person's next login,
+// shell or editor would run them outside the sandbox.
 import { dirname, isAbsolute, join } from "node:path";
 import { shownPath } from "../support/path-text.ts";
 import { HOME_PROGRAMS, HOME_STARTUP, type StartupPath } from "../support/startup-paths.ts";
@@ -10,16 +10,16 @@ import { isWithin, type kindOf, missingParts } from "./real-path.ts";
 
 export type StartupGuard = Omit<GitGuard, "writable">;
 
-export interface StartupLooks {
+export interface StartupGuardOptions {
   readonly homes: readonly string[];
   /** Writable directories. */
   readonly writable: readonly string[];
-  /** undefined for what only holds a place. */
+  /** undefined for a placeholder. */
   readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
   readonly real: (path: string) => string;
 }
 
-export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): StartupGuard {
+export function guardStartup({ homes, writable, kindAt, real }: StartupGuardOptions): StartupGuard {
   const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
   const readOnly: string[] = [];
   const placeholders = new Map<string, Placeholder>();
@@ -35,7 +35,7 @@ export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): S
       notEnforced.push(`${shownPath(named)}, ${role}: it is a link, which cannot be protected`);
       links.push(...linksAlong(named, role).filter((link) => isWritable(link.path)));
     }
-    // What its owner has named as writable stays so.
+    // Paths that the user named as writable stay writable.
     if (!isWritable(path) || writable.some((root) => isWithin(root, path))) continue;
     const missing = missingParts(path, kindAt);
     if (!missing) continue;
@@ -45,7 +45,7 @@ export function guardStartup({ homes, writable, kindAt, real }: StartupLooks): S
   return { readOnly, placeholders: [...placeholders.values()], notEnforced, links };
 }
 
-/** With those that variables move. */
+/** Including the paths that variables move. */
 function startupPaths(homes: readonly string[]): StartupPath[] {
   return [
     ...homes.flatMap((home) => below(home, [...HOME_STARTUP, ...HOME_PROGRAMS])),

@@ -1,9 +1,9 @@
-// nacre's own files: what runs outside of every sandbox and is read from the disk again and again. A command that
-// could write them would run there, too. Where they lie in something writable they are bound read-only; where that
-// would break the person's own tools, or cannot be done, the sandbox is refused.
+// The files that nacre runs or reads outside every sandbox. A command that could write them could run code outside. In
+// writable paths they are mounted read-only. If that is impossible or would break the person's own tools, nacre refuses
+// the sandbox.
 //
-// What counts: the package with its dependencies (parts of them are loaded when they are first needed), Node with
-// what it has loaded, bash, the path nacre was started by, and files that are named in the options.
+// These files are: the package with its dependencies (some are loaded later), Node with its loaded libraries, bash, the
+// links that nacre was started through, and files from the options.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,13 +15,13 @@ import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
 
 export interface TrustedPath {
-  /** Absolute and real. */
+  /** Absolute and resolved. */
   readonly path: string;
-  /** What it is to nacre, as the end of a sentence. */
+  /** What nacre uses it for, as a predicate: "is a dependency of nacre". */
   readonly role: string;
 }
 
-/** Those that lie in something writable, to be bound read-only; or why there can be no sandbox. */
+/** The trusted paths in writable paths, to be mounted read-only; or the reason to refuse the sandbox. */
 export function guardTrusted(
   trusted: readonly TrustedPath[],
   writable: readonly string[],
@@ -30,14 +30,14 @@ export function guardTrusted(
   for (const { path, role } of trusted) {
     const inside = writable.find((root) => isWithin(path, root) || isWithin(root, path));
     if (inside === undefined) continue;
-    const problem = whyNot(path, inside, writable);
+    const problem = protectionProblem(path, inside, writable);
     if (problem !== undefined) return refused(path, role, inside, problem);
     readOnly.add(path);
   }
   return { ok: true, readOnly: [...readOnly] };
 }
 
-/** What of it is bound read-only in one view, with the rules of the workspace: none can be changed, or made. */
+/** The read-only mounts and placeholders for trusted paths and for the rule folders of the workspace. */
 export function trustedIn(
   {
     trusted,
@@ -58,8 +58,8 @@ export function trustedIn(
   };
 }
 
-/** Why it cannot be bound read-only there. */
-function whyNot(path: string, root: string, writable: readonly string[]): string | undefined {
+/** Why the path cannot be mounted read-only. */
+function protectionProblem(path: string, root: string, writable: readonly string[]): string | undefined {
   if (isWithin(root, path)) return "a command could change them";
   const project = projectOf(path);
   if (project !== undefined && writable.some((other) => isWithin(project, other))) {
@@ -68,7 +68,7 @@ function whyNot(path: string, root: string, writable: readonly string[]): string
   return undefined;
 }
 
-/** The project whose node_modules it lies in. The folder of global packages has no package.json beside it. */
+/** The project whose node_modules contains the path. The folder of global packages has no package.json next to it. */
 function projectOf(path: string): string | undefined {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     if (basename(at) === "node_modules" && existsSync(fsPath(join(dirname(at), "package.json"))))
@@ -80,23 +80,23 @@ function projectOf(path: string): string | undefined {
 function refused(path: string, role: string, root: string, problem: string): SandboxRefusal {
   return {
     ok: false,
-    why: `nacre's own files would be writable: ${shownPath(path)} ${role}, and lies in ${shownPath(root)}, which commands can write to: ${problem}`,
-    fix: "Install nacre outside of the workspace and the writable paths, for example with npm install -g nacre, and start it from there; or take the path out of writable.",
+    why: `nacre's own files would be writable: ${shownPath(path)} ${role}, and is in ${shownPath(root)}, which commands can write: ${problem}`,
+    fix: "Install nacre outside the workspace and the writable paths, for example with npm install -g nacre, and start it from there; or remove the path from writable.",
   };
 }
 
-/** Whatever of this process would be run again. `bash` is the one that runs the keeper. */
+/** The trusted files of this process. `bash` runs the keeper. */
 export function ownProgram(bash: string | undefined): TrustedPath[] {
   const found: TrustedPath[] = [];
   const root = realPath(fileURLToPath(new URL("../../", import.meta.url)));
   found.push({ path: root, role: "is the package nacre runs from" });
-  found.push(...dependenciesOf(root), ...startedBy(root), ...programOf(process.execPath, "Node"));
+  found.push(...dependenciesOf(root), ...launchLinks(root), ...programOf(process.execPath, "Node"));
   for (const file of loadedFiles()) found.push({ path: file, role: "is loaded into this process" });
   if (bash !== undefined) found.push(...programOf(bash, "bash"));
   return found;
 }
 
-/** As Node looks them up from the package, nearest first: a link counts as what it is, and as what it leads to. */
+/** The dependencies as Node resolves them from the package, nearest first. For a link, both its folder and its target. */
 function dependenciesOf(root: string): TrustedPath[] {
   const manifest = attempt(() => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as unknown);
   const { dependencies } = (manifest ?? {}) as { readonly dependencies?: Readonly<Record<string, string>> };
@@ -108,7 +108,7 @@ function dependenciesOf(root: string): TrustedPath[] {
       const path = join(folder, name);
       if (basename(at) !== "node_modules" && kindOf(path) !== undefined) {
         const real = realPath(path);
-        // A link could be led elsewhere, and an earlier folder filled: both are closed with the folder.
+        // Protecting the folder prevents replacing a link, and adding the package to a nearer folder.
         const folders = real === path ? nearer : [...nearer, dirname(path)];
         return [{ path: real, role }, ...folders.map((each) => ({ path: realPath(each), role }))];
       }
@@ -120,8 +120,8 @@ function dependenciesOf(root: string): TrustedPath[] {
   });
 }
 
-/** Links that the person, an MCP client or an importing program finds nacre by the next time. */
-function startedBy(root: string): TrustedPath[] {
+/** The folders of links through which the person, an MCP client or an importing program starts nacre. */
+function launchLinks(root: string): TrustedPath[] {
   const script = process.argv[1];
   if (script === undefined) return [];
   const isOwn = isWithin(realPath(script), root);
@@ -129,10 +129,10 @@ function startedBy(root: string): TrustedPath[] {
   return ways
     .flatMap(linkHolders)
     .filter((folder) => !isWithin(folder, root))
-    .map((path) => ({ path, role: "holds a link nacre is started by" }));
+    .map((path) => ({ path, role: "holds a link that starts nacre" }));
 }
 
-/** The package as a program in this folder imports it, where it is found through a link. */
+/** The link in node_modules through which a program in this folder imports the package. */
 function importsFrom(folder: string, root: string): string[] {
   for (let at = folder; ; at = dirname(at)) {
     const path = join(at, "node_modules/nacre");
@@ -141,17 +141,17 @@ function importsFrom(folder: string, root: string): string[] {
   }
 }
 
-/** A program with what is installed beside it: its folder, and the libraries of its prefix where it has one of its own. */
+/** A program and its `bin` folder. */
 function programOf(file: string, name: string): TrustedPath[] {
   const path = realPath(file);
   const folder = dirname(path);
-  const role = `is ${name}, which nacre runs outside of the sandbox`;
+  const role = `is ${name}, which nacre runs outside the sandbox`;
   const program = { path, role };
   if (basename(folder) !== "bin") return [program];
-  return [program, { path: folder, role: `holds ${name}, which nacre runs outside of the sandbox` }];
+  return [program, { path: folder, role: `holds ${name}, which nacre runs outside the sandbox` }];
 }
 
-/** Programs and libraries: what is written to their files shows in the memory of this process. */
+/** Programs and libraries mapped into this process: a change of their files changes its memory. */
 function loadedFiles(): string[] {
   const maps = attempt(() => readFileSync("/proc/self/maps", "utf8")) ?? "";
   const files = maps.matchAll(/^\S+ r.x\S* \S+ \S+ \d+ +(\/.*)$/gm);

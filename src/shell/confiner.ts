@@ -49,7 +49,7 @@ export class Confiner {
     const keepers = new KeeperRoots();
     this.#sandbox = new Sandbox(options, {
       stateRoots: [root.path, ...usualStateRoots()],
-      livingRoots: () => keepers.current(),
+      runningRoots: () => keepers.current(),
       trusted: () => this.#trusted(),
       self: thisProcess(),
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
@@ -144,7 +144,7 @@ export class Confiner {
           holder: context.holder,
         });
         confinement = made.confinement;
-        takeRemarks = () => made.start.look();
+        takeRemarks = () => made.start.takeRemarks();
         return made.start;
       },
       meta: () => (confinement ? { confinement } : {}),

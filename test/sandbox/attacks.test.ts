@@ -1,5 +1,5 @@
-// What a command tries in order to get out, in every profile. Each attack is also run without a sandbox, where it
-// must succeed: a test that cannot fail proves nothing. No policy is asked: it would hide a hole.
+// Attempts to escape from the sandbox, in every profile. Each attack also runs without a sandbox, where it must succeed: a
+// test that cannot fail proves nothing. The policy is off, because it would hide a hole.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createSocket } from "node:dgram";
@@ -62,13 +62,13 @@ afterAll(() => {
 
 interface Attack {
   readonly name: string;
-  /** Prints REACHED where it succeeds. */
+  /** Prints REACHED if it succeeds. */
   readonly command: () => string;
-  /** Put right before each try. */
+  /** Prepares each attempt. */
   readonly before?: () => void;
-  /** Whether it succeeded, where that shows elsewhere. */
+  /** Whether it succeeded, if the output does not show it. */
   readonly reached?: () => boolean;
-  /** Why the control cannot succeed here. */
+  /** Why the control cannot succeed on this machine. */
   readonly needs?: "root" | "32-bit calls";
 }
 
@@ -207,7 +207,7 @@ describe("the same without a sandbox", () => {
 });
 
 describeSandboxed("the first process in a sandbox", () => {
-  test.each(PROFILES)("has no other environment than the command: %s", async (profile) => {
+  test.each(PROFILES)("has the same environment as the command: %s", async (profile) => {
     const command =
       "comm -23 <(tr '\\0' '\\n' </proc/1/environ | sort) <(tr '\\0' '\\n' </proc/$$/environ | sort) | grep -v ^_=";
     const shell = await runIn(managers[profile], command, workspace);

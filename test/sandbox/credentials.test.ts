@@ -1,11 +1,11 @@
-// The list of credential paths holds in both places it is used: what the policy classes as secret cannot be read in a
-// real sandbox, and what a sandbox hides is secret for the policy. The same reads succeed without a sandbox.
+// Policy and sandbox agree on credential paths: a real sandbox hides what the policy classes as secret, and nothing else. The
+// same reads succeed without a sandbox.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { explain, judge } from "../../src/policy/judge.ts";
 import { describeWhere, holdsCredentials, locate } from "../../src/policy/paths/paths.ts";
-import { credentialPlaces, findCredentials } from "../../src/sandbox/find-credentials.ts";
+import { credentialLocations, findCredentials } from "../../src/sandbox/find-credentials.ts";
 import { HOME_CREDENTIALS, MACHINE_CREDENTIALS } from "../../src/support/credential-paths.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
@@ -14,10 +14,10 @@ const { home, workspace, outside } = world;
 const where = describeWhere({ home, cwd: workspace, workspace });
 const classOf = (path: string) => locate(path, workspace, where).class;
 
-/** One file in or at each listed place. */
+/** One file at or below each listed path. */
 const listed = HOME_CREDENTIALS.map(({ path, kind }) => (kind === "directory" ? join(path, "kept") : path));
 
-/** What the same programs need for work. */
+/** Files that the same programs need to work. */
 const NEEDED = [
   ...[".gitconfig", ".config/git/config", ".config/git/ignore", ".bashrc", ".config/fish/config.fish"],
   ...[".cargo/config.toml", ".cargo/bin/tool", ".m2/repository/a.jar", ".gradle/caches/a.bin"],
@@ -37,7 +37,7 @@ const NEEDED = [
   ...[".pulumi/plugins/a", ".yarn/berry/cache/a", ".conan2/p/a", ".android/avd/a", ".cache/pip/a"],
 ];
 
-/** Public, and hidden only because the directory around them is. */
+/** Public files, hidden only because their directory is. */
 const HIDDEN_ALONG = [".ssh/config", ".ssh/known_hosts", ".ssh/id_ed25519.pub"];
 
 for (const path of [...listed, ...NEEDED, ...HIDDEN_ALONG]) put(join(home, path));
@@ -47,7 +47,7 @@ function put(path: string): void {
   writeFileSync(path, "KEPT-7c1f\n");
 }
 
-/** Those of the files that a command can read. */
+/** The files that a command can read. */
 async function readable(
   paths: readonly string[],
   options: Parameters<typeof world.manager>[0],
@@ -101,11 +101,11 @@ test("credentials of tools of many kinds are listed", () => {
   expect(secrets.filter((path) => classOf(join(home, path)) !== "secret")).toEqual([]);
 });
 
-test("what the same programs need for work is not secret for the policy", () => {
+test("files that the same programs need to work are not secret for the policy", () => {
   expect([...NEEDED, ...HIDDEN_ALONG].filter((path) => classOf(join(home, path)) === "secret")).toEqual([]);
 });
 
-test("reading a listed path of the machine is asked about, sending it is refused", () => {
+test("reading a listed path of the machine needs approval, sending it is denied", () => {
   const facts = { home, cwd: workspace, workspace };
   const paths = MACHINE_CREDENTIALS.map(({ path, kind }) =>
     kind === "directory" ? `/${path}/x` : `/${path}`,
@@ -118,7 +118,7 @@ test("reading a listed path of the machine is asked about, sending it is refused
   expect(explain("cat /etc/hosts", facts).verdict.verdict).toBe("allow");
 });
 
-test("no listed path lies in another one", () => {
+test("no listed path contains another", () => {
   const lists = [HOME_CREDENTIALS, MACHINE_CREDENTIALS].map((list) => list.map(({ path }) => path));
   const nested = lists.flatMap((paths) =>
     paths.filter((path, at) =>
@@ -141,7 +141,7 @@ test("credentials in the homes of other users are found", () => {
 
 test("a variable that names a home or a device moves nothing", () => {
   const environment = { GNUPGHOME: home, HISTFILE: "/dev/null", AWS_CONFIG_FILE: "relative", NETRC: "" };
-  expect(credentialPlaces([home], environment).moved).toEqual([]);
+  expect(credentialLocations([home], environment).moved).toEqual([]);
 });
 
 describeSandboxed("in a sandbox", () => {
@@ -207,7 +207,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toBe("ok\n");
   });
 
-  test("in a writable home without them, tools can make their directories but not the credentials", async () => {
+  test("in a writable home without them, tools can create their directories but not the credentials", async () => {
     const bare = join(outside, "bare-home");
     mkdirSync(bare);
     setVariable("HOME", bare);

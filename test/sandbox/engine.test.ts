@@ -1,4 +1,4 @@
-// Everything the engine promises holds in a sandbox, too.
+// The guarantees of the engine also hold in a sandbox.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -23,14 +23,14 @@ describeSandboxed("a sandboxed shell", () => {
     expect(one.outcome).toEqual({ kind: "exited", code: 1 });
   });
 
-  test("says in its meta what it ran under", async () => {
+  test("records its confinement in its meta file", async () => {
     const shell = await runIn(manager, "true", workspace);
     const expected = { driver: "bubblewrap", profile: "workspace-write", network: "none", notEnforced: [] };
     expect(shell.confinement).toEqual(expected);
     expect(JSON.parse(readFileSync(shell.started.files.meta, "utf8")).confinement).toEqual(expected);
   });
 
-  test("gets variables, its directory and its script as without", async () => {
+  test("gets variables, directory and script as without a sandbox", async () => {
     const command = `echo "$A|$PWD|$#|\${BASH_ENV-none}|\${0##*/}|$SHLVL"; echo $$ >"$HOME/x"`;
     const shell = await manager.createShell({
       command,
@@ -56,13 +56,13 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("rc in pid 2\ncmd\n");
   });
 
-  test("inherits no descriptor but the standard ones", async () => {
+  test("inherits only the standard descriptors", async () => {
     const shell = await runIn(manager, "exec ls /proc/self/fd", workspace);
     // The last is the directory itself.
     expect(shell.getAllOutput()).toBe("0\n1\n2\n3\n");
   });
 
-  test("is asked to end before it is made to: its traps run", async () => {
+  test("gets TERM before KILL: its traps run", async () => {
     const command = "trap 'echo asked; exit 3' TERM; echo ready; while :; do read -t 0.05 <> <(:); done";
     const shell = await manager.createShell({ command, workingDir: workspace });
     await shell.waitFor({ pattern: /ready/, timeoutMs: 10_000 });
@@ -73,7 +73,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.outcome).toMatchObject({ kind: "killed", code: 3 });
   });
 
-  test("ends with everything it started, however that hides", async () => {
+  test("ends with everything it started, even after setsid and double forks", async () => {
     const mark = new Mark();
     const [hidden, deaf] = [mark.next(), mark.next()];
     const command = `setsid sleep ${hidden} & (trap '' TERM; sleep ${deaf}; sleep ${deaf}) & echo ready; wait`;
@@ -96,7 +96,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("begun\n");
   });
 
-  test("takes what it left running with it", async () => {
+  test("ends with its leftovers", async () => {
     const mark = new Mark();
     const shell = await runIn(manager, `sleep ${mark.next()} & echo left`, workspace);
     expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
@@ -104,7 +104,7 @@ describeSandboxed("a sandboxed shell", () => {
     await eventually(() => expect(mark.processes()).toEqual([]));
   });
 
-  test("takes it with it however busy the machine is", async () => {
+  test("ends with its leftovers on a busy machine", async () => {
     const mark = new Mark();
     const commands = Array.from(
       { length: 60 },
@@ -117,7 +117,7 @@ describeSandboxed("a sandboxed shell", () => {
     await eventually(() => expect(mark.processes()).toEqual([]));
   });
 
-  test("outlives its host where it is durable, confined as before", async () => {
+  test("outlives its host if it is durable, confined as before", async () => {
     const stateRoot = join(home, "state");
     const first = new ShellManager({ stateRoot, workspace, sandbox: "workspace-write" });
     const command = "echo begun; while [[ ! -e go ]]; do read -t 0.05 <> <(:); done; echo x >~/no; echo done";
@@ -144,7 +144,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("1\n2\n3\n");
   });
 
-  test("that cannot be set up has failed to start, and says what bwrap said", async () => {
+  test("that cannot be set up has failed to start, with bwrap's message", async () => {
     const stateRoot = join(outside, "state");
     const shells = world.manager({ sandbox: "workspace-write", stateRoot });
     await shells.warmUp();

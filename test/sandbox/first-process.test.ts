@@ -1,5 +1,5 @@
-// /proc/1/environ: the first process of a machine or container often holds its secrets. Here it is one of ours, in a
-// pid namespace of its own with the host as its child, so that the control can read it whatever machine this is.
+// /proc/1/environ: the first process of a machine or container often has secrets in its environment. The test uses its own
+// first process in a PID namespace, so that the control can read it on any machine.
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { SandboxProfile } from "../../src/engine/confinement.ts";
@@ -10,7 +10,7 @@ const { home, workspace } = useSandboxWorld();
 const hosts = useSpecialHosts();
 const SECRET = "FIRST-PROCESS-4b1d";
 
-/** The host itself does not have the secret: a command could only have it from there. */
+/** The host's own environment lacks the secret, so a command can only get it from there. */
 const asChildOfFirst = [
   ...["unshare", ...(isRoot ? [] : ["-r"]), "--pid", "--fork", "--mount-proc"],
   ...["env", `SECRET=${SECRET}`, "bash", "-c", 'env -u SECRET "$@"; exit "$?"', "bash"],

@@ -1,5 +1,5 @@
-// What a command can plant in repositories for the person's next use of git, in real sandboxes over real repositories.
-// Each try is also made without a sandbox, where it must succeed.
+// Attempts to plant hooks and config in real repositories, in real sandboxes. Each attempt also runs without a sandbox, where
+// it must succeed.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -209,7 +209,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(shell.exitCode).toBe(0);
   });
 
-  test("leaves nothing of what held places in repositories", async () => {
+  test("leaves no placeholders in repositories", async () => {
     withWorktree();
     git(workspace, "config", "core.hooksPath", "tools/hooks");
     const before = snapshot(workspace);
@@ -217,7 +217,7 @@ describeSandboxed("a command in a sandbox", () => {
     await eventually(() => expect(snapshot(workspace)).toEqual(before));
   });
 
-  test("is told that a hook directory that is a link cannot be protected", async () => {
+  test("is warned that a hook directory that is a link cannot be protected", async () => {
     top();
     mkdirSync(join(workspace, "real"));
     symlinkSync("real", join(workspace, "linked"));
@@ -237,7 +237,7 @@ describeSandboxed("a command in a sandbox", () => {
       workspace,
     );
     expect(shell.getAllOutput()).toBe("written\n");
-    expect(shell.confinement?.notEnforced.join()).toContain("it holds the workspace");
+    expect(shell.confinement?.notEnforced.join()).toContain("it contains the workspace");
   });
 
   test("does ordinary work: worktrees, stash, rebase, submodules, clones, a new repository", async () => {
@@ -262,7 +262,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(shell.exitCode).toBe(0);
   });
 
-  test("in a linked worktree of another repository, commits and cannot lead its siblings astray", async () => {
+  test("in a linked worktree of another repository, commits and cannot redirect its siblings", async () => {
     repository(main);
     git(main, "worktree", "add", "-q", join(outside, "sibling"));
     rmSync(workspace, { recursive: true });

@@ -1,5 +1,5 @@
-// A symbolic link that git or a starting program follows cannot be mounted over. When a command replaces one, its
-// result names the link. Each try is made in a real sandbox, and nothing is said of links that stay as they were.
+// A mount cannot protect a symbolic link that git or a starting program follows. If a command replaces one, its result names
+// the link, in real sandboxes. Unchanged links are not mentioned.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -123,7 +123,7 @@ describeSandboxed("in a sandbox", () => {
   });
 });
 
-test("links that lead in a circle are listed once", () => {
+test("links in a loop are listed once", () => {
   symlinkSync("b", join(workspace, "a"));
   symlinkSync("a", join(workspace, "b"));
   expect(linksAlong(join(workspace, "a/x"), "").map(({ path }) => path)).toEqual([

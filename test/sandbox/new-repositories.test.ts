@@ -1,4 +1,4 @@
-// A result tells of repositories and gitlinks that its command made, through every way a result takes.
+// A result names repositories and gitlinks that its command created, for every kind of result.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 describeSandboxed("the result of a sandboxed command", () => {
-  test("names a repository that it made in a workspace without one, once", async () => {
+  test("names a repository that it created in a workspace without one, once", async () => {
     await using tools = await kit();
     const made = await tools.call("Bash", { command: "git init -q && echo done" });
     expect(made.success).toBe(true);
@@ -74,7 +74,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect((await tools.call("Bash", { command: "git status -s" })).notes.join()).not.toContain("gitlink");
   });
 
-  test("names a gitlink without a repository of its own, as update-index makes it", async () => {
+  test("names a gitlink without a repository, as update-index creates it", async () => {
     git(workspace, "init", "-q");
     const id = "0123456789012345678901234567890123456789";
     const shell = await runIn(
@@ -85,7 +85,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect(shell.remarks.join()).toContain(`new gitlink in the index: ${workspace}/node_modules/deep/er/x.`);
   });
 
-  test("says nothing of repositories that were there, or are made in ignored places or not at all", async () => {
+  test("does not mention existing repositories and those in ignored directories", async () => {
     git(workspace, "init", "-q");
     git(workspace, "init", "-q", "old");
     writeFileSync(join(workspace, "a"), "");
@@ -95,7 +95,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect(shell.remarks).toEqual([]);
   });
 
-  test("tells of it in both dialects, in the foreground and in the background", async () => {
+  test("has the note in both dialects, in the foreground and in the background", async () => {
     await using modes = await kit("modes");
     expect((await modes.call("bash", { command: "git init -q m1" })).notes.join()).toContain(
       `${workspace}/m1/.git`,
@@ -107,13 +107,13 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect(output.notes.join()).toContain(`${workspace}/s1/.git`);
   });
 
-  test("tells of it through a session of the library", async () => {
+  test("has the note in a session of the library", async () => {
     await using tools = await kit();
     const { notes } = await tools.session("own").run("git init -q l1");
     expect(notes.join()).toContain(`${workspace}/l1/.git`);
   });
 
-  test("tells of it on the command line, plain, in a session and as JSON", async () => {
+  test("has the note on the command line, plain, in a session and as JSON", async () => {
     const words = ["run", "--policy", "off", "--sandbox", "workspace-write"];
     expect((await nacre(...words, "git init -q c1")).stderr).toContain("/c1/.git");
     const { stdout } = await nacre(...words, "--json", "git init -q c2");
@@ -121,7 +121,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     expect((await nacre(...words, "--session", "one", "git init -q c3")).stderr).toContain("/c3/.git");
   });
 
-  test.each(DIALECTS)("tells of it over MCP in dialect $dialect", async ({ dialect, run }) => {
+  test.each(DIALECTS)("has the note over MCP in dialect $dialect", async ({ dialect, run }) => {
     const words = ["--dialect", dialect, "--policy", "off", "--sandbox", "workspace-write"];
     const { client, dir } = await mcp.overStdio(words);
     expect(JSON.stringify(await run(client, "git init -q p1"))).toContain(`${dir}/p1/.git`);
@@ -149,7 +149,7 @@ test("gitlinks are read from an index with SHA-256", () => {
   expect(gitlinksIn(join(workspace, ".git/index"))).toEqual(["lib"]);
 });
 
-test("a search is bounded, and finds what changed since the last one", () => {
+test("a search is bounded, and finds changes since the last one", () => {
   const root = join(outside, "many");
   for (let at = 0; at < 300; at++)
     mkdirSync(join(root, `d${String(at).padStart(3, "0")}`), { recursive: true });

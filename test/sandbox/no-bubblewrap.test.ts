@@ -1,5 +1,5 @@
-// On a machine without bubblewrap a sandbox is refused through every door, in one sentence with the fix. The real probe:
-// bwrap is taken away from the processes of these tests only.
+// Without bubblewrap, every entry point refuses the sandbox in one sentence with the fix. Uses the real probe: bwrap is hidden
+// only from the processes of these tests.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -15,14 +15,14 @@ const dir = mkdtempSync(join(tmpdir(), "nacre-test-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const REFUSED =
-  /The sandbox "workspace-write" cannot be enforced here, so nothing was run: bubblewrap \(bwrap\) is not installed.+ Install it: apt-get install bubblewrap.+ To run without it all the same, set allowUnsandboxed \(--allow-unsandboxed\)\./;
+  /The sandbox "workspace-write" cannot be enforced here, so nothing was run: bubblewrap \(bwrap\) is not installed.+ Install it: apt-get install bubblewrap.+ To run without the sandbox, set allowUnsandboxed \(--allow-unsandboxed\)\./;
 
 const BWRAP = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"].filter((path) => existsSync(path));
 const library = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
 const reporter = new URL("../../scripts/run-vitest.mjs", import.meta.url);
 const env = { PATH: "/usr/bin:/bin", HOME: dir, NACRE_HOME: join(dir, "state") };
 
-/** In front of a command line: run it where there is no bwrap. */
+/** A prefix that runs a command line without bwrap. */
 const without: readonly string[] =
   BWRAP.length === 0
     ? ["env"]
@@ -78,7 +78,7 @@ test.for([[], ["-b"], ["--json"], ["--session", "work"]])("nacre run %j refuses"
   expect(existsSync(join(dir, "here"))).toBe(false);
 });
 
-test("nacre mcp starts, says so on stderr, and every call is refused", async ({ skip }) => {
+test("nacre mcp starts, warns on stderr and refuses every call", async ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const [file = "", ...args] = [...without, process.execPath, program, "mcp", "--sandbox", "workspace-write"];
   const child = spawn(file, args, { cwd: dir, env, stdio: "pipe" });
@@ -106,7 +106,7 @@ test("nacre mcp starts, says so on stderr, and every call is refused", async ({ 
   expect(existsSync(join(dir, "here"))).toBe(false);
 });
 
-test("the doctor names it with the fix", ({ skip }) => {
+test("the doctor reports it with the fix", ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const { code, stdout } = run(program, "doctor");
   expect(code).toBe(0);
@@ -115,15 +115,13 @@ test("the doctor names it with the fix", ({ skip }) => {
   );
 });
 
-test("the tests name what they skip and why, and where everything can be run that is a failure", ({
-  skip,
-}) => {
+test("the tests list what they skip and why, and in CI a skip is a failure", ({ skip }) => {
   skip(isSkipped, CANNOT_MOUNT);
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const report = (ci: string) => {
     const script = `process.env.CI = ${JSON.stringify(ci)};
 import { runVitest } from ${JSON.stringify(reporter.href)};
-process.exit(runVitest({ cwd: ${JSON.stringify(cwd)}, words: ["test/cli/sandbox.test.ts"] }).status);`;
+process.exit(runVitest({ cwd: ${JSON.stringify(cwd)}, args: ["test/cli/sandbox.test.ts"] }).status);`;
     return run("--input-type=module", "-e", script);
   };
   const { code, stdout } = report("");
@@ -135,7 +133,7 @@ process.exit(runVitest({ cwd: ${JSON.stringify(cwd)}, words: ["test/cli/sandbox.
   expect(stdout).toMatch(new RegExp(`\\n1 passed, 0 failed, ${skips.length} skipped\\n$`));
   expect(code).toBe(0);
   const strict = report("true");
-  expect(strict.stdout).toContain("This must not be skipped here: nacre run --sandbox");
+  expect(strict.stdout).toContain("Must not be skipped here: nacre run --sandbox");
   const counts = `1 passed, ${skips.length} failed, ${skips.length} skipped`;
   expect(strict.stdout).toMatch(new RegExp(`\\n${counts}\\n$`));
   expect(strict.code).toBe(1);

@@ -1,4 +1,4 @@
-// A known limit: a read-only mount does not keep a command from writing to a fifo. Pinned here, with what does.
+// A known gap: a read-only mount does not prevent writes to a fifo. These tests pin it, with the protection that works.
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ describeSandboxed("a command in a sandbox", () => {
     expect(shell.getAllOutput()).toContain("Permission denied");
   });
 
-  test("cannot make a fifo outside the workspace, nor remove one", async () => {
+  test("can neither create nor remove a fifo outside the workspace", async () => {
     const manager = world.manager({ sandbox: "workspace-write" });
     const shell = await runIn(manager, `mkfifo '${outside}/other'; rm -f '${fifo}'`, workspace);
     expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(2);

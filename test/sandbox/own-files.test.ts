@@ -1,5 +1,5 @@
-// A command tries to change what nacre runs outside of the sandbox: its package, bash, rules and audit log, in every
-// place where they may be installed. Each attempt is also made without a sandbox, where it must succeed.
+// Attempts to change what nacre runs outside the sandbox: its package, bash, rules and audit log, in every location where
+// they can be installed. Each attempt also runs without a sandbox, where it must succeed.
 import {
   chmodSync,
   cpSync,
@@ -32,7 +32,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 interface Place {
   readonly home: string;
   readonly workspace: string;
-  /** The program, as it is started there. */
+  /** The path that starts the program. */
   readonly program: string;
   /** The package's folder. */
   readonly folder: string;
@@ -121,7 +121,7 @@ const PROTECTED: readonly Setup[] = [
 
 let count = 0;
 
-/** A new home and workspace with the package installed, all of it the person's. */
+/** A new home and workspace with the package installed, owned by the person. */
 function placeFor({ prefix }: Person, { make }: Setup): Place {
   const top = join(base, String(count++));
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
@@ -142,11 +142,11 @@ function nacre(person: Person, { home, workspace, program, flags }: Place, words
 }
 
 const CASES = PEOPLE.flatMap((person) =>
-  REFUSED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+  REFUSED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
 );
 
 describeSandboxed("a sandbox that could not protect the package", () => {
-  test.each(CASES)("is refused to $who: $where", ({ person, setup }) => {
+  test.each(CASES)("is refused to $user: $where", ({ person, setup }) => {
     const place = placeFor(person, setup);
     const attack = `echo : >>'${place.folder}/planted' && echo REACHED`;
     const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
@@ -154,16 +154,16 @@ describeSandboxed("a sandbox that could not protect the package", () => {
     expect(confined.stderr).toContain("npm install -g nacre");
     expect(confined.stdout).not.toContain("REACHED");
     expect(confined.status).not.toBe(0);
-    // Without a sandbox the same command does it.
+    // Without a sandbox the same command succeeds.
     expect(nacre(person, place, [attack]).stdout).toContain("REACHED");
-    // And where its owner lets it run without, it says so.
+    // With --allow-unsandboxed it runs with a warning.
     const loose = nacre(person, place, ["--sandbox", "workspace-write", "--allow-unsandboxed", "echo ran"]);
     expect(loose.stdout).toContain("ran");
     expect(loose.stderr).toContain("not enforced");
   });
 });
 
-test("nacre mcp answers with that refusal, and runs nothing", async () => {
+test("nacre mcp returns that refusal and runs nothing", async () => {
   const place = placeFor(PEOPLE[0] as Person, REFUSED[0] as Setup);
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({
@@ -181,7 +181,7 @@ test("nacre mcp answers with that refusal, and runs nothing", async () => {
   expect(existsSync(join(place.workspace, "ran"))).toBe(false);
 });
 
-test("nacre doctor tells where a sandbox would be refused", () => {
+test("nacre doctor reports that a sandbox would be refused", () => {
   const person = PEOPLE[0] as Person;
   const place = placeFor(person, REFUSED[0] as Setup);
   const doctor = runAs(person, [process.execPath, place.program, "doctor"], {
@@ -227,9 +227,9 @@ const LINKED: readonly (Setup & { readonly attacks: readonly string[] })[] = [
 describeSandboxed("a package in the workspace that is started through a link", () => {
   test.each(
     PEOPLE.flatMap((person) =>
-      LINKED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+      LINKED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
     ),
-  )("cannot be led elsewhere by a command of $who: $where", ({ person, setup }) => {
+  )("cannot be replaced by a command of $user: $where", ({ person, setup }) => {
     for (const attack of setup.attacks) {
       const place = placeFor(person, setup);
       const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
@@ -237,18 +237,18 @@ describeSandboxed("a package in the workspace that is started through a link", (
       expect(confined.stderr, attack).toMatch(
         /Read-only file system|Device or resource busy|Permission denied/,
       );
-      // Without a sandbox the same command does it.
+      // Without a sandbox the same command succeeds.
       expect(nacre(person, place, [attack]).stdout, attack).toContain("REACHED");
     }
   });
 });
 
-describeSandboxed("a package in something writable", () => {
+describeSandboxed("a package in a writable path", () => {
   test.each(
     PEOPLE.flatMap((person) =>
-      PROTECTED.map((setup) => ({ person, setup, who: person.name, where: setup.name })),
+      PROTECTED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
     ),
-  )("cannot be changed by a command of $who: $where", ({ person, setup }) => {
+  )("cannot be changed by a command of $user: $where", ({ person, setup }) => {
     const place = placeFor(person, setup);
     const { folder } = place;
     const attacks = [
@@ -263,13 +263,13 @@ describeSandboxed("a package in something writable", () => {
       expect(confined.stderr).not.toContain("cannot be enforced");
       expect(confined.stdout, attack).not.toContain("REACHED");
     }
-    // What lies beside it is writable.
+    // Its siblings are writable.
     const beside = `echo x >'${join(folder, "../beside")}' && echo REACHED`;
     expect(nacre(person, place, ["--sandbox", "workspace-write", beside]).stdout).toContain("REACHED");
     expect(nacre(person, place, [attacks[0] ?? ""]).stdout).toContain("REACHED");
   });
 
-  test("is refused to the library, too, before anything runs", () => {
+  test("is refused by the library before anything runs", () => {
     for (const person of PEOPLE) {
       const place = placeFor(person, AS_LIBRARY);
       const script = join(place.workspace, "host.js");
@@ -288,7 +288,7 @@ catch (error) { console.log(error.code, error.message); }`,
 });
 
 describe("the keeper's scripts", () => {
-  test("are read from the package once: what is written there later is not run", () => {
+  test("are read from the package once: later changes are not run", () => {
     const person = PEOPLE[0] as Person;
     const place = placeFor(person, AS_LIBRARY);
     const script = join(place.workspace, "host.js");
@@ -311,7 +311,7 @@ for (const name of readdirSync(folder)) {
   writeFileSync(folder + "/" + name, text.replace("\\n", "\\necho planted >>${marker}\\n"));
 }
 await run();
-// Neither does a keeper that takes the place of one that was killed.
+// The same holds for the keeper that replaces a killed one.
 const keeper = readdirSync("/proc").find((pid) => { try {
   return readFileSync("/proc/" + pid + "/comm", "utf8") === "nacre-keeper\\n" &&
     readFileSync("/proc/" + pid + "/stat", "utf8").split(") ")[1].split(" ")[1] === String(process.pid);
@@ -324,7 +324,7 @@ console.log("done");`,
     const ran = runAs(person, [process.execPath, script], { cwd: place.workspace, home: place.home });
     expect(ran.stdout).toBe("ran\nran\nran\ndone\n");
     expect(existsSync(marker)).toBe(false);
-    // The next host starts from what is there now.
+    // The next host reads the changed scripts.
     const again = nacre(person, place, ["echo again"]);
     expect(again.stdout).toContain("again");
     expect(readFileSync(marker, "utf8")).toContain("planted");

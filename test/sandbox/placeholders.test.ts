@@ -1,4 +1,4 @@
-// What holds a place on the disk goes with the last shell that needs it, also when shells end at the same time.
+// Placeholders are removed with the last shell that needs them, even if shells end at the same time.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const kept = (isAlive: (holder: PlaceholderHolder) => boolean) =>
   new Placeholders(join(base, "kept"), { self, isAlive });
 
-test("they stay for the second holder, and go with it", () => {
+test("they stay for the second holder, and are removed with it", () => {
   const placeholders = kept(() => true);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));
   placeholders.release(first);
@@ -39,7 +39,7 @@ test("they stay for the second holder, and go with it", () => {
   expect(readdirSync(join(base, "kept"))).toEqual([]);
 });
 
-test("a holder that dies while another one's are removed leaves no directory behind", () => {
+test("a holder that dies during the removal of another's placeholders leaves no directory behind", () => {
   let answers = 0;
   const placeholders = kept(() => ++answers === 1);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));
@@ -48,7 +48,7 @@ test("a holder that dies while another one's are removed leaves no directory beh
   expect(readdirSync(join(base, "work"))).toEqual([]);
 });
 
-test("what another process holds counts as not there, and is removed after a crash", () => {
+test("placeholders of another process count as missing, and are removed after a crash", () => {
   kept(() => true).hold(first, () => ({ placeholders: places }));
   const later = kept(() => false);
   expect(places.map(({ path }) => later.held()(path))).toEqual([true, true]);
@@ -56,7 +56,7 @@ test("what another process holds counts as not there, and is removed after a cra
   expect(readdirSync(join(base, "work"))).toEqual([]);
 });
 
-test("the lock of a process that died is taken over", () => {
+test("the lock of a dead process is taken over", () => {
   symlinkSync("13-1", join(base, "kept.lock"));
   kept(() => false).hold(first, () => ({ placeholders: places }));
   expect(existsSync(join(base, "work/deep/er"))).toBe(true);
@@ -64,7 +64,7 @@ test("the lock of a process that died is taken over", () => {
 });
 
 describeSandboxed("in a sandbox", () => {
-  test("processes that start and end at once do not take each other's placeholders away", async () => {
+  test("processes that start and end at once do not remove each other's placeholders", async () => {
     const words = [
       "run",
       "--policy",

@@ -45,9 +45,10 @@ test("a hundred hidden paths that do not exist are hidden", () => {
   );
   if (!spec) throw new Error("no sandbox");
   const { placeholders } = viewOf(spec, {
-    shown: { stateRoot, readable: [], writable: [] },
+    visibleState: { stateRoot, readable: [], writable: [] },
     repositories: [],
     isPlaceholder: () => false,
+    emptyDir: join(stateRoot, "empty"),
   });
   const held = placeholders.map(({ path }) => path);
   for (const name of hide) expect(held).toContain(join(workspace, name));

@@ -1,4 +1,4 @@
-// Where a sandbox cannot be had: refused with cause and fix, and never left out in silence.
+// Where a sandbox is unavailable, nacre refuses with cause and fix.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -19,11 +19,11 @@ const DEBIAN: SystemFacts = {
   userNamespacesMax: "96349",
 };
 
-test("bubblewrap that is missing is named with the packages that have it", () => {
+test("missing bubblewrap is reported with the packages that provide it", () => {
   const { why, fix } = explainMissing(DEBIAN);
   expect(why).toContain("bubblewrap (bwrap) is not installed");
   expect(fix).toContain("apt-get install bubblewrap");
-  expect(explainMissing({ ...DEBIAN, platform: "darwin" }).why).toContain("Linux only");
+  expect(explainMissing({ ...DEBIAN, platform: "darwin" }).why).toContain("only for Linux");
 });
 
 test.each<[string, Partial<SystemFacts>, string, RegExp]>([
@@ -60,22 +60,22 @@ test.each<[string, Partial<SystemFacts>, string, RegExp]>([
   expect(refusal.why).toContain(words);
 });
 
-test("bwrap is never taken from where commands can write", () => {
+test("bwrap is never taken from a directory that commands can write", () => {
   const bin = join(workspace, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "bwrap"), "#!/bin/sh\n");
   chmodSync(join(bin, "bwrap"), 0o755);
   expect(findBwrap([workspace, "/usr", "/bin"], bin)).toBeUndefined();
   expect(findBwrap(["/usr"], bin)).toBe(join(bin, "bwrap"));
-  // Nor one that others can change.
+  // Nor a file that other users can write.
   chmodSync(join(bin, "bwrap"), 0o777);
   expect(findBwrap(["/usr"], bin)).toBeUndefined();
 });
 
-// Its bwrap lies in what is writable, so there is none to be had.
+// Its bwrap is in a writable directory, so nacre does not use it.
 const impossible = { sandbox: "workspace-write", writable: ["/usr"] } as const;
 
-test("nothing is run where the sandbox cannot be enforced", async () => {
+test("nothing runs if the sandbox cannot be enforced", async () => {
   const manager = world.manager(impossible);
   await expect(manager.warmUp()).rejects.toThrow(
     /^The sandbox "workspace-write" cannot be enforced here, so nothing was run: bubblewrap .* apt-get install bubblewrap .*allowUnsandboxed/,
@@ -84,7 +84,7 @@ test("nothing is run where the sandbox cannot be enforced", async () => {
   expect(manager.listShells()).toEqual([]);
 });
 
-test("allowUnsandboxed runs without, and every shell says so", async () => {
+test("allowUnsandboxed runs without a sandbox, and every shell says so", async () => {
   const manager = world.manager({ ...impossible, allowUnsandboxed: true });
   const shell = await runIn(manager, "echo ran", workspace);
   expect(shell.getAllOutput()).toBe("ran\n");
@@ -100,7 +100,7 @@ test("an unknown profile is refused", () => {
 });
 
 describeSandboxed("allowUnsandboxed", () => {
-  test("changes nothing where the sandbox can be enforced", async () => {
+  test("changes nothing if the sandbox works", async () => {
     const manager = world.manager({ sandbox: "read-only", allowUnsandboxed: true });
     const shell = await runIn(manager, "touch x", workspace);
     expect(shell.exitCode).toBe(1);

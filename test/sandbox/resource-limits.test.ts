@@ -1,5 +1,4 @@
-// How much a shell may use: a fork bomb, a memory hog, a busy loop and a disk filler, each held, and each let go
-// where no limit is set.
+// Limits stop a fork bomb, a memory hog, a busy loop and a disk filler. Without limits, each goes further.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,15 +14,15 @@ const directory = useDirectories();
 const has = (controller: "pids" | "memory") => findGroupParents([controller]).length > 0;
 const MIB = 1024 ** 2;
 
-/** A kernel that does not tell in which call a process sleeps makes every end of output unsure, and that is noted. */
+/** On a kernel that hides in which system call a process sleeps, every result has a note on its output. */
 const told = (remarks: readonly string[]) =>
   existsSync("/proc/self/syscall")
     ? remarks
     : remarks.filter((remark) => !remark.includes("may be incomplete"));
 
-/** Starts 60 that wait, and tells how many there are. Never more than that, limit or not. */
+/** Starts 60 waiting processes and prints their number. Never more, with or without a limit. */
 const BOMB = `perl -e 'for (1..60) { my $p = fork; last unless defined $p; if (!$p) { sleep 300; exit } push @k, $p } print scalar @k, "\\n"; kill 9, @k'`;
-/** Takes 200 MiB, a piece at a time. */
+/** Allocates 200 MiB in steps. */
 const HOG = `perl -e 'for (1..200) { $x .= "x" x ${MIB}; } print "took ", length $x, "\\n"'`;
 const FILLER = "head -c 3M /dev/zero >file; stat -c %s file";
 
@@ -38,7 +37,7 @@ describeSandboxed("limits in a sandbox", () => {
       maxFileBytes: MIB,
     });
 
-  test.skipIf(!has("pids"))("a fork bomb gets no further than its limit", async () => {
+  test.skipIf(!has("pids"))("a fork bomb stops at its limit", async () => {
     const shell = await runIn(manager(), BOMB, workspace);
     expect(Number(/^\d+/m.exec(shell.getAllOutput())?.[0] ?? 0)).toBeLessThan(21);
     expect(shell.confinement?.notEnforced).toEqual([]);
@@ -68,7 +67,7 @@ describeSandboxed("limits in a sandbox", () => {
   test("a file does not grow beyond its limit, and a busy loop ends", async () => {
     const filled = await runIn(manager(), FILLER, workspace);
     expect(filled.getAllOutput()).toMatch(/^1048576\n/);
-    // By itself: where a kernel is slow, it would end the others before their own limit does.
+    // Separately: on a slow kernel it would end the others before their own limit.
     const brief = world.manager({ sandbox: "workspace-write", cpuSeconds: 1 });
     const busy = await runIn(brief, "while :; do :; done", workspace);
     expect(busy.outcome).toMatchObject({ kind: "signaled", code: expect.any(Number) });
@@ -82,7 +81,7 @@ test("the same without limits goes further", async () => {
   expect((await runIn(manager, FILLER, workspace)).getAllOutput()).toBe("3145728\n");
 });
 
-test("limits hold without a sandbox, too, and their groups are gone afterwards", async () => {
+test("limits also hold without a sandbox, and their groups are removed afterwards", async () => {
   const manager = world.manager({ maxProcesses: 20, maxFileBytes: MIB });
   const shell = await runIn(manager, `${BOMB}; ${FILLER}`, workspace);
   expect(shell.confinement).toMatchObject({ driver: "none", profile: "off" });
@@ -95,7 +94,7 @@ test("limits hold without a sandbox, too, and their groups are gone afterwards",
   await eventually(() => expect(groups()).toEqual([]));
 });
 
-test(`without control groups ${controllable} gets what there is, and is told what is missing`, () => {
+test(`without control groups ${controllable} gets the available limits, and a report of the missing ones`, () => {
   const limits = new Limits(
     { maxProcesses: 10, maxMemoryBytes: 64 * MIB, cpuSeconds: 5, maxFileBytes: MIB },
     () => [],
@@ -108,19 +107,19 @@ test(`without control groups ${controllable} gets what there is, and is told wha
   else expect(rlimits.join()).toMatch(/-u \d+/);
 });
 
-test("a limit of nothing is refused", () => {
+test("a limit of 0 is refused", () => {
   expect(() => new Limits({ maxProcesses: 0 })).toThrow(
     "maxProcesses must be a whole number above 0, not 0.",
   );
 });
 
-test("a place without the files of a controller is no control group, and nothing is left there", () => {
+test("a directory without controller files is no control group, and nothing stays in it", () => {
   const [v2, v1] = [directory(), directory()];
   const places = [
     { version: 2, dir: v2, controllers: [] },
     { version: 1, dir: v1, controllers: ["pids"] },
   ] as const;
-  // Plain directories have no files of a controller: neither works.
+  // Plain directories have no controller files, so neither works.
   expect(findGroupParents(["pids"], [...places])).toEqual([]);
   expect([readdirSync(v1), readdirSync(v2)]).toEqual([[], []]);
 });

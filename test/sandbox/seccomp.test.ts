@@ -1,5 +1,4 @@
-// The filter, run by a small interpreter of its own: every call by every number. That the kernel takes it is shown
-// by the attacks.
+// Runs the filter with every call number in a small interpreter. The attack tests show that the kernel accepts it.
 import { expect, test } from "vitest";
 import { Bubblewrap } from "../../src/sandbox/bubblewrap.ts";
 import { sandboxSpec } from "../../src/sandbox/sandbox-options.ts";
@@ -36,7 +35,7 @@ test.each([
   expect(run({ number })).toBe(EPERM);
 });
 
-test("reading, writing, forking and exec are allowed, and nothing is allowed by accident", () => {
+test("reading, writing, forking and exec are allowed, and nothing else by accident", () => {
   for (const number of [0, 1, 2, 9, 42, 57, 59, 61, 257]) expect(run({ number })).toBe(ALLOW);
   const denied = Array.from({ length: 500 }, (_, number) => number).filter(
     (number) => run({ number }) !== ALLOW,
@@ -48,11 +47,11 @@ test("reading, writing, forking and exec are allowed, and nothing is allowed by 
 test("a socket is allowed for the internet and netlink, and for nothing else", () => {
   const socket = (family: number) => run({ number: 41, arguments: [family] });
   expect([2, 10, 16].map(socket)).toEqual([ALLOW, ALLOW, ALLOW]);
-  // Local, and those that no network namespace holds: kernel crypto, bluetooth, the hypervisor.
+  // Unix sockets, and families that a network namespace does not restrict: kernel crypto, bluetooth, the hypervisor.
   expect([1, 17, 31, 38, 40].map(socket)).toEqual([EPERM, EPERM, EPERM, EPERM, EPERM]);
 });
 
-test("a pair of sockets is allowed where its ends can speak to nothing else", () => {
+test("a pair of sockets is allowed if its ends can reach nothing else", () => {
   const [STREAM, DATAGRAM, RAW, RELIABLE, SEQPACKET] = [1, 2, 3, 4, 5];
   const pair = (family: number, type = 0) => run({ number: 53, arguments: [family, type] });
   for (const flags of [0, 0o4000, 0o2000000, 0o2004000]) {
@@ -62,13 +61,13 @@ test("a pair of sockets is allowed where its ends can speak to nothing else", ()
   for (const family of [0, 2, 10, 16, 30, 40]) expect(pair(family, STREAM)).toBe(EPERM);
 });
 
-test("typing into a terminal is denied, other requests to it are not", () => {
+test("inserting terminal input is denied, other terminal requests are not", () => {
   const ioctl = (request: number) => run({ number: 16, arguments: [1, request] });
   expect([0x5412, 0x541c].map(ioctl)).toEqual([EPERM, EPERM]);
   expect([0x5401, 0x5413].map(ioctl)).toEqual([ALLOW, ALLOW]);
 });
 
-test("no user namespace comes of clone, unshare or clone3", () => {
+test("clone, unshare and clone3 create no user namespace", () => {
   const NEWUSER = 0x1000_0000;
   for (const number of [56, 272]) {
     expect(run({ number, arguments: [NEWUSER | 17] })).toBe(EPERM);
@@ -77,23 +76,23 @@ test("no user namespace comes of clone, unshare or clone3", () => {
   expect(run({ number: 435 })).toBe(ENOSYS);
 });
 
-test("numbers of other architectures end the process", () => {
+test("call numbers of other architectures end the process", () => {
   expect(run({ number: 1, architecture: 0x4000_0003 })).toBe(KILL);
   expect(run({ number: 0x4000_0000 + 165 })).toBe(KILL);
 });
 
-test("debuggers get what they need, and no more", () => {
+test("debuggers get the tracing calls, and no more", () => {
   const forDebuggers = seccompProgram({ debuggers: true }) ?? Buffer.alloc(0);
   expect(run({ number: 101 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 310 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 165 }, forDebuggers)).toBe(EPERM);
 });
 
-test("there is none for another processor", () => {
+test("there is no filter for another CPU", () => {
   expect(seccompProgram({ architecture: "arm64" })).toBeUndefined();
 });
 
-test("on another processor every result says what is not enforced", ({ skip }) => {
+test("on another CPU every result says what is not enforced", ({ skip }) => {
   skip(noSandbox !== undefined, noSandbox);
   const [workspace, stateRoot] = [directory(), directory()];
   const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [stateRoot], trusted: [] });
@@ -101,7 +100,7 @@ test("on another processor every result says what is not enforced", ({ skip }) =
   const plan = {
     argv: ["true"],
     workingDir: workspace,
-    shown: { stateRoot, readable: [], writable: [] },
+    visibleState: { stateRoot, readable: [], writable: [] },
     repositories: [],
     isPlaceholder: () => false,
   };
@@ -110,7 +109,7 @@ test("on another processor every result says what is not enforced", ({ skip }) =
     Object.defineProperty(process, "arch", { value: "arm64" });
     const { confinement, descriptors } = new Bubblewrap(stateRoot).wrap(spec, plan);
     expect(confinement.notEnforced).toEqual([
-      "the filter on system calls: there is none for arm64, so unix sockets can be reached",
+      "the system call filter: there is none for arm64, so unix sockets can be reached",
     ]);
     expect(descriptors.map(({ content }) => content?.toString() ?? "").join()).not.toContain("--seccomp");
   } finally {
@@ -124,7 +123,7 @@ interface Call {
   readonly arguments?: readonly number[];
 }
 
-/** Classic BPF, as much of it as is used. */
+/** The part of classic BPF that the filter uses. */
 function run(call: Call, code = program): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number, 0);

@@ -1,4 +1,4 @@
-// A session in a sandbox: one bash after another in one world, with everything they left there.
+// A session in a sandbox: one bash after another in the same sandbox, which keeps their processes and files.
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -56,7 +56,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell.getAllOutput()).toMatch(/^kept\n\[stderr\]\n.*Read-only file system\n$/);
   });
 
-  test("is not among what its own first command left running", async () => {
+  test("is not among the leftovers of its own first command", async () => {
     const mark = new Mark();
     for (let round = 0; round < 10; round++) {
       const number = mark.next();
@@ -66,8 +66,8 @@ describeSandboxed("a sandboxed session", () => {
     }
   });
 
-  // How long that takes depends on how many pids there are: here it is as if they had wrapped by now.
-  test("nor among what a command left that took so long that pids no longer tell who is new", async () => {
+  // Simulates that PIDs have wrapped around.
+  test("nor among the leftovers of a command that ran until PIDs wrapped around", async () => {
     const number = new Mark().next();
     const { run } = open();
     const { leftoverShell } = await run(
@@ -79,14 +79,14 @@ describeSandboxed("a sandboxed session", () => {
     expect(processes.map(({ command }) => command)).toEqual([`sleep ${number}`]);
   });
 
-  test("is known to live on when one of its bashes has ended: what is in it is not about to go", async () => {
+  test("stays alive when one of its bashes has ended", async () => {
     const { run } = open();
     const { leftoverShell } = await run(`sleep ${new Mark().next()} & exit`);
     const { pid, startTime } = leftoverShell?.started.sandbox ?? { pid: 0, startTime: "" };
     expect(isSameProcess(pid, startTime)).toBe(true);
   });
 
-  test("shows its commands neither its records nor those of others", async () => {
+  test("hides its own records and those of other sessions from its commands", async () => {
     const { say } = open();
     const seen = await say(`find '${home}/state' -type f 2>/dev/null || true`);
     expect(seen).toMatch(/^(\S+\/(scratch\/state\.[01]|scripts\/(supervisor|pipe)\.sh)\n?)+$/);
@@ -101,19 +101,19 @@ describeSandboxed("a sandboxed session", () => {
     expect({ exitCode, restarted }).toEqual({ exitCode: 3, restarted: true });
     expect(await say("echo $x; cat /tmp/file; pgrep -fc 'sleep [0-9]'")).toBe("kept\ntmp\n1");
     expect(mark.processes()).toHaveLength(1);
-    // And again: the third bash is in the same world.
+    // The third bash is in the same sandbox.
     expect((await run("kill -KILL $$")).outcome).toMatchObject({ kind: "signaled", signal: "SIGKILL" });
     expect(await say("cat /tmp/file")).toBe("tmp");
   });
 
-  test("names what a command left running, and its late output is nobody else's", async () => {
+  test("names the leftovers of a command, and their late output goes into no other result", async () => {
     const { run, say } = open();
     const { leftovers } = await run("(read -t 1000 <> <(:); echo LATE) & sleep 1000 & echo now");
     expect(leftovers.length).toBeGreaterThan(0);
     expect(await say("echo next")).toBe("next");
   });
 
-  test("ends a command whose time is over with all it started, and goes on", async () => {
+  test("ends a command at its timeout with everything it started, and continues", async () => {
     const mark = new Mark();
     const { run, say } = open();
     await say("x=kept");
@@ -126,7 +126,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(await say("echo $x")).toBe("kept");
   });
 
-  test("is interrupted as without", async () => {
+  test("is interrupted as without a sandbox", async () => {
     const { session, run, say } = open();
     const ended = run("trap 'echo caught' INT; echo ready; sleep 1000; echo after");
     await eventually(async () => expect(await session.interrupt()).toBe(true));
@@ -135,7 +135,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(await say("echo alive")).toBe("alive");
   });
 
-  test("a command that goes on becomes a shell, and the session gets a new world", async () => {
+  test("a command that continues in the background becomes a shell, and the session gets a new sandbox", async () => {
     const { run, say } = open();
     await say("x=kept");
     const command = "echo begun; until [[ -e go ]]; do read -t 0.02 <> <(:); done; echo x >~/no; exit 4";
@@ -148,7 +148,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell?.confinement?.profile).toBe("workspace-write");
   });
 
-  test("that goes on can be killed", async () => {
+  test("that continues can be killed", async () => {
     const mark = new Mark();
     const { run } = open();
     const { shell } = await run(`sleep ${mark.next()}`, { timeoutMs: 100, onTimeout: "background" });
@@ -167,7 +167,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell.confinement?.driver).toBe("bubblewrap");
   });
 
-  test("lets nobody out by changing its directory", async () => {
+  test("cannot be left by changing its directory", async () => {
     const { run, session, say } = open();
     await say(`cd '${outside}'`);
     await run("exit 1");
@@ -178,14 +178,14 @@ describeSandboxed("a sandboxed session", () => {
     expect(existsSync(join(outside, "y"))).toBe(false);
   });
 
-  test("a /tmp of its own can be worked in, and a bash is reborn there", async () => {
+  test("commands can work in its own /tmp, and a new bash starts there", async () => {
     const { run, say } = open();
     await say("mkdir /tmp/deep; cd /tmp/deep");
     await run("exit 1");
     expect(await say("pwd")).toBe("/tmp/deep");
   });
 
-  test("a state that a command has replaced by a link or a fifo is not read", async () => {
+  test("a saved state that a command has replaced by a link or a fifo is not read", async () => {
     const { run, say, session } = open();
     const inside = `'${home}'/state/shells/*/scratch`;
     await say("x=1");
@@ -207,7 +207,7 @@ describeSandboxed("a sandboxed session", () => {
     ).toBe("served");
   });
 
-  test("ends with everything in it, quickly, and leaves nothing of its room", async () => {
+  test("ends quickly with everything in it, and leaves no fifos behind", async () => {
     const mark = new Mark();
     const { run, session } = open();
     await run(`sleep ${mark.next()} & setsid sleep ${mark.next()} &`);

@@ -1,5 +1,5 @@
-// With a writable home, what runs at the person's next start can neither be changed nor made. The same is tried
-// without a sandbox, where it must succeed.
+// In a writable home directory, startup files can neither be changed nor created. Each attempt also runs without a sandbox,
+// where it must succeed.
 import {
   existsSync,
   mkdirSync,
@@ -18,7 +18,7 @@ import { eventually } from "../fixtures/shells.ts";
 
 const world = useSandboxWorld();
 const { workspace, outside } = world;
-/** One file at or in each place. */
+/** One file at or below each listed path. */
 const fileAt = ({ path, kind }: (typeof HOME_STARTUP)[number]) =>
   kind === "directory" ? join(path, "planted") : path;
 const FILES = [...HOME_STARTUP, ...HOME_PROGRAMS].map(fileAt);
@@ -31,7 +31,7 @@ afterEach(() => {
   }
 });
 
-/** nacre's own state root in the home is made for every sandbox, and stays. */
+/** Every sandbox creates nacre's state root in the home directory, and keeps it. */
 function leftIn(home: string): string[] {
   const own = join(home, ".local/state/nacre");
   return readdirSync(home).filter((name) => !(name === ".local" && existsSync(own)));
@@ -50,7 +50,7 @@ const manager = (home: string, sandbox: "off" | "workspace-write" = "workspace-w
     ...(sandbox === "off" ? {} : { writable: [home, ...more] }),
   });
 
-/** Writes to every place, and moves what is in the way. */
+/** Writes to every path, and moves what is in the way. */
 function plantAll(home: string, files: readonly string[]): string {
   const list = join(workspace, "files");
   writeFileSync(list, files.map((file) => `${join(home, file)}\n`).join(""));
@@ -63,7 +63,7 @@ const planted = (home: string, files: readonly string[]) =>
     return existsSync(path) && readFileSync(path, "utf8").includes("PLANTED");
   });
 
-test("every startup path is stopped by the policy when it is written", () => {
+test("the policy stops writes to every startup path", () => {
   const where = describeWhere({ home: "/home/dev", cwd: "/home/dev/proj" });
   const classes = HOME_STARTUP.map(fileAt).map(
     (file) => locate(`/home/dev/${file}`, "/home/dev/proj", where).class,
@@ -72,7 +72,7 @@ test("every startup path is stopped by the policy when it is written", () => {
 });
 
 describeSandboxed("in a sandbox with a writable home", () => {
-  test("startup files that do not exist cannot be made, and nothing of them stays", async () => {
+  test("missing startup files cannot be created, and no placeholder stays", async () => {
     const home = freshHome();
     await runIn(manager(home), plantAll(home, FILES), workspace);
     expect(planted(home, FILES)).toEqual([]);
@@ -90,21 +90,21 @@ describeSandboxed("in a sandbox with a writable home", () => {
     expect(FILES.filter((file) => readFileSync(join(home, file), "utf8") !== "MINE\n")).toEqual([]);
   });
 
-  test("all of them are made without a sandbox", async () => {
+  test("all of them are created without a sandbox", async () => {
     const home = freshHome();
     const command = plantAll(home, FILES).replace(/mv .*? && mkdir/, "true && mkdir");
     await runIn(manager(home, "off"), command, workspace);
     expect(planted(home, FILES)).toEqual(FILES);
   });
 
-  test("the files of zsh cannot be made where ZDOTDIR leads", async () => {
+  test("the startup files of zsh cannot be created in ZDOTDIR", async () => {
     const home = freshHome();
     process.env["ZDOTDIR"] = join(home, "zsh");
     await runIn(manager(home), `mkdir -p '${home}/zsh'; echo PLANTED >'${home}/zsh/.zshrc'`, workspace);
     expect(planted(home, ["zsh/.zshrc"])).toEqual([]);
   });
 
-  test("the rest of the home can be used, beside them, too", async () => {
+  test("the rest of the home directory can be used", async () => {
     const home = freshHome();
     const command =
       "echo 1 >~/file && mkdir -p ~/.config/app ~/.cache/x ~/.claude/projects && echo 2 >~/.config/app/rc && echo 3 >~/.cargo/registry-token.txt && cat ~/file ~/.config/app/rc";
@@ -115,7 +115,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     );
   });
 
-  test("two sandboxes at once do not take each other's placeholders away", async () => {
+  test("two sandboxes at once do not remove each other's placeholders", async () => {
     const home = freshHome();
     const both = manager(home);
     const long = await both.createShell({
@@ -130,7 +130,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     await eventually(() => expect(leftIn(home)).toEqual([]));
   });
 
-  test("a startup directory that is named as writable is", async () => {
+  test("a startup directory that the user names as writable is writable", async () => {
     const home = freshHome();
     mkdirSync(join(home, ".local/bin"), { recursive: true });
     const shell = await runIn(
@@ -142,7 +142,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     await eventually(() => expect(existsSync(join(home, ".bashrc"))).toBe(false));
   });
 
-  test("a startup file that is a link is named as not protected", async () => {
+  test("a startup file that is a link is reported as unprotected", async () => {
     const home = freshHome();
     mkdirSync(join(home, "dotfiles"));
     writeFileSync(join(home, "dotfiles/bashrc"), "MINE\n");

@@ -1,13 +1,15 @@
-// A sandboxed command looks for the state of any nacre of this user, and for something in it that it could write to.
-import { spawn } from "node:child_process";
+// A sandboxed command can neither see the state root of any nacre of this user nor write to it.
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { KeeperRoots } from "../../src/engine/keeper-roots.ts";
+import { thisProcess } from "../../src/engine/process-table.ts";
 import { usualStateRoots } from "../../src/engine/state-dir.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { ShellManager } from "../../src/shell-manager.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
@@ -15,7 +17,7 @@ const world = useSandboxWorld();
 const { home, workspace, outside } = world;
 const PROFILES = ["read-only", "workspace-write"] as const;
 
-/** A nacre of its own, unconfined, with shells that wait for a job. */
+/** Another nacre, unconfined, with slots that wait for a job. */
 async function another(stateRoot: string): Promise<ShellManager> {
   const manager = new ShellManager({ stateRoot });
   onTestFinished(() => manager.dispose());
@@ -37,7 +39,7 @@ interface Root {
   readonly make: () => Promise<string> | string;
 }
 
-/** With something in it that a command could read. */
+/** Adds a file that a command could read. */
 function filled(root: string): string {
   mkdirSync(join(root, "shells/shell_0"), { recursive: true, mode: 0o700 });
   writeFileSync(join(root, "shells/shell_0/out"), "SECRET\n");
@@ -90,7 +92,33 @@ describeSandboxed("a command in a sandbox", () => {
     });
   });
 
-  test("that lives on does not see a default root that was made after it", async () => {
+  test.each(PROFILES)("starts although another nacre has just removed its root (%s)", async (sandbox) => {
+    const root = filled(join(outside, "vanishing"));
+    const stateRoot = join(outside, "own-state");
+    const shell = { id: "shell_0", dir: filled(stateRoot), holder: thisProcess() };
+    const confined = new Sandbox(
+      { sandbox },
+      {
+        stateRoots: [stateRoot],
+        runningRoots: () => [root],
+        trusted: () => [],
+        self: thisProcess(),
+        isAlive: () => true,
+      },
+    );
+    await confined.prepare(workspace);
+    const argv = ["/bin/ls", root];
+    const { start } = confined.start({ workspace, workingDir: workspace, argv, readable: [] }, shell);
+    onTestFinished(() => void start.end());
+    for (const { name, content } of start.files) writeFileSync(join(shell.dir, name), content);
+    const run = () => spawnSync("bash", ["-c", start.script], { encoding: "utf8" }).stderr;
+    expect(run()).toContain("Permission denied");
+    rmSync(root, { recursive: true });
+    expect(run()).toContain("No such file or directory");
+    expect(run()).not.toContain("bwrap");
+  });
+
+  test("that is still running does not see a default root created after it", async () => {
     const own = join(outside, "own-home");
     mkdirSync(own);
     withVariable("HOME", own);
@@ -105,7 +133,7 @@ describeSandboxed("a command in a sandbox", () => {
 });
 
 describe("a state root", () => {
-  test("has nothing in it through which another process could send a job, a script or a report", async () => {
+  test("has no fifo for jobs, scripts or reports", async () => {
     const manager = await another(join(outside, "no-fifos"));
     const source = new PassThrough();
     onTestFinished(() => void source.end());
@@ -114,12 +142,12 @@ describe("a state root", () => {
     await shell.waitFor({ pattern: /^one$/ }, 20_000);
     const session = manager.session("open", { workingDir: "/" });
     await session.run("sleep 300 & echo up");
-    // Long enough for loggers to be exchanged, as something of the session holds the first ones.
+    // nacre replaces the loggers, because a leftover of the session holds the first ones.
     await session.run("echo again");
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of a sandboxed session has none, either, and the session works", async ({ skip }) => {
+  test("of a sandboxed session has none either, and the session works", async ({ skip }) => {
     skip(process.platform !== "linux");
     const manager = world.manager({ sandbox: "workspace-write" });
     const session = manager.session("confined", { workingDir: workspace });
@@ -127,11 +155,11 @@ describe("a state root", () => {
     expect(fifosIn(manager.root.path)).toEqual([]);
     await session.run("exit 3");
     expect(JSON.stringify(await session.run('echo "x is $x"'))).not.toContain("error");
-    // The loggers of the next bash have a name until it has opened them, which is before its first command.
+    // The fifos of the next bash's loggers have names until bash opens them, before its first command.
     expect(fifosIn(manager.root.path)).toEqual([]);
   });
 
-  test("of every keeper that runs is found, and of no process that only calls itself one", async () => {
+  test("of every running keeper is found, but not of a process that only has a keeper's name", async () => {
     const roots = new KeeperRoots();
     expect(roots.current()).not.toContain(join(outside, "found"));
     await another(join(outside, "found"));

@@ -1,5 +1,5 @@
-// A sandbox around directories whose names are not UTF-8: commands run there, and what is guarded elsewhere is guarded
-// there, too. Beside each lies the directory that its name would be if it were read as UTF-8.
+// Sandboxes with directories whose names are not UTF-8: commands run there with the usual protection. Next to each is the
+// directory that Node would open instead.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function makeOdd(name: string): void {
 }
 
 function initRepository(): void {
-  // The name is too odd for an argument of Node.
+  // Node cannot pass this name as an argument.
   execFileSync("git", ["init", "-q", "made"], { cwd: decoy, stdio: "pipe" });
   execFileSync("bash", ["--norc", "-c", `mv ${shownPath(decoy)}/made/.git ${shownPath(odd)}/.git`]);
   rmSync(join(decoy, "made"), { recursive: true });
@@ -98,13 +98,13 @@ describeSandboxed("in a sandbox", () => {
         expect(readFileSync(fsPath(join(odd, ".git/ok")), "utf8")).toBe("ok\n");
         await manager.dispose();
       }
-      // What held the place of a missing file is gone, and was never anywhere else.
+      // The placeholder is gone, and was never in another directory.
       expect(readdirSync(fsPath(join(odd, ".git")))).not.toContain("config.worktree");
       expect(readdirSync(decoy)).toEqual([]);
     },
   );
 
-  test("a repository that a command makes in such a directory is named so that bash can read it", async () => {
+  test("a new repository in such a directory is named in bash's quoting", async () => {
     makeOdd(NAMES[0][1]);
     const manager = world.manager({ sandbox: "workspace-write" });
     const shell = await runIn(manager, "git init -q", odd);

@@ -1,5 +1,5 @@
-// Files that nacre reads outside of the sandbox, or runs there, in a workspace that commands can write: they can be
-// neither changed, nor moved away, nor made. Each attempt succeeds without a sandbox.
+// Files in a writable workspace that nacre reads or runs outside the sandbox: commands can neither change, move nor create
+// them. Each attempt succeeds without a sandbox.
 import {
   copyFileSync,
   existsSync,
@@ -49,7 +49,7 @@ describeSandboxed("the rules of a workspace", () => {
     rmSync(join(workspace, "old"), { recursive: true, force: true });
   });
 
-  test("cannot be made where there are none, and nothing of that is left", async () => {
+  test("cannot be created if there are none, and no placeholder stays", async () => {
     const attempt = "mkdir -p .nacre && echo '{}' >.nacre/policy.json && echo REACHED";
     expect(await output(attempt, "workspace-write")).not.toContain("REACHED");
     expect(existsSync(folder)).toBe(false);
@@ -57,7 +57,7 @@ describeSandboxed("the rules of a workspace", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("that are a link are said not to be protected", async () => {
+  test("that are a link are reported as unprotected", async () => {
     symlinkSync(outside, folder);
     onTestFinished(() => rmSync(folder));
     const shell = await runIn(world.manager({ sandbox: "workspace-write" }), "true", workspace);
@@ -67,7 +67,7 @@ describeSandboxed("the rules of a workspace", () => {
   });
 });
 
-test("the rules above a workspace count up to the outermost repository, also if the workspace becomes one", () => {
+test("the rules above a workspace count up to the outermost repository, even if the workspace becomes one", () => {
   const top = join(outside, "top");
   mkdirSync(join(top, "sub/deep"), { recursive: true });
   const deep = join(top, "sub/deep");
@@ -127,7 +127,7 @@ describeSandboxed("variables of the loader", () => {
   const environment = { set: variables };
   const made = () => readdirSync(outside).filter((name) => name.startsWith("loaded."));
 
-  test("reach the command, and no program outside of its sandbox", async () => {
+  test("reach the command, and no program outside its sandbox", async () => {
     const seen = await output('echo "$LD_DEBUG_OUTPUT"; /bin/true', "read-only", { environment });
     expect(seen).toContain(variables.LD_DEBUG_OUTPUT);
     expect(made()).toEqual([]);
@@ -137,7 +137,7 @@ describeSandboxed("variables of the loader", () => {
 });
 
 describe("what is trusted", () => {
-  test("is the package, its dependencies, Node and what Node has loaded, and bash", () => {
+  test("is the package, its dependencies, Node, its loaded libraries and bash", () => {
     const paths = ownProgram("/bin/bash").map(({ path }) => path);
     const here = join(import.meta.dirname, "../..");
     expect(paths).toContain(here);
@@ -146,7 +146,7 @@ describe("what is trusted", () => {
     expect(paths.some((path) => path.endsWith("/bash"))).toBe(true);
   });
 
-  test("and lies outside of everything writable needs nothing", () => {
+  test("and is outside every writable path needs no protection", () => {
     expect(guardTrusted(ownProgram("/bin/bash"), [workspace])).toEqual({ ok: true, readOnly: [] });
   });
 });

@@ -1,4 +1,4 @@
-// What a sandbox shows, guards and hides: real repositories, real links, real absences.
+// What a sandbox shows, protects and hides, with real repositories and links.
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
@@ -25,7 +25,7 @@ beforeEach(() => {
 const git = (...words: string[]) => execFileSync("git", words, { cwd: workspace, encoding: "utf8" });
 
 describeSandboxed("in a sandbox", () => {
-  test("extra paths are writable, and nothing beside them", async () => {
+  test("extra paths are writable, and their siblings are not", async () => {
     mkdirSync(join(outside, "cache"), { recursive: true });
     const manager = world.manager({ sandbox: "workspace-write", writable: [join(outside, "cache")] });
     const shell = await runIn(manager, `echo x >'${outside}/cache/y' && echo x >'${outside}/z'`, workspace);
@@ -33,14 +33,14 @@ describeSandboxed("in a sandbox", () => {
     expect(readFileSync(join(outside, "cache/y"), "utf8")).toBe("x\n");
   });
 
-  test("a writable path that does not exist is refused by its name", async () => {
+  test("a missing writable path is refused by its name", async () => {
     const manager = world.manager({ sandbox: "workspace-write", writable: ["nowhere"] });
     await expect(runIn(manager, "true", workspace)).rejects.toThrow(
       `The writable path ${workspace}/nowhere does not exist.`,
     );
   });
 
-  test("hidden paths cannot be read, and one that does not exist cannot be made", async () => {
+  test("hidden paths cannot be read, and missing ones cannot be created", async () => {
     writeFileSync(join(workspace, "secret"), "PRIVATE");
     const manager = world.manager({ sandbox: "workspace-write", hide: ["secret", ".env", "deep/er/file"] });
     const shell = await runIn(
@@ -50,11 +50,11 @@ describeSandboxed("in a sandbox", () => {
     );
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
     expect(shell.getAllOutput()).toMatch(/secret: Permission denied/);
-    // Nothing stays of what held their places.
+    // No placeholder stays.
     await eventually(() => expect(readdirSync(workspace)).toEqual(["secret"]));
   });
 
-  test("a mask of nothing stays as long as one of two shells needs it", async () => {
+  test("a placeholder stays as long as one of two shells needs it", async () => {
     const manager = world.manager({ sandbox: "workspace-write", hide: [".env"] });
     const long = await manager.createShell({
       command: "echo ready; until [[ -e go ]]; do read -t 0.05 <> <(:); done; echo x >.env || echo held",
@@ -69,7 +69,7 @@ describeSandboxed("in a sandbox", () => {
     await eventually(() => expect(existsSync(join(workspace, ".env"))).toBe(false));
   });
 
-  test("shells one after another and at once do not take each other's placeholders away", async () => {
+  test("shells one after another and at once do not remove each other's placeholders", async () => {
     git("init", "-q");
     const manager = world.manager({ sandbox: "workspace-write", hide: [".env", "deep/er"] });
     const run = async () => (await runIn(manager, "echo ran; echo x >.env", workspace)).getAllOutput();
@@ -79,7 +79,7 @@ describeSandboxed("in a sandbox", () => {
     await eventually(() => expect(readdirSync(workspace)).toEqual([".git"]));
   });
 
-  test("a hidden link hides what it leads to", async () => {
+  test("a hidden link hides its target", async () => {
     writeFileSync(join(outside, "target"), "PRIVATE");
     symlinkSync(join(outside, "target"), join(workspace, "link"));
     const manager = world.manager({ sandbox: "read-only", hide: ["link"] });
@@ -87,7 +87,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).not.toContain("PRIVATE");
   });
 
-  test("a hidden file is not had by renaming the directory it is in", async () => {
+  test("a hidden file cannot be read by renaming its directory", async () => {
     mkdirSync(join(workspace, "a/b"), { recursive: true });
     writeFileSync(join(workspace, "a/b/secret"), "PRIVATE");
     const manager = world.manager({ sandbox: "workspace-write", hide: ["a/b/secret"] });
@@ -98,16 +98,14 @@ describeSandboxed("in a sandbox", () => {
     expect(second.getAllOutput()).toContain("a/b/secret: Permission denied");
   });
 
-  test("a writable path that a command could turn into a link is held, and one that has become a link is refused", async () => {
+  test("a command cannot turn a writable path into a link, and a path that has become a link is refused", async () => {
     mkdirSync(join(workspace, "x/cache"), { recursive: true });
     const manager = world.manager({ sandbox: "workspace-write", writable: ["x/cache"] });
     const command = `mv x y; rm -rf x/cache; mv x/cache z; ln -s '${outside}' x/cache; ls -d x/cache`;
     expect((await runIn(manager, command, workspace)).getAllOutput()).toMatch(/^x\/cache\n/);
     rmSync(join(workspace, "x/cache"), { recursive: true });
     symlinkSync(outside, join(workspace, "x/cache"));
-    await expect(runIn(manager, "true", workspace)).rejects.toThrow(
-      "leads elsewhere since it was first used",
-    );
+    await expect(runIn(manager, "true", workspace)).rejects.toThrow("since it was first used");
   });
 
   test("the hooks of a submodule cannot be written", async () => {
@@ -125,7 +123,7 @@ describeSandboxed("in a sandbox", () => {
     expect(existsSync(join(workspace, ".git/modules/n"))).toBe(false);
   });
 
-  test("the hooks of a repository without any stay that way, and git works", async () => {
+  test("a repository without hooks stays without hooks, and git works", async () => {
     git("init", "-q", "--template=");
     rmSync(join(workspace, ".git/hooks"), { recursive: true, force: true });
     const manager = world.manager({ sandbox: "workspace-write" });
@@ -145,7 +143,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toMatch(/^c\n\[stderr\]\n.*Read-only file system/);
   });
 
-  test("where hooks are a link, nothing of .git is writable", async () => {
+  test("if hooks is a link, nothing in .git is writable", async () => {
     git("init", "-q");
     rmSync(join(workspace, ".git/hooks"), { recursive: true });
     mkdirSync(join(workspace, "githooks"));
@@ -156,7 +154,7 @@ describeSandboxed("in a sandbox", () => {
     expect(existsSync(join(workspace, ".git/x"))).toBe(false);
   });
 
-  test("a linked worktree can be committed in, its main repository's hooks cannot be written", async () => {
+  test("commits work in a linked worktree, and the hooks of its main repository are read-only", async () => {
     const main = join(outside, "main");
     rmSync(main, { recursive: true, force: true });
     execFileSync("git", ["init", "-q", main]);
@@ -191,7 +189,7 @@ describeSandboxed("in a sandbox", () => {
     expect(existsSync(name)).toBe(false);
   });
 
-  test("a writable home does not give its secrets or startup files away", async () => {
+  test("a writable home directory protects its secrets and startup files", async () => {
     writeFileSync(join(home, ".bashrc"), "");
     mkdirSync(join(home, "project"), { recursive: true });
     const manager = world.manager({
@@ -209,16 +207,16 @@ describeSandboxed("in a sandbox", () => {
     expect(existsSync(join(home, ".ssh/id_ed25519"))).toBe(true);
   });
 
-  test("a workspace in a hidden place is refused", async () => {
+  test("a workspace in a hidden directory is refused", async () => {
     const dir = join(home, ".ssh/project");
     mkdirSync(dir);
     const manager = world.manager({ sandbox: "workspace-write", workspace: dir });
     await expect(runIn(manager, "true", dir)).rejects.toThrow(
-      `${dir} lies in ${home}/.ssh, which the sandbox hides`,
+      `${dir} is in ${home}/.ssh, which the sandbox hides`,
     );
   });
 
-  test("a working directory that cannot be seen is refused", async () => {
+  test("a hidden working directory is refused", async () => {
     const manager = world.manager({ sandbox: "workspace-write" });
     await expect(runIn(manager, "true", "/tmp")).rejects.toThrow(
       "The working directory /tmp is hidden in the sandbox.",
@@ -230,7 +228,7 @@ describeSandboxed("in a sandbox", () => {
     await expect(runIn(manager, "true", "/")).rejects.toThrow("would protect nothing");
   });
 
-  test("network full reaches the host, and unix sockets still cannot be had", async () => {
+  test("network full reaches the host, and unix sockets stay unavailable", async () => {
     const manager = world.manager({ sandbox: "workspace-write", network: "full" });
     const shell = await runIn(
       manager,

@@ -1,4 +1,4 @@
-// The ordinary work of an agent, in workspace-write: it must simply work.
+// The ordinary work of an agent in workspace-write.
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ describeSandboxed("in workspace-write", () => {
     expect(result.metadata).toMatchObject({ exit_code: 0, sandbox: "workspace-write, network none" });
   });
 
-  test("a git command that needs the config is told how to get it", async () => {
+  test("a git command that needs the config gets a hint", async () => {
     await using tools = await kit();
     const result = await tools.call("Bash", { command: "git remote add origin /nowhere" });
     expect(result.success).toBe(false);
@@ -116,7 +116,7 @@ describeSandboxed("in workspace-write", () => {
     expect(asked.toDisplay()).toContain("served");
   });
 
-  test("both dialects say what they ran under, and the model is told", async () => {
+  test("both dialects report their sandbox, and the tool description names it", async () => {
     await using modes = await kit({ dialect: "modes", network: "full" });
     const result = await modes.call("bash", { command: "echo x >~/y" });
     expect(result.metadata).toMatchObject({ exit_code: 1, sandbox: "workspace-write, network full" });
@@ -128,7 +128,7 @@ describeSandboxed("in workspace-write", () => {
     expect(left.notes.join()).toContain("has ended with its sandbox");
   });
 
-  test("a background shell says so, too, and a command without network is told", async () => {
+  test("a background shell reports its sandbox, and a command without network gets a hint", async () => {
     await using tools = await kit();
     const started = await tools.call("Bash", { command: "echo up", run_in_background: true });
     expect(started.metadata.sandbox).toBe("workspace-write, network none");

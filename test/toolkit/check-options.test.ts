@@ -63,12 +63,12 @@ test.each([
   [
     "no network without a sandbox",
     { workingDir, network: "none" },
-    'The option network "none" only counts in a sandbox, and none is asked for: set sandbox (--sandbox) to "read-only" or "workspace-write", or leave it out.',
+    'The option network "none" has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove it.',
   ],
   [
     "hidden paths without a sandbox",
     { workingDir, sandbox: "off", hide: [".env"] },
-    /The option hide only counts in a sandbox, .+: set sandbox/,
+    /The option hide has no effect without a sandbox: set sandbox/,
   ],
   [
     "a sandbox that would protect nothing",

@@ -1,12 +1,11 @@
-// The driver that confines nothing, and says so: for a sandbox that is off, or cannot be had where its owner allows
-// to do without.
+// The driver that confines nothing: for a sandbox that is off, or unavailable while the user allows running without it.
 import type { ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
 
 export class NoSandbox implements SandboxDriver {
   readonly name = "none";
   readonly #notEnforced: readonly string[];
 
-  /** What was asked for and is missing, in words. */
+  /** Describes the requested protection that is missing. */
   constructor(notEnforced: readonly string[]) {
     this.#notEnforced = notEnforced;
   }
