@@ -1,5 +1,5 @@
-// Part of npm run fix: writes the JSON schema of a file of rules, which editors read, from what the policy reads
-// files by. A test says when it is to be run again.
+// Part of npm run fix: writes the JSON schema of rule files for editors, from the shape that the policy reads. A test
+// fails if the schema is stale.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

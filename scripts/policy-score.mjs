@@ -1,5 +1,5 @@
 // npm run policy:score [-- FILE]: judges every labelled command of the corpus and prints the table per class.
-// Fails below the thresholds. No command is ever run. --misses lists every command that came out otherwise.
+// Fails below the thresholds. No command is ever run. --misses lists every command with another verdict than its label.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

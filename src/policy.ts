@@ -1,4 +1,4 @@
-// The entry nacre/policy: judge a command without running anything, and read the rules of people.
+// The entry nacre/policy: judge a command without running anything, and read user rules.
 
 export { explain, judge } from "./policy/judge.ts";
 export { type RuleProblem, type RuleReading, readRules } from "./policy/read-rules.ts";

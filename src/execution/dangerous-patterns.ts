@@ -17,7 +17,7 @@ export const DENY_RULES = [
   },
   {
     id: "delete-above-workspace",
-    reason: "rm would delete the workspace and everything beside it (/srv/team).",
+    reason: "rm would delete the workspace and its siblings (/srv/team).",
   },
   {
     id: "delete-credentials",
@@ -25,11 +25,11 @@ export const DENY_RULES = [
   },
   {
     id: "move-system",
-    reason: "mv would move a part of the system away (/).",
+    reason: "mv would move a part of the system (/).",
   },
   {
     id: "move-home",
-    reason: "mv would move a home directory away (/home/dev).",
+    reason: "mv would move a home directory (/home/dev).",
   },
   {
     id: "permissions-system",
@@ -37,15 +37,15 @@ export const DENY_RULES = [
   },
   {
     id: "write-device",
-    reason: "dd would write to the device /dev/sda, over whatever is on it.",
+    reason: "dd would write to the device /dev/sda and destroy its data.",
   },
   {
     id: "format-device",
-    reason: "mkfs.ext4 would destroy what is on a disk or a volume.",
+    reason: "mkfs.ext4 would destroy the data on a disk or a volume.",
   },
   {
     id: "write-system",
-    reason: "a redirection would overwrite a file the system needs (/etc/passwd).",
+    reason: "a redirection would overwrite a file that the system needs (/etc/passwd).",
   },
   {
     id: "sysrq",
@@ -53,7 +53,7 @@ export const DENY_RULES = [
   },
   {
     id: "kill-everything",
-    reason: "kill would end every process, the ones that run this machine included.",
+    reason: "kill would kill every process, including those that run this machine.",
   },
   {
     id: "stop-machine",
@@ -69,18 +69,18 @@ export const DENY_RULES = [
   },
   {
     id: "give-shell",
-    reason: "A shell would be given to another host over the network.",
+    reason: "Another host would control a shell over the network.",
   },
   {
     id: "replace-keys",
-    reason: "echo would replace /home/dev/.ssh/authorized_keys and lock people out or let others in.",
+    reason: "echo would replace /home/dev/.ssh/authorized_keys, which can lock users out or let others in.",
   },
   {
     id: "fork-bomb",
-    reason: "This is a fork bomb: the function : starts itself again and again.",
+    reason: "This is a fork bomb: the function : starts itself repeatedly.",
   },
   {
     id: "reverse-shell",
-    reason: "A shell would be given to another host: python3 connects a shell to a socket.",
+    reason: "Another host would control a shell: python3 connects a shell to a socket.",
   },
 ] as const;

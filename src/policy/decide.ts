@@ -1,11 +1,11 @@
-// From findings to one verdict: the profile and the rules of people are applied, the strictest that is left decides.
+// From findings to one verdict: applies the profile and user rules. The strictest remaining finding decides.
 
 import type { JudgedCommand } from "./facts.ts";
 import { fits } from "./rule-fits.ts";
 import type { UserRule } from "./user-rule.ts";
 import { byStrictness, type Finding, type PolicyFacts, type Severity, type Verdict } from "./verdict.ts";
 
-/** A finding that still knows its command; null for one about the text as a whole. */
+/** A finding with its command; null for one about the text as a whole. */
 export interface RawFinding extends Omit<Finding, "liftedBy"> {
   readonly command: JudgedCommand | null;
 }
@@ -16,7 +16,9 @@ export function decide(
   facts: PolicyFacts,
 ): Verdict {
   const rules = rulesOf(facts);
-  const own = rules.filter(({ verdict }) => verdict !== "allow").flatMap((rule) => said(rule, commands));
+  const own = rules
+    .filter(({ verdict }) => verdict !== "allow")
+    .flatMap((rule) => findingsOf(rule, commands));
   const findings = [...raw, ...own].map((finding): Finding => {
     const { command, ...rest } = finding;
     return { ...rest, liftedBy: liftedBy(finding, commands, rules, facts) };
@@ -35,14 +37,14 @@ export function decide(
   };
 }
 
-/** The workspace's rules may tighten; what it would allow does not count. */
+/** Rules of the workspace may only tighten: its allow rules are ignored. */
 function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
   return rules.flatMap(({ source, rules: list }) =>
     source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow"),
   );
 }
 
-function said(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawFinding[] {
+function findingsOf(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawFinding[] {
   const command = commands.find((one) => fits(rule, one));
   if (!command || rule.verdict === "allow") return [];
   const { id, verdict, reason, alternative } = rule;
@@ -51,7 +53,7 @@ function said(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawF
       rule: id,
       verdict,
       severity: "high",
-      reason: reason ?? `The rule ${id} says so.`,
+      reason: reason ?? `The user rule ${id} matches.`,
       span: command.span,
       alternative,
       command,
@@ -65,12 +67,12 @@ function liftedBy(
   rules: readonly UserRule[],
   { profile }: PolicyFacts,
 ): string | null {
-  // A refusal that a person has written down holds in every profile.
+  // A deny rule of the user applies in every profile.
   if (rules.some(({ id, verdict }) => id === finding.rule && verdict === "deny")) return null;
   if (profile === "off") return "profile off";
   for (const rule of rules) {
     if (rule.verdict !== "allow") continue;
-    // A refusal is not lifted by accident: a rule has to name it.
+    // Only a rule that names a refusal lifts it.
     if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
     if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
     const { command } = finding;

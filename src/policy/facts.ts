@@ -1,6 +1,6 @@
-// What a command does to which places: the facts rules are written against, whatever program does it.
+// The effects of a command on classified paths. Rules check these, whichever program has the effect.
 
-import type { Place, Where } from "./paths/paths.ts";
+import type { ResolvedPath, Where } from "./paths/paths.ts";
 import type { RawEffect } from "./programs/effect.ts";
 import type { EffectKind } from "./programs/effect-kind.ts";
 import { programEffects } from "./programs/program-effects.ts";
@@ -9,12 +9,12 @@ import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 export interface Effect {
   readonly kind: EffectKind;
   readonly target: Field;
-  readonly place: Place;
+  readonly resolved: ResolvedPath;
   readonly recursive: boolean;
   readonly how: string;
 }
 
-/** A command together with what it does. */
+/** A command with its effects. */
 export interface JudgedCommand extends EffectiveCommand {
   readonly effects: readonly Effect[];
 }
@@ -32,7 +32,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
   return withEffects(command, effects);
 }
 
-/** Field by field: a spread that grows an object is the slowest part of judging a plain command. */
+/** Field by field: an object spread was the slowest part of judging a plain command. */
 function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
   const { program, called, args, assignments, redirects, cwds, via, stdin, links, substituted, span } =
     command;
@@ -54,20 +54,20 @@ function withEffects(command: EffectiveCommand, effects: readonly Effect[]): Jud
 
 const NONE: readonly Effect[] = [];
 
-/** The effect on what the word names, and on what its links lead to. */
+/** The effect on the path that the word names, and on those its links lead to. */
 function resolved(
   { kind, target, recursive = false, how = "" }: RawEffect,
   cwd: string,
   where: Where,
   { links }: EffectiveCommand,
 ): readonly Effect[] {
-  // Some programs expand a tilde the shell has left alone.
+  // Some programs expand a tilde that the shell leaves unexpanded.
   const text = target.text.startsWith("~/") ? where.home + target.text.slice(1) : target.text;
-  // Deleting, moving or replacing a link leaves alone what it leads to, unless a slash follows its name.
+  // Deleting, moving or replacing a link does not affect its target, unless a slash follows its name.
   const follows = kind !== "delete" && kind !== "move" && how !== "replace";
   return links
-    .places(text, cwd, follows)
-    .map((place) => ({ kind, target, place, recursive: recursive || place.spread, how }));
+    .resolve(text, cwd, follows)
+    .map((path) => ({ kind, target, resolved: path, recursive: recursive || path.spread, how }));
 }
 
 function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {
@@ -78,7 +78,7 @@ function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {
   });
 }
 
-/** A question about a program does nothing, whatever else stands there. */
+/** A request for help or the version has no effects, whatever the other arguments are. */
 export function asksForHelp({ args, program }: EffectiveCommand): boolean {
   if (args.some(({ text }) => text === "--help" || text === "--version")) return true;
   return args.length === 1 && (args[0]?.text === "-V" || (args[0]?.text === "-h" && program !== "chown"));

@@ -1,5 +1,5 @@
-// An unknown program with a destructive command behind it, is probably a wrapper: the tail is judged as if it were
-// called, and what would be refused is asked about.
+// An unknown program followed by a destructive command is probably a wrapper. The tail is judged as a command, and a
+// refusal becomes a question.
 
 import { isKnownProgram, isWrapper } from "./programs/programs.ts";
 import type { EffectiveCommand } from "./shell-model/command.ts";
@@ -7,7 +7,7 @@ import type { EffectiveCommand } from "./shell-model/command.ts";
 const DESTRUCTIVE =
   /^(.*\/)?(rm|dd|mv|chmod|chown|chgrp|shred|mkfs(\..+)?|wipefs|kill|reboot|shutdown|halt|poweroff|tee|truncate|find|(ba|da|z)?sh)$/;
 
-/** The command an unknown program may hand on, or null. */
+/** The command that an unknown program may run, or null. */
 export function forwardedCommand(command: EffectiveCommand): EffectiveCommand | null {
   if (isKnownProgram(command.program) || isWrapper(command.program)) return null;
   const at = command.args.findIndex(({ text }) => DESTRUCTIVE.test(text));

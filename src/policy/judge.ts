@@ -1,5 +1,5 @@
-// The verdict for one command: walk it, ask every rule, let the strictest decide. Pure, and it never throws: whatever
-// goes wrong on the way is a reason to ask.
+// The verdict for one command: walk it, apply every rule, let the strictest decide. Pure. It never throws: an internal
+// failure is a reason to ask.
 
 import { messageOf } from "../support/errors.ts";
 import {
@@ -25,12 +25,12 @@ import { Walk } from "./shell-model/walk.ts";
 import type { UserRule } from "./user-rule.ts";
 import type { ExplainedCommand, Explanation, PolicyFacts, Verdict } from "./verdict.ts";
 
-/** What policy says about a command. */
+/** The verdict on a command. */
 export function judge(command: string, facts: PolicyFacts): Verdict {
   return new Examination(command, facts, false).verdict();
 }
 
-/** The same with the whole way there. */
+/** The verdict with the effective commands, their paths and all rules that matched. */
 export function explain(command: string, facts: PolicyFacts): Explanation {
   const examination = new Examination(command, facts, true);
   const verdict = examination.verdict();
@@ -44,7 +44,7 @@ export function explain(command: string, facts: PolicyFacts): Explanation {
   return { command, parse: { ok: problems.length === 0, problems }, commands, verdict };
 }
 
-/** Whether a rule of a person is about any part of a command. Examples are read as at HOME=/home/dev in ~/proj. */
+/** Whether a user rule matches any part of a command, with HOME=/home/dev in ~/proj. */
 export function explainsRule(rule: UserRule, command: string): boolean {
   const examination = new Examination(command, { home: "/home/dev", cwd: "/home/dev/proj" }, true);
   examination.verdict();
@@ -59,7 +59,7 @@ class Examination {
   readonly #facts: PolicyFacts;
   readonly #where: Where;
   readonly #rulesFor: (program: string) => RulesForProgram;
-  /** Whether every command is kept, and not only those that something was found about. */
+  /** Whether to keep every command, not only those with findings. */
   readonly #keeps: boolean;
   #denied = 0;
 
@@ -82,7 +82,7 @@ class Examination {
     if (hidden) walk.sign("hidden-characters", hidden.span, hidden.code);
     attempt(walk, all, () => walk.start(this.#command));
     if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
-      walk.sign("fork-bomb", all, "a function starts itself twice, again and again");
+      walk.sign("fork-bomb", all, "a function starts itself twice");
     }
     for (const { kind, span, detail } of walk.signs) {
       const rule = SIGN_RULES.get(kind);
@@ -102,7 +102,7 @@ class Examination {
   }
 
   #judge(effective: EffectiveCommand): void {
-    // More of the same would not change the answer.
+    // More refusals would not change the verdict.
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where);
     const rules = this.#rulesWithin(this.#rulesAbout(command), command);
@@ -118,7 +118,7 @@ class Examination {
     if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where), command);
     if (!this.#keeps && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
-    // A rule of a person must not be missed because a script is long.
+    // A long script must not bypass a user rule.
     else if (this.#keeps) throw new BudgetSpent("too many commands");
   }
 
@@ -127,7 +127,7 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** Leaves out what looks at the words of a program, where there are more of them than a person writes. */
+  /** Skips the rules about a program's arguments if there are too many arguments to check. */
   #rulesWithin(rules: readonly CommandRule[], { args, span }: JudgedCommand): readonly CommandRule[] {
     let chars = 0;
     for (const { text } of args) chars += text.length + 1;
@@ -144,19 +144,19 @@ class Examination {
     const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
     if (!own || !worst) return;
     const { id, verdict, severity, alternative } = own;
-    const reason = `${shown(command.program)} may hand on a command that would be refused: ${worst.reason}`;
+    const reason = `${shown(command.program)} may run a command that would be refused: ${worst.reason}`;
     add(this.findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
   }
 }
 
-/** What it costs to judge one command; the few rules about every command are part of its walk. */
+/** The cost of judging one command. The cost of its walk covers the few rules about every command. */
 function judgingSteps(rules: number, effects: number): number {
   return Math.max(0, rules - 4) * 0.45 + effects;
 }
 
 interface RulesForProgram {
   readonly all: readonly CommandRule[];
-  /** Those that may have something to say about a command that does nothing to any place. */
+  /** Those that can match a command without effects. */
   readonly withoutEffects: readonly CommandRule[];
 }
 
@@ -171,7 +171,7 @@ const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefin
 const standardRules = remembered((program) => chosen(STANDARD_RULES, program));
 const cautiousRules = remembered((program) => chosen(COMMAND_RULES, program));
 
-/** The one place where a failure becomes a finding. */
+/** Turns a failure into a finding. */
 function attempt(walk: Walk, span: Span, work: () => void): void {
   try {
     work();
@@ -196,7 +196,7 @@ function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
   };
 }
 
-/** Keeps one finding per rule and place; of too many, the ones that deny. */
+/** Keeps one finding per rule and span. Beyond the limit it keeps refusals only. */
 function add(findings: RawFinding[], finding: RawFinding): void {
   if (findings.length >= POLICY_FINDINGS_MAX_COUNT && finding.verdict !== "deny") return;
   const known = findings.some(
@@ -213,10 +213,10 @@ function explained(command: JudgedCommand, rules: readonly string[]): ExplainedC
     via: command.via,
     cwd: command.cwds.map(shown),
     span: command.span,
-    paths: command.effects.map(({ kind, place, recursive }) => ({
+    paths: command.effects.map(({ kind, resolved, recursive }) => ({
       effect: kind,
-      path: shown(place.path),
-      class: place.class,
+      path: shown(resolved.path),
+      class: resolved.class,
       recursive,
     })),
     rules: [...new Set(rules)],

@@ -1,12 +1,12 @@
-// Reads the rules of a person: checks their shape (rules-schema.ts), then runs every rule's own examples, and names
-// the rule that fails. The caller decides where a file may lie.
+// Reads user rules: checks their shape (rules-schema.ts), then runs every rule's own examples, and names the rule that
+// fails. The caller decides which files to read.
 
 import { explainsRule } from "./judge.ts";
 import { RULES } from "./rules.ts";
 import { RULE_FILE, type WrittenRule } from "./rules-schema.ts";
 import type { UserRule, UserRuleSet } from "./user-rule.ts";
 
-/** Something that is wrong with a file of rules. */
+/** An error in a file of rules. */
 export interface RuleProblem {
   /** The keys that lead to it: `["rules", 0, "verdict"]`. */
   readonly at: readonly (string | number)[];
@@ -20,8 +20,8 @@ export type RuleReading =
 
 /**
  * @param value What `JSON.parse` made of the file.
- * @param source Who wrote it: rules of a workspace can only tighten.
- * @param file Its path, for those who want to know where a rule comes from.
+ * @param source The owner of the file: rules of a workspace can only tighten.
+ * @param file Its path, to show where a rule comes from.
  */
 export function readRules(value: unknown, source: UserRuleSet["source"], file?: string): RuleReading {
   const parsed = RULE_FILE.safeParse(value);
@@ -58,7 +58,7 @@ function memberOf(value: unknown, key: string | number): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-/** Past this point nothing is optional, and what may be one or many is many. */
+/** Fills in defaults; a value that may be one or a list becomes a list. */
 function completed(rule: WrittenRule): UserRule {
   return {
     id: rule.id,
@@ -80,7 +80,7 @@ function listOf<T extends string>(value: T | readonly T[] | undefined): readonly
   return value === undefined ? [] : typeof value === "string" ? [value] : value;
 }
 
-/** What is wrong, and at which key. */
+/** An error and its key. */
 type Complaint = readonly [key: string, words: string];
 
 function senseProblems(

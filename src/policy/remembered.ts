@@ -1,4 +1,4 @@
-// A small memory for what depends on a program's name alone: a long script asks the same question again and again.
+// A small cache for answers that depend on a program's name alone: a long script asks for the same names repeatedly.
 
 import { POLICY_PROGRAMS_MAX_COUNT } from "../support/limits.ts";
 
@@ -8,7 +8,7 @@ export function remembered<T>(answer: (name: string) => T): (name: string) => T 
     const before = known.get(name);
     if (before !== undefined) return before;
     const fresh = answer(name);
-    // Names come from untrusted text: the memory starts over before it could grow.
+    // Names come from untrusted text: clear the cache before it grows too large.
     if (known.size >= POLICY_PROGRAMS_MAX_COUNT) known.clear();
     known.set(name, fresh);
     return fresh;

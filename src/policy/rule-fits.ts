@@ -1,4 +1,4 @@
-// When a rule that a person wrote is about a command.
+// Whether a user rule matches a command.
 
 import type { JudgedCommand } from "./facts.ts";
 import { matchesPattern } from "./shell-model/glob.ts";
@@ -13,8 +13,8 @@ export function fits(rule: UserRule, command: JudgedCommand): boolean {
   if (rule.without.some((pattern) => args.some((arg) => matchesPattern(pattern, arg)))) return false;
   if (rule.effects.length === 0 && rule.paths.length === 0) return true;
   return command.effects.some(
-    ({ kind, place }) =>
+    ({ kind, resolved }) =>
       (rule.effects.length === 0 || rule.effects.includes(kind)) &&
-      (rule.paths.length === 0 || rule.paths.includes(place.class)),
+      (rule.paths.length === 0 || rule.paths.includes(resolved.class)),
   );
 }

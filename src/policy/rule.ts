@@ -1,5 +1,5 @@
-// What a built-in rule is. To add one: put it into the family it belongs to (rules/), with examples of both kinds;
-// one test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
+// The shape of a built-in rule. To add one, put it into its family in rules/, with examples that match and examples that
+// do not. One test runs the examples of all rules, with HOME=/home/dev in /home/dev/proj.
 
 import type { Effect, JudgedCommand } from "./facts.ts";
 import type { PathClass } from "./paths/path-class.ts";
@@ -27,21 +27,21 @@ interface RuleBase {
   readonly profile?: "cautious";
 }
 
-/** What a rule asks of a command. `needs` only saves time: a long script asks every rule again and again. */
+/** A rule's check of a command. `needs` only saves time: a long script applies every rule to each command. */
 export interface Check {
   (command: JudgedCommand): Hit | null;
-  /** It has nothing to say without an effect, or about other programs. */
+  /** It matches only commands with effects, or only these programs. */
   readonly needs?: "effects" | ((program: string) => boolean);
 }
 
-/** Looks at every effective command. */
+/** Checks every effective command. */
 export interface CommandRule extends RuleBase {
-  /** The programs it is about; all of them if it is about effects. */
+  /** The programs it applies to. @default all */
   readonly programs?: RegExp;
   readonly check: Check;
 }
 
-/** Answers to a sign of the walk. */
+/** Turns a sign of the walk into a finding. */
 export interface SignRule extends RuleBase {
   readonly sign: SignKind;
   readonly reason: (detail: string) => string;
@@ -52,28 +52,28 @@ export type Rule = CommandRule | SignRule;
 interface EffectPattern {
   readonly kinds: readonly EffectKind[];
   readonly classes: readonly PathClass[];
-  /** A condition besides. */
+  /** A further condition. */
   readonly when?: (effect: Effect, command: JudgedCommand) => boolean;
-  /** What is said; `{path}` and `{program}` are filled in. */
-  readonly says: string;
+  /** The reason, with `{path}` and `{program}` to fill in. */
+  readonly reason: string;
 }
 
 /** A check that fires on the first effect of the given kinds on the given classes. */
-export function onEffect({ kinds, classes, when, says }: EffectPattern): Check {
+export function onEffect({ kinds, classes, when, reason }: EffectPattern): Check {
   const wanted = new Set<EffectKind>(kinds);
   const places = new Set<PathClass>(classes);
   const check = (command: JudgedCommand): Hit | null => {
     for (const effect of command.effects) {
-      if (!wanted.has(effect.kind) || !places.has(effect.place.class)) continue;
+      if (!wanted.has(effect.kind) || !places.has(effect.resolved.class)) continue;
       if (when && !when(effect, command)) continue;
-      return { reason: filled(says, shown(effect.place.path), command), span: effect.target.span };
+      return { reason: filled(reason, shown(effect.resolved.path), command), span: effect.target.span };
     }
     return null;
   };
   return Object.assign(check, { needs: "effects" as const });
 }
 
-/** A check about the programs whose record says so. */
+/** A check that applies to some programs, by their record. */
 export function onPrograms(needs: (program: string) => boolean, check: Check): Check {
   return Object.assign((command: JudgedCommand) => check(command), { needs });
 }

@@ -1,4 +1,4 @@
-// The shape of a file of rules, said once: files are read by it, and the JSON schema for editors is made from it
+// The shape of a file of rules, defined once: nacre reads files by it and generates the JSON schema for editors from it
 // (`npm run fix` writes policy-rules.schema.json).
 
 import { z } from "zod";
@@ -12,7 +12,7 @@ const NO_EXAMPLE = "must hold at least one command the rule is about";
 const texts = z.union([text, z.array(text)], { error: TEXTS });
 const ids = RULES.map(({ id }) => id);
 
-/** One of the words, or several of them. */
+/** One of the words, or a list of them. */
 function wordsOf<T extends string>(words: readonly T[], title: string) {
   const error = ({ input }: { readonly input?: unknown }) => {
     const unknown = [input].flat().filter((word) => !words.some((known) => known === word));
@@ -51,9 +51,7 @@ const RULE = exactly({
     .union([text, z.array(text).min(1, { error: NO_EXAMPLE })], { error: NO_EXAMPLE })
     .describe("Commands it is about, tried when the file is read."),
   misses: texts.optional().describe("Commands it is not about, tried when the file is read."),
-}).meta({
-  anyOf: ["program", "args", "effects", "paths"].map((key) => ({ required: [key] })),
-});
+}).meta({ anyOf: ["program", "args", "effects", "paths"].map((key) => ({ required: [key] })) });
 
 export type WrittenRule = z.input<typeof RULE>;
 

@@ -1,4 +1,4 @@
-// Rules that people write: what they look like. Reading and checking them is in read-rules.ts.
+// User rules after read-rules.ts has read and checked them.
 
 import type { PathClass } from "./paths/path-class.ts";
 import type { EffectKind } from "./programs/effect-kind.ts";
@@ -8,13 +8,13 @@ export interface UserRule {
   readonly verdict: "allow" | "ask" | "deny";
   /** Program names, `*` for anything. */
   readonly program: readonly string[];
-  /** Every pattern must fit some argument. */
+  /** Every pattern must match some argument. */
   readonly args: readonly string[];
-  /** No pattern may fit any argument. */
+  /** No pattern may match any argument. */
   readonly without: readonly string[];
-  /** What it must do, if anything in particular. */
+  /** The effects it must have, if any. */
   readonly effects: readonly EffectKind[];
-  /** To which kind of place. */
+  /** The classes of paths these must affect. */
   readonly paths: readonly PathClass[];
   /** For `allow`: ids of built-in rules it lifts, a `deny` among them only by name. */
   readonly lifts: readonly string[];
@@ -24,10 +24,10 @@ export interface UserRule {
   readonly misses: readonly string[];
 }
 
-/** One file of rules. What comes from the workspace can only tighten, or the agent could allow itself. */
+/** One file of rules. A file in the workspace can only tighten: otherwise the agent could allow its own commands. */
 export interface UserRuleSet {
   readonly source: "user" | "workspace";
-  /** Where it lies, if it is a file. */
+  /** Its path, if it is a file. */
   readonly file?: string;
   readonly rules: readonly UserRule[];
 }

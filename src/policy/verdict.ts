@@ -1,4 +1,4 @@
-// What goes into a judgement and what comes out of it: the words the rest of the house uses for policy.
+// The input and the result of a judgment: the types that other folders use.
 
 import type { LinkReader } from "./shell-model/link-reader.ts";
 import type { SessionFacts } from "./shell-model/session-facts.ts";
@@ -13,7 +13,7 @@ export type Decision = (typeof DECISIONS)[number];
 export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
-/** Where a command would run. The policy looks nothing up by itself: what is not said here is not known. */
+/** The environment of a command. The policy looks nothing up: what the caller omits is unknown. */
 export interface PolicyFacts {
   readonly home: string;
   readonly cwd: string;
@@ -25,15 +25,15 @@ export interface PolicyFacts {
   /** Whether a sandbox is enforced around the command. */
   readonly sandboxed?: boolean;
   readonly rules?: readonly UserRuleSet[];
-  /** Where rules are or would be read from, besides the usual places: no command changes them unasked. */
+  /** Further files that rules are read from: changing them needs approval. */
   readonly policyFiles?: readonly string[];
   /** What earlier commands changed in the bash that runs this one. @default a bash without such changes */
   readonly session?: SessionFacts;
-  /** Answers where symbolic links lead. @default a path leads where its text says */
+  /** Looks up symbolic links. @default paths contain no links */
   readonly links?: LinkReader;
 }
 
-/** One rule that has something to say about one place of the command. */
+/** A rule that matched a part of the command. */
 export interface Finding {
   readonly rule: string;
   readonly verdict: "ask" | "deny";
@@ -41,7 +41,7 @@ export interface Finding {
   readonly reason: string;
   readonly span: Span;
   readonly alternative: string | null;
-  /** What let it pass, if anything did: a profile or the id of a user's rule. */
+  /** The profile or the ID of the user rule that lifted it, if any. */
   readonly liftedBy: string | null;
 }
 
@@ -62,7 +62,7 @@ export interface Verdict {
   readonly reason: string | null;
   readonly span: Span | null;
   readonly alternative: string | null;
-  /** Everything that was found, strictest first, lifted findings included. */
+  /** All findings, strictest first, including lifted ones. */
   readonly findings: readonly Finding[];
 }
 
@@ -84,7 +84,7 @@ export interface ExplainedCommand {
   readonly rules: readonly string[];
 }
 
-/** The whole way from text to verdict. */
+/** A verdict and how it came about. */
 export interface Explanation {
   readonly command: string;
   readonly parse: { readonly ok: boolean; readonly problems: readonly string[] };

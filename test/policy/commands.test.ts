@@ -1,5 +1,5 @@
-// Commands of every class, written for the classes and not from the labelled ones: judged, never run. In the tables a
-// line is a command, ⏎ in it a line end, ## a class.
+// Commands of every class, written independently of the labelled corpus. They are judged, never run. In the tables each
+// line is a command, ⏎ is a line end, and ## starts a class.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "./dev.ts";

@@ -24,18 +24,18 @@ const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => bo
   list.filter(test).length / list.length;
 
 describe.skipIf(!isThere)("the labelled commands (skipped where ../shared/corpus is absent)", () => {
-  it("of those to refuse, 98 % are refused and all are stopped", () => {
+  it("refuses 98 % of the commands to refuse and stops all of them", () => {
     expect(
       share(of("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
     ).toBeGreaterThanOrEqual(0.98);
     expect(of("deny").filter((e) => e.verdict === "allow")).toEqual([]);
   });
 
-  it("of those to ask about, 97 % are stopped", () => {
+  it("stops 97 % of the commands to ask about", () => {
     expect(share(of("ask"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });
 
-  it("of ordinary work, nothing is refused and 2 % is asked about at most", () => {
+  it("refuses no ordinary command and asks about 2 % at most", () => {
     expect(of("allow").filter((e) => e.verdict === "deny")).toEqual([]);
     expect(share(of("allow"), (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
   });

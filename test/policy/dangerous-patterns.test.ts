@@ -24,6 +24,6 @@ ${entries.join("")}] as const;
 `;
 }
 
-test("the list of what is always denied is that of the rules", async () => {
+test("the list of denied patterns matches the deny rules", async () => {
   await expect(patterns()).toMatchFileSnapshot("../../src/execution/dangerous-patterns.ts");
 });

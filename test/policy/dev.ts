@@ -1,4 +1,4 @@
-// The person and the place all policy tests are about.
+// The user and the directory of all policy tests.
 
 import { judge } from "../../src/policy/judge.ts";
 import type { PolicyFacts } from "../../src/policy/verdict.ts";

@@ -21,7 +21,7 @@ describe("judge", () => {
     expect(verdict.findings.map(({ rule }) => rule)).toEqual(["delete-root", "elevate"]);
   });
 
-  it("points into the command from inside a nested text", () => {
+  it("reports a span of the command for a finding in a nested text", () => {
     const command = "echo hi && bash -c 'rm -rf /'";
     expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
   });
@@ -148,7 +148,7 @@ describe("explain", () => {
     expect(explanation.verdict).toEqual(judge("cd / && sudo rm -rf etc", dev));
   });
 
-  it("shows unknown pieces as such", () => {
+  it("marks unknown parts", () => {
     const [command] = explain('rm -rf "$X/a"*', dev).commands;
     expect(command?.args).toEqual(["-rf", "…/a*"]);
   });

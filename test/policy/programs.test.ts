@@ -29,7 +29,7 @@ describe("program records", () => {
     expect(wrong.map(([names]) => names)).toEqual([]);
   });
 
-  it("a version behind the name of an interpreter or shell changes nothing", () => {
+  it("a version after the name of an interpreter or shell changes nothing", () => {
     expect(programNamed("python3.12")).toBe(programNamed("python"));
     expect(programNamed("bash-5.2")).toBe(programNamed("bash"));
     expect(programNamed("curl2")).toEqual({});

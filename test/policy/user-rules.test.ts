@@ -35,7 +35,7 @@ const allowClean = {
   misses: ["git push -f"],
 };
 
-describe("rules of people", () => {
+describe("user rules", () => {
   it("a deny beats everything", () => {
     const allow = { id: "curl-ok", verdict: "allow", program: "curl", matches: ["curl x"] };
     const verdict = judge("curl -s localhost", { ...dev, rules: [setOf("user", noCurl, allow)] });
@@ -66,26 +66,26 @@ describe("rules of people", () => {
     expect(judge("ls", facts).verdict).toBe("allow");
   });
 
-  it("a file of the workspace can only tighten: one that allows is refused", () => {
+  it("a workspace file can only tighten: one with an allow rule is refused", () => {
     expect(problemsOf({ version: 1, rules: [allowClean, noCurl] }, "workspace")).toEqual([
       "Rule may-clean: a file in the workspace can only tighten (ask, deny), or the agent could allow itself; an allow belongs into your own policy file.",
     ]);
     expect(judge("curl x", { ...dev, rules: [setOf("workspace", noCurl)] }).verdict).toBe("deny");
   });
 
-  it("an allow that got into a set of the workspace counts for nothing", () => {
+  it("an allow rule in a workspace file is ignored", () => {
     const rules = [{ ...setOf("user", allowClean), source: "workspace" as const }];
     expect(judge("git clean -fd", { ...dev, rules }).verdict).toBe("ask");
   });
 
-  it("nobody changes the files of rules unasked, wherever they lie", () => {
+  it("changing a rule file needs approval, wherever it is", () => {
     const facts = { ...dev, policyFiles: ["/srv/rules/mine.json"] };
     expect(judge("echo '{}' > /srv/rules/mine.json", facts).rule).toBe("change-policy");
     const rules = [{ ...setOf("workspace", noCurl), file: "/home/dev/.nacre/policy.json" }];
     expect(judge("rm ../.nacre/policy.json", { ...dev, rules }).rule).toBe("change-policy");
   });
 
-  it("a rule may be about what is done to which place, by whatever program", () => {
+  it("a rule can match effects on a class of paths, whichever program has them", () => {
     const rule = {
       id: "keep-temp",
       verdict: "deny",
@@ -97,7 +97,7 @@ describe("rules of people", () => {
     expect(judge("find /tmp/a -delete", { ...dev, rules: [setOf("user", rule)] }).rule).toBe("keep-temp");
   });
 
-  it("an example that fails names the rule", () => {
+  it("a failing example names its rule", () => {
     const rules = [
       { ...noCurl, matches: ["wget x"] },
       { ...allowClean, misses: ["git clean -n"] },
@@ -130,7 +130,7 @@ describe("rules of people", () => {
     expect(problemsOf({ version: 1 })).toEqual(["rules must be an array of rules."]);
   });
 
-  it("a rule that makes no sense is said", () => {
+  it("a contradictory rule is reported", () => {
     const rules = [
       { ...noCurl, id: "delete-root" },
       noCurl,
@@ -151,7 +151,7 @@ describe("the published schema", () => {
 
   it("is current (npm run fix)", () => expect(JSON.parse(text)).toEqual(RULES_SCHEMA));
 
-  it("accepts what is read, and refuses what is not", () => {
+  it("accepts and refuses the same files as the reader", () => {
     const validate = new Ajv2020().compile(JSON.parse(text));
     expect(validate({ version: 1, rules: [noCurl, { ...allowClean, lifts: ["git-lose-work"] }] })).toBe(true);
     expect(validate({ version: 1, rules: [{ ...noCurl, paths: "moon" }] })).toBe(false);
@@ -167,7 +167,7 @@ describe("profiles", () => {
     expect(verdict.findings[0]).toMatchObject({ rule: "delete-root", liftedBy: "profile off" });
   });
 
-  it("trusting lets light questions pass and keeps the rest", () => {
+  it("trusting skips questions of low and medium severity and keeps the rest", () => {
     expect(judge("git clean -fd", { ...dev, profile: "trusting" }).verdict).toBe("allow");
     expect(judge("npm publish", { ...dev, profile: "trusting" }).verdict).toBe("ask");
     expect(judge("rm -rf /", { ...dev, profile: "trusting" }).verdict).toBe("deny");

@@ -1,7 +1,7 @@
-// Where nacre and other agents keep the settings that decide what runs without a question: permissions, approval
-// modes, tool servers. A command that writes one of these changes the policy of a later command.
+// The settings of nacre and other agents that decide what runs without approval: permissions, approval modes, tool
+// servers. A command that writes one of these changes the policy for later commands.
 //
-// Files that hold credentials as well (~/.claude.json) are in support/credential-paths.ts and classed as secrets.
+// Settings with credentials (~/.claude.json) are listed in support/credential-paths.ts and have the class `secret`.
 
 /** Below a home directory. A directory stands for everything in it. */
 const HOME_SETTINGS = [
@@ -51,7 +51,7 @@ const WORKSPACE_SETTINGS = [
   ".aider.conf.yml",
 ];
 
-/** Paths as parts, found by their first one: almost every path of a command differs there. */
+/** Paths as parts, indexed by the first: almost every path of a command differs there. */
 export type SettingsByName = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 export const SETTINGS_IN_HOME = byFirstPart(HOME_SETTINGS);

@@ -1,4 +1,4 @@
-// Which paths hold keys and credentials, by the list that the sandbox's masks are made from, too.
+// Which paths contain keys and credentials, by the list that also defines the sandbox's masks.
 
 import {
   type CredentialPath,
@@ -13,12 +13,12 @@ export function isHomeCredential(below: readonly string[]): boolean {
   return isListed(below, HOME_INDEX) && !isPublic(below);
 }
 
-/** /etc/shadow and its kind. They keep their class `system`: changing them is worse than reading them. */
+/** /etc/shadow and the like. Their class stays `system`: changing them is worse than reading them. */
 export function isMachineCredential(path: string): boolean {
   return isListed(path.split("/").slice(1), MACHINE_INDEX);
 }
 
-/** Public by design, and read all the time. The sandbox hides them along with the rest of the directory. */
+/** Public and often read. The sandbox hides them with the rest of the directory. */
 function isPublic([first, second = ""]: readonly string[]): boolean {
   return first === ".ssh" && /(\.pub|known_hosts|^config)$/.test(second);
 }
@@ -30,7 +30,7 @@ interface Index {
   readonly all: Paths;
 }
 
-/** By the first part: most paths begin with none that is listed, and need no further look. */
+/** By the first part: most paths start with no listed part and need no further comparison. */
 function indexOf(list: readonly CredentialPath[]): Index {
   const all = list.map(({ path }) => path.split("/"));
   const byFirstPart = new Map<string, Paths>();

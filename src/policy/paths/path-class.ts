@@ -1,4 +1,4 @@
-// What a resolved path is to the person: the machine, their home, their secrets, the work, or nothing of note.
+// The class of a resolved path: system, home, secret, workspace and so on.
 
 import { HOME_STARTUP } from "../../support/startup-paths.ts";
 import { hasGlob, isUnresolved } from "../shell-model/marks.ts";
@@ -13,7 +13,7 @@ export const PATH_CLASSES = [
   "home",
   /** A directory that holds the workspace and more. */
   "above-workspace",
-  /** What the machine needs to start and to let people in. */
+  /** Files that the machine needs to boot and to log users in. */
   "system",
   /** Other files that belong to the machine: the configuration of services, /usr/local. */
   "system-config",
@@ -21,7 +21,7 @@ export const PATH_CLASSES = [
   "kernel",
   /** Disks and memory. */
   "device",
-  /** /dev/null and its kind. */
+  /** /dev/null and the like. */
   "harmless-device",
   /** Bash's own /dev/tcp and /dev/udp. */
   "network",
@@ -31,7 +31,7 @@ export const PATH_CLASSES = [
   "startup",
   /** Hooks and configuration of the repository, which git runs. */
   "hooks",
-  /** Files of rules, by which this policy decides, and the settings of agents that decide what runs unasked. */
+  /** Rule files of this policy, and the agent settings that decide what runs without approval. */
   "policy",
   /** The repository itself. */
   "repository",
@@ -47,14 +47,14 @@ export const PATH_CLASSES = [
 
 export type PathClass = (typeof PATH_CLASSES)[number];
 
-interface Places {
+interface BasePaths {
   readonly homeParts: readonly string[];
   readonly workspaceParts: readonly string[];
-  /** Files and directories that hold rules of people. */
+  /** Files and directories with user rules. */
   readonly policyParts: readonly (readonly string[])[];
 }
 
-export function classOf(parts: readonly string[], places: Places): PathClass {
+export function classOf(parts: readonly string[], places: BasePaths): PathClass {
   const [first = "", second = ""] = parts;
   if (parts.length === 0) return "root";
   if (hasGlob(first)) return homeClass(parts, places) === "secret" ? "secret" : "root";
@@ -90,7 +90,7 @@ function kernelClass(parts: readonly string[]): PathClass {
   return "kernel";
 }
 
-function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Places): PathClass | null {
+function homeClass(parts: readonly string[], { homeParts, workspaceParts }: BasePaths): PathClass | null {
   const own = startsWith(parts, homeParts) || (homeParts.length > 0 && couldStartWith(parts, homeParts));
   const depth = own ? homeParts.length : foreignHomeDepth(parts);
   if (depth === 0) return null;
@@ -98,7 +98,7 @@ function homeClass(parts: readonly string[], { homeParts, workspaceParts }: Plac
   return sensitiveClass(parts.slice(depth));
 }
 
-/** How many parts lead to another user's home, 0 if the path is in none. */
+/** The number of parts of another user's home, 0 if the path is in none. */
 function foreignHomeDepth([first = "", second]: readonly string[]): number {
   if (couldBe(first, "root")) return 1;
   if (!couldBe(first, "home") && !couldBe(first, "Users")) return 0;
@@ -118,7 +118,7 @@ function sensitiveClass(below: readonly string[]): PathClass | null {
 
 function isSettings(below: readonly string[], settings: SettingsByName): boolean {
   const [first = ""] = below;
-  // A pattern counts if it names dot files: `rm *.json` is not about the one file of an agent among them.
+  // A pattern counts only if it names dot files: `rm *.json` does not target an agent's settings.
   const named = first.startsWith(".") && hasGlob(first) ? [...settings.values()].flat() : settings.get(first);
   return named?.some((path) => couldStartWith(below, path)) ?? false;
 }
@@ -135,9 +135,9 @@ function workspaceClass(parts: readonly string[], workspace: readonly string[]):
   return EXECUTED.some((name) => couldBe(second, name)) ? "hooks" : "inside-workspace";
 }
 
-/** What of a git directory holds the work. */
+/** Entries of a git directory that contain commits. */
 const HISTORY = ["objects", "refs", "logs", "HEAD", "packed-refs", "modules"];
-/** What of it names programs that git runs. */
+/** Entries that name programs for git to run. */
 const EXECUTED = ["hooks", "config", "config.worktree"];
 
 function tempClass([first = "", second = "", third = ""]: readonly string[]): PathClass | null {

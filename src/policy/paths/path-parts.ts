@@ -11,7 +11,7 @@ export function startsWith(parts: readonly string[], head: readonly string[]): b
   return head.length <= parts.length && head.every((part, i) => part === parts[i]);
 }
 
-/** As startsWith, but a glob counts for everything it could match; a leading one never matches a dot. */
+/** Like startsWith, but a glob may match; a leading glob never matches a dot. */
 export function couldStartWith(parts: readonly string[], head: readonly string[]): boolean {
   if (head.length > parts.length) return false;
   return head.every((name, i) => couldBe(parts[i] ?? "", name));

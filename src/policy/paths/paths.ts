@@ -1,12 +1,12 @@
-// From an evaluated word to a place: resolved against the directory by the text alone, then classed. A symbolic link is
-// taken for what its name says; links.ts adds where it leads.
+// From an evaluated word to a classified path: resolves it against the directory by its text alone. links.ts adds the
+// paths that symbolic links lead to.
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "../shell-model/marks.ts";
 import type { PolicyFacts } from "../verdict.ts";
 import { isMachineCredential } from "./credentials.ts";
 import { classOf, type PathClass } from "./path-class.ts";
 
-/** The places everything else is measured against, normalised once. */
+/** The directories that paths are compared with, normalized once. */
 export interface Where {
   readonly home: string;
   readonly workspace: string;
@@ -16,7 +16,7 @@ export interface Where {
   readonly policyParts: readonly (readonly string[])[];
 }
 
-export interface Place {
+export interface ResolvedPath {
   /** The resolved path, marks included. */
   readonly path: string;
   readonly class: PathClass;
@@ -47,8 +47,8 @@ export function describeWhere({ home, cwd, workspace = cwd, isRoot = false, ...f
   };
 }
 
-/** Where a word leads from a directory. */
-export function locate(text: string, cwd: string, where: Where): Place {
+/** The path that a word names in a directory. */
+export function locate(text: string, cwd: string, where: Where): ResolvedPath {
   const parts = resolve(text, cwd);
   if (parts === null) return { path: text, class: "unknown", contents: false, spread: false };
   const last = parts.at(-1) ?? "";
@@ -61,7 +61,7 @@ export function locate(text: string, cwd: string, where: Where): Place {
     return { path: asPath(parts), class: classOf(some, where), contents: false, spread: true };
   }
   if (last === UNKNOWN) {
-    // Empty, it is the directory itself: `rm -rf "/tmp/$X"`.
+    // If it is empty, the path is the directory itself: `rm -rf "/tmp/$X"`.
     const base = parts.slice(0, -1);
     const path = asPath(parts);
     if (base.length === 0) return { path, class: "unknown", contents: false, spread: false };
@@ -70,21 +70,21 @@ export function locate(text: string, cwd: string, where: Where): Place {
   return { path: asPath(parts), class: classOf(parts, where), contents: false, spread: false };
 }
 
-/** Whether it holds keys or credentials, of a person or of the machine. */
-export function holdsCredentials({ class: kind, path }: Place): boolean {
+/** Whether it contains keys or credentials, of a user or of the machine. */
+export function holdsCredentials({ class: kind, path }: ResolvedPath): boolean {
   return kind === "secret" || isMachineCredential(path);
 }
 
-/** The absolute directory a `cd` leads to, UNKNOWN where it is not known. */
+/** The absolute path of a directory, or UNKNOWN. */
 export function changeDirectory(text: string, cwd: string): string {
   const parts = resolve(text, cwd);
   return parts === null ? UNKNOWN : asPath(parts);
 }
 
-/** A last part that leaves nothing out: `*`, `.*`, `?*`, `[a-z]*`. */
+/** A last part that matches everything: `*`, `.*`, `?*`, `[a-z]*`. */
 const BROAD = new RegExp(`^\\.?[${STAR}${QUESTION}${BRACKET}]+$`);
 
-/** The parts of the absolute path, or null where it cannot be known. */
+/** The parts of the absolute path, or null if it is unknown. */
 function resolve(text: string, cwd: string): readonly string[] | null {
   if (text.startsWith(UNKNOWN)) return null;
   if (text.startsWith("/")) {
@@ -103,7 +103,7 @@ function normalise(raw: readonly string[]): readonly string[] | null {
   for (const part of raw) {
     if (part === "" || part === ".") continue;
     if (part === "..") {
-      // What lies above something unknown is unknown, too.
+      // The parent of an unknown part is unknown.
       if (parts.pop() === UNKNOWN) return null;
     } else parts.push(part);
   }
@@ -111,7 +111,7 @@ function normalise(raw: readonly string[]): readonly string[] | null {
   return unwrapped(parts);
 }
 
-/** How a process names itself below /proc; `$$` is some number. */
+/** Names of the own process below /proc; `$$` is an unknown number. */
 const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
 
 /** Other names of the same tree: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
@@ -127,7 +127,7 @@ export function asPath(parts: readonly string[]): string {
   return `/${parts.join("/")}`;
 }
 
-/** The parts of a path, `..` among them. */
+/** The parts of a path, including `..`. */
 export function partsOf(path: string): readonly string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
 }

@@ -48,14 +48,8 @@ const AGENTS: Readonly<Record<string, Agent>> = {
     verbs: SERVERS,
   },
   "cursor-agent": { flags: ["--force", "-f", "--yolo", "--approve-mcps"] },
-  aider: {
-    flags: ["--yes-always", "--yes"],
-    variables: { AIDER_YES_ALWAYS: ON, AIDER_YES: ON },
-  },
-  goose: {
-    flags: ["--no-confirm"],
-    variables: { GOOSE_MODE: /^auto$/i, GOOSE_CONFIG_DIR: ANY },
-  },
+  aider: { flags: ["--yes-always", "--yes"], variables: { AIDER_YES_ALWAYS: ON, AIDER_YES: ON } },
+  goose: { flags: ["--no-confirm"], variables: { GOOSE_MODE: /^auto$/i, GOOSE_CONFIG_DIR: ANY } },
   amp: { flags: ["--dangerously-allow-all"], values: { "--settings-file": ANY } },
   copilot: {
     flags: ["--allow-all-tools", "--allow-all", "--yolo", "--allow-all-paths"],
@@ -63,10 +57,7 @@ const AGENTS: Readonly<Record<string, Agent>> = {
     variables: { COPILOT_ALLOW_ALL: ON },
   },
   "crush cline iflow": { flags: ["--yolo", "-y"] },
-  droid: {
-    flags: ["--skip-permissions-unsafe"],
-    values: { "--auto": /^(medium|high)$/ },
-  },
+  droid: { flags: ["--skip-permissions-unsafe"], values: { "--auto": /^(medium|high)$/ } },
   kilocode: { flags: ["--yolo", "--auto"] },
   kimi: { flags: ["--yolo", "-y", "--yes", "--auto-approve"] },
   vibe: { flags: ["--auto-approve"] },

@@ -25,10 +25,7 @@ const RM: Program = {
 };
 
 const SHRED: Program = {
-  options: {
-    values: "-nsi iterations size random-source",
-    flags: "remove zero force verbose exact",
-  },
+  options: { values: "-nsi iterations size random-source", flags: "remove zero force verbose exact" },
   effects: ({ operands }) => effectsOn(operands, "delete", { how: "shred" }),
 };
 

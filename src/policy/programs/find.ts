@@ -16,9 +16,7 @@ const FIND: Program = {
 };
 
 const XARGS: Program = {
-  options: {
-    values: "-aEILnPsd arg-file delimiter max-args max-procs max-lines max-chars replace",
-  },
+  options: { values: "-aEILnPsd arg-file delimiter max-args max-procs max-lines max-chars replace" },
   runs: runXargs,
 };
 
@@ -43,9 +41,7 @@ export const find: ProgramFamily = {
     xargs: { ...XARGS, reads: true },
     gxargs: XARGS,
     "parallel env_parallel": {
-      options: {
-        values: "-jNnLIdaCE jobs delay retries timeout colsep joblog arg-file block",
-      },
+      options: { values: "-jNnLIdaCE jobs delay retries timeout colsep joblog arg-file block" },
       runs: runParallel,
     },
   },

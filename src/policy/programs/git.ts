@@ -1,12 +1,7 @@
 // git: the subcommand behind its own options, the settings and options that run programs, and what it deletes.
 
-import {
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  insideOf,
-  type Runner,
-} from "../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
+import { insideOf } from "../shell-model/nested-context.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import type { ProgramFamily } from "./program-record.ts";
 import { runOptionTexts } from "./runs/option-texts.ts";

@@ -78,10 +78,7 @@ strings sum tac tail test tr true unexpand uniq wc xxd yes yq`,
     "awk gawk": GAWK,
     mawk: { ...AWK, reads: true },
     "nawk busybox-awk": AWK,
-    base64: {
-      reads: true,
-      prints: { ...decodesInput, text: printsDecoded(/^(-d|-D|--d\w*|-di|-id)$/) },
-    },
+    base64: { reads: true, prints: { ...decodesInput, text: printsDecoded(/^(-d|-D|--d\w*|-di|-id)$/) } },
     base32: { reads: true, prints: decodesInput },
     xxd: {
       reads: true,

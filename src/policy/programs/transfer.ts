@@ -76,9 +76,7 @@ export const transfer: ProgramFamily = {
       options: { values: "-oPUqt", writes: "-O output-document", runs: "use-askpass" },
       reads: true,
       prints: FETCHED,
-      sends: {
-        uploads: (_options, { args }) => args.some(({ text }) => /--(post|body)-file/.test(text)),
-      },
+      sends: { uploads: (_options, { args }) => args.some(({ text }) => /--(post|body)-file/.test(text)) },
       leaves: (options, command, scope) => {
         const names = valuesOf(options, "-O output-document").map(({ text }) => text);
         leavesDownload(names, options, command, scope);

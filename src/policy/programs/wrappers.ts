@@ -1,5 +1,5 @@
-// Programs that run the program named by their operands. One that wraps and is in no family is found by the destructive
-// command behind it (forwarded.ts).
+// Programs that run the program named by their operands. forwarded.ts finds unknown wrappers by the destructive command
+// in their arguments.
 
 import { named, printsSettings } from "./print-texts.ts";
 import type { Program, ProgramFamily, Wrapper } from "./program-record.ts";

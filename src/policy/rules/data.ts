@@ -1,4 +1,4 @@
-// Databases, containers and their volumes: data that is gone when the command is done.
+// Commands that delete data in databases, containers and volumes.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import type { Hit, Rule } from "../rule.ts";
@@ -14,11 +14,11 @@ const SQL_EVERY_ROW = /\b(delete\s+from|update\s+\S{1,128}\s+set)\b/i;
 function losesRows(command: JudgedCommand): Hit | null {
   const texts = [...command.args.map(({ text }) => text), command.stdin.text ?? ""];
   for (const written of texts) {
-    // What stands between quotes is a value, and does nothing.
+    // Quoted text is a value.
     const text = written.replace(/'[^']*'/g, "''");
     const everyRow = SQL_EVERY_ROW.test(text) && !/\bwhere\b/i.test(text);
     if (SQL_LOSS.test(text) || everyRow)
-      return { reason: `${shown(command.program)} would drop tables or rows for good.` };
+      return { reason: `${shown(command.program)} would permanently drop tables or rows.` };
   }
   return null;
 }
@@ -46,7 +46,7 @@ export const dataRules: readonly Rule[] = [
     id: "drop-store",
     verdict: "ask",
     severity: "high",
-    alternative: "Take a dump first, or use a database of its own for the test.",
+    alternative: "Take a dump first, or use a separate database for the test.",
     matches: [
       "mongosh --eval 'db.dropDatabase()'",
       "redis-cli FLUSHALL",
@@ -69,7 +69,7 @@ export const dataRules: readonly Rule[] = [
       },
       { program: /^(dropdb|dropuser)$/, args: /\S/, does: "drop a database or a user" },
       { program: /^mysqladmin$/, args: /\bdrop\b|\bshutdown\b/, does: "drop a database" },
-      { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop what it restores over" },
+      { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop the data it restores over" },
       {
         program: FRAMEWORKS,
         args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
@@ -149,5 +149,5 @@ function mountsMachine(command: JudgedCommand): Hit | null {
       line,
     );
   if (!mounts && !opens) return null;
-  return { reason: `${shown(command.program)} would give the container the run of this machine.` };
+  return { reason: `${shown(command.program)} would give the container control of this machine.` };
 }

@@ -1,10 +1,10 @@
-// Deleting: what must never go, and what a person should look at first.
+// Deletions that are refused, and deletions that need approval.
 
 import type { Effect } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
 
-/** rm without -r leaves directories alone; a glob or a search takes all their files. */
-const whole = ({ recursive, place, how }: Effect) => how !== "empty" && (recursive || place.contents);
+/** rm without -r does not delete directories; a glob or a search covers all files in one. */
+const whole = ({ recursive, resolved, how }: Effect) => how !== "empty" && (recursive || resolved.contents);
 
 export const deletionRules: readonly Rule[] = [
   {
@@ -25,14 +25,14 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["root"],
       when: ({ how }) => how !== "empty",
-      says: "{program} would delete the whole file system ({path}).",
+      reason: "{program} would delete the whole file system ({path}).",
     }),
   },
   {
     id: "delete-home",
     verdict: "deny",
     severity: "critical",
-    alternative: "Delete single directories of the home by name, one at a time.",
+    alternative: "Delete single directories of the home directory by name, one at a time.",
     matches: [
       "rm -rf ~",
       "rm -rf $HOME/*",
@@ -46,7 +46,7 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["home"],
       when: whole,
-      says: "{program} would delete a home directory ({path}).",
+      reason: "{program} would delete a home directory ({path}).",
     }),
   },
   {
@@ -66,7 +66,7 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["system", "kernel"],
       when: ({ how }) => how !== "empty",
-      says: "{program} would delete a part of the system ({path}).",
+      reason: "{program} would delete a part of the system ({path}).",
     }),
   },
   {
@@ -80,41 +80,41 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["above-workspace"],
       when: whole,
-      says: "{program} would delete the workspace and everything beside it ({path}).",
+      reason: "{program} would delete the workspace and its siblings ({path}).",
     }),
   },
   {
     id: "delete-credentials",
     verdict: "deny",
     severity: "high",
-    alternative: "Ask the person to remove keys and credentials themselves.",
+    alternative: "Ask the user to remove keys and credentials.",
     matches: ["rm -r ~/.ssh ~/.gnupg", "rm -rf ~/.aws", "shred -u ~/.ssh/id_rsa"],
     misses: ["ls ~/.ssh", "rm ~/.ssh/known_hosts"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["secret"],
       when: (effect) => whole(effect) || effect.how === "shred",
-      says: "{program} would delete keys or credentials ({path}).",
+      reason: "{program} would delete keys or credentials ({path}).",
     }),
   },
   {
     id: "delete-credential-file",
     verdict: "ask",
     severity: "medium",
-    alternative: "Leave credentials and start-up files to the person.",
+    alternative: "Leave credentials and startup files to the user.",
     matches: ["rm ~/.netrc", "rm ~/.bashrc"],
     misses: ["rm ~/notes.txt"],
     check: onEffect({
       kinds: ["delete", "move"],
       classes: ["secret", "startup"],
-      says: "{program} would remove {path}.",
+      reason: "{program} would remove {path}.",
     }),
   },
   {
     id: "delete-outside",
     verdict: "ask",
     severity: "medium",
-    alternative: "Work inside the workspace, or move the directory to a temporary place first.",
+    alternative: "Work inside the workspace, or move the directory to a temporary directory first.",
     matches: [
       "rm -rf ../other",
       "rm -rf /srv/data",
@@ -127,25 +127,25 @@ export const deletionRules: readonly Rule[] = [
       kinds: ["delete"],
       classes: ["inside-home", "outside", "temp-root", "system-config"],
       when: (effect) =>
-        (whole(effect) || effect.place.class === "system-config") &&
+        (whole(effect) || effect.resolved.class === "system-config") &&
         effect.how !== "empty" &&
-        !(effect.place.class === "temp-root" && effect.place.contents),
-      says: "{program} would delete {path}, which lies outside the workspace.",
+        !(effect.resolved.class === "temp-root" && effect.resolved.contents),
+      reason: "{program} would delete {path}, which is outside the workspace.",
     }),
   },
   {
     id: "delete-workspace",
     verdict: "ask",
     severity: "medium",
-    alternative: "Delete the build directories by name; git clean -n shows what is not tracked.",
+    alternative: "Delete the build directories by name; git clean -n lists untracked files.",
     matches: ["rm -rf ./*", "rm -rf .", "find . -delete"],
     misses: ["rm -rf ./build/*", "find . -name '*.o' -delete"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["workspace"],
-      // What git does not know is asked about by the rules for git.
+      // The rules for git ask about untracked files.
       when: (effect) => whole(effect) && effect.how !== "git",
-      says: "{program} would delete everything in the workspace ({path}).",
+      reason: "{program} would delete everything in the workspace ({path}).",
     }),
   },
   {
@@ -158,14 +158,14 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete", "move"],
       classes: ["repository"],
-      says: "{program} would take away the repository with its history.",
+      reason: "{program} would remove the repository with its history.",
     }),
   },
   {
     id: "delete-unresolved",
     verdict: "ask",
     severity: "medium",
-    alternative: "Write the path out, or guard it: set DIR in the same command.",
+    alternative: "Write the full path, or set the variable in the same command.",
     matches: ['rm -rf "$DIR"/*', "cat list.txt | xargs rm -rf", 'cd "$X" && rm -rf *'],
     misses: ['T=$(mktemp -d) && rm -rf "$T"', 'rm -f "$tmp"', 'D=build; rm -rf "$D"'],
     check: onEffect({
@@ -173,21 +173,21 @@ export const deletionRules: readonly Rule[] = [
       classes: ["unknown"],
       when: (effect) =>
         effect.kind === "delete" && (whole(effect) || /[\uFDD2-\uFDD4]$/.test(effect.target.text)),
-      says: "{program} would delete recursively, and the target is only known at run time ({path}).",
+      reason: "{program} would delete recursively, and the target is known only at run time ({path}).",
     }),
   },
   {
     id: "shred-file",
     verdict: "ask",
     severity: "medium",
-    alternative: "Use rm; what was shredded cannot be brought back.",
+    alternative: "Use rm: shredded files cannot be recovered.",
     matches: ["shred -u notes.txt", "find . -type f -exec shred -u {} +"],
     misses: ["shred --help", "rm notes.txt"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["inside-workspace", "workspace", "temp", "inside-home", "outside", "unknown", "hooks"],
       when: ({ how }) => how === "shred",
-      says: "{program} would overwrite {path} beyond recovery.",
+      reason: "{program} would overwrite {path} beyond recovery.",
     }),
   },
 ];

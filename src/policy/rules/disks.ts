@@ -9,8 +9,8 @@ const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F d
 const FORMATTERS =
   /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
-/** What of a tool only looks. */
-const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
+/** Calls that change nothing. */
+const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,
     /(^| )(-l|--list|-p|--print|print|-d|--dump|-J|--json|-i|--info)( |$)/,
@@ -31,12 +31,12 @@ const LOOKS: readonly (readonly [RegExp, RegExp])[] = [
   [/^debugfs$/, /^(?!.*(^| )-\w*w).*$/],
 ];
 
-/** A number of tools take the device's short name or a pool: with these there is no image to mean. */
+/** Tools that take a device's short name or a pool, never an image file. */
 const NAMES_ONLY =
   /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs|flashrom)$/;
 const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
 
-/** Of tools that also create and mount, only some verbs destroy. */
+/** For tools that also create and mount, only some verbs destroy data. */
 function onlyChanges({ program, args }: JudgedCommand): boolean {
   if (GROWS.test(program)) return true;
   const line = args.map(({ text }) => text).join(" ");
@@ -47,13 +47,13 @@ function changesDisk(command: JudgedCommand): "device" | "unknown" | "name" | nu
   if (asksForHelp(command) || command.args.length === 0) return null;
   const args = command.args.map(({ text }) => text);
   const line = args.join(" ");
-  if (LOOKS.some(([name, looks]) => name.test(command.program) && looks.test(line))) return null;
+  if (READ_ONLY_CALLS.some(([name, looks]) => name.test(command.program) && looks.test(line))) return null;
   if (args.some((text) => /(^|=)\/dev\/(?!null|zero|shm|stdout|stderr|fd\b)/.test(text))) return "device";
   if (NAMES_ONLY.test(command.program)) return "name";
   return /[\uFDD0\uFDD1]/.test(line) ? "unknown" : null;
 }
 
-const says = (command: JudgedCommand, what: string): Hit => ({
+const hitOn = (command: JudgedCommand, what: string): Hit => ({
   reason: `${shown(command.program)} would ${what}.`,
 });
 
@@ -83,7 +83,7 @@ export const diskRules: readonly Rule[] = [
       kinds: ["write", "append", "delete", "move"],
       classes: ["device"],
       when: ({ kind, how }) => how !== "touch" && how !== "mkdir" && kind !== "read",
-      says: "{program} would write to the device {path}, over whatever is on it.",
+      reason: "{program} would write to the device {path} and destroy its data.",
     }),
   },
   {
@@ -111,7 +111,7 @@ export const diskRules: readonly Rule[] = [
     check: (command) => {
       const changes = changesDisk(command);
       if (changes === null || changes === "unknown" || onlyChanges(command)) return null;
-      return says(command, "destroy what is on a disk or a volume");
+      return hitOn(command, "destroy the data on a disk or a volume");
     },
   },
   {
@@ -125,7 +125,7 @@ export const diskRules: readonly Rule[] = [
     check: (command) => {
       const changes = changesDisk(command);
       if (changes === null || (changes !== "unknown" && !onlyChanges(command))) return null;
-      return says(command, "change a disk or a volume");
+      return hitOn(command, "change a disk or a volume");
     },
   },
 ];

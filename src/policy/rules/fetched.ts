@@ -1,11 +1,11 @@
-// Code that comes from elsewhere through a package manager, past what the project has agreed on.
+// Code that a package manager fetches although the project does not list it.
 
 import type { Rule } from "../rule.ts";
 import { onRows } from "./tables.ts";
 
 const URL = /(^| )(git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|gist:)/;
 
-/** What nearly every project has among its own packages anyway. */
+/** Packages that most projects have installed. */
 const WELL_KNOWN =
   /^((dlx|x) )?(-[qs]+ |--bun |--silent |--quiet )*(tsc|tsx|eslint|prettier|biome|vitest|jest|mocha|playwright|cypress|vite|next|nuxt|astro|turbo|nx|prisma|drizzle-kit|tailwindcss|webpack|rollup|esbuild|storybook|typedoc|@biomejs\/biome|@angular\/cli|rimraf)( |$)/;
 
@@ -29,32 +29,32 @@ export const fetchedRules: readonly Rule[] = [
       {
         program: /^(npx|pnpx)$/,
         args: /^(-\S+ )*(-y|--yes|-p|--package)( |=)|^(-\S+ )*\S+@(latest|next|\d)|^(-\S+ )*(https?:|github:|git\+)/,
-        does: "fetch a package and run it at once",
+        does: "download and run a package",
       },
       {
         program: /^npm$/,
         args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/,
-        does: "fetch a package and run it at once",
+        does: "download and run a package",
       },
       {
         program: /^(pnpm|yarn|bun)$/,
         args: /^(dlx|create|x)( |$)/,
         unless: WELL_KNOWN,
-        does: "fetch a package and run it at once",
+        does: "download and run a package",
       },
-      { program: /^bunx$/, args: /\S/, unless: WELL_KNOWN, does: "fetch a package and run it at once" },
+      { program: /^bunx$/, args: /\S/, unless: WELL_KNOWN, does: "download and run a package" },
       {
         program: /^(uvx|pipx)$/,
         args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/,
-        does: "fetch a package and run it at once",
+        does: "download and run a package",
       },
-      { program: /^uv$/, args: /^tool run /, does: "fetch a package and run it at once" },
+      { program: /^uv$/, args: /^tool run /, does: "download and run a package" },
       {
         program: /^(deno|bun|go)$/,
         args: /^(run|install|x) .*(https?:\/\/|\S+\.\S+\/\S+@)/,
-        does: "fetch code and run it at once",
+        does: "download and run code",
       },
-      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|--)\S/, does: "fetch code and run it at once" },
+      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|--)\S/, does: "download and run code" },
     ]),
   },
   {
@@ -85,12 +85,12 @@ export const fetchedRules: readonly Rule[] = [
         args: /(^|pip )(install|add)\b/,
         unless:
           /^(?!.*((^| )(git\+|https?:|git:|ssh:|git@)|--(extra-)?index-url|(^| )-i |--break-system-packages|--trusted-host))/,
-        does: "install code that no registry has reviewed",
+        does: "install code from outside the registry",
       },
       {
         program: /^python[\d.]*$/,
         args: /^-m pip install .*(git\+|https?:|--(extra-)?index-url|--break-system-packages)/,
-        does: "install code that no registry has reviewed",
+        does: "install code from outside the registry",
       },
       {
         program: /^(npm|pnpm|bun)$/,
@@ -110,26 +110,26 @@ export const fetchedRules: readonly Rule[] = [
       {
         program: /^(npm|pnpm|yarn|bun)$/,
         args: new RegExp(`^(i|install|add)\\b.*${URL.source}`),
-        does: "install code that no registry has reviewed",
+        does: "install code from outside the registry",
       },
       {
         program: /^(npm|pnpm|yarn|pip[\d.]*)$/,
         args: /--registry[ =]http|^config set (registry|script-shell|prefix|.*_authToken)/,
-        does: "take code from another registry",
+        does: "use another package registry",
       },
       {
         program: /^cargo$/,
         args: /^(install|binstall)\b/,
         unless: /--path|--list/,
-        does: "install a program for the whole account",
+        does: "install a program for the whole user account",
       },
       {
         program: /^(pipx|uv)$/,
         args: /^(tool )?install /,
         unless: /^install -e/,
-        does: "install a program for the whole account",
+        does: "install a program for the whole user account",
       },
-      { program: /^go$/, args: /^(install|get) \S+@/, does: "install a program for the whole account" },
+      { program: /^go$/, args: /^(install|get) \S+@/, does: "install a program for the whole user account" },
       {
         program: /^gem$/,
         args: /^(install|update|uninstall)\b/,

@@ -1,4 +1,4 @@
-// git: what rewrites history, throws work away, or makes git run something later.
+// git commands that rewrite history, discard work, or make git run a program later.
 
 import type { JudgedCommand } from "../facts.ts";
 import { isExecutedSetting, readGit } from "../programs/git.ts";
@@ -8,40 +8,38 @@ import { onRows } from "./tables.ts";
 const has = (args: readonly string[], pattern: RegExp) => args.some((arg) => pattern.test(arg));
 const force = /^(-\w*f\w*|--force)$/;
 
-/** What each subcommand would lose, or null. */
+/** What each subcommand would do, or null. */
 const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null>> = {
-  reset: (args) => (has(args, /^--(hard|merge|keep)$/) ? "throw away changes that are not committed" : null),
+  reset: (args) => (has(args, /^--(hard|merge|keep)$/) ? "discard uncommitted changes" : null),
   clean: (args) =>
     has(args, force) && !has(args, /^(-\w*n\w*|--dry-run)$/) ? "delete files git does not know" : null,
   checkout: (args) =>
     has(args, /^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/) && !has(args, /^(-b|--orphan)$/)
-      ? "overwrite changes that are not committed"
+      ? "overwrite uncommitted changes"
       : null,
   restore: (args) =>
     has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/)
       ? null
       : args.length > 0
-        ? "overwrite changes that are not committed"
+        ? "overwrite uncommitted changes"
         : null,
   switch: (args) =>
-    has(args, /^(-f|--force|--discard-changes|-C|--force-create)$/)
-      ? "overwrite changes that are not committed"
-      : null,
+    has(args, /^(-f|--force|--discard-changes|-C|--force-create)$/) ? "overwrite uncommitted changes" : null,
   push: (args) =>
     has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./) &&
     !has(args, /^(-n|--dry-run)$/)
-      ? "rewrite or delete history that others share"
+      ? "rewrite or delete shared history"
       : null,
   branch: (args) => (has(args, /^(-D|-M|-C|--force|-\w*f\w*)$/) ? "drop commits of a branch" : null),
   tag: (args) => (has(args, /^(-d|--delete|-f|--force)$/) ? "drop a tag" : null),
   stash: (args) => (/^(drop|clear)$/.test(args[0] ?? "") ? "drop stashed work" : null),
-  reflog: (args) => (/^(expire|delete)$/.test(args[0] ?? "") ? "delete the way back to lost commits" : null),
+  reflog: (args) => (/^(expire|delete)$/.test(args[0] ?? "") ? "delete the record of lost commits" : null),
   "update-ref": (args) =>
     has(args, /^(-d|--stdin)$/) || args.length > 1 ? "move or drop a reference" : null,
-  "checkout-index": (args) => (has(args, force) ? "overwrite changes that are not committed" : null),
+  "checkout-index": (args) => (has(args, force) ? "overwrite uncommitted changes" : null),
   "symbolic-ref": (args) => (has(args, /^(-d|--delete)$/) ? "drop a reference" : null),
-  "read-tree": (args) => (has(args, /^(--reset|-u)$/) ? "overwrite changes that are not committed" : null),
-  lfs: (args) => (args[0] === "prune" ? "delete large files that are not in use" : null),
+  "read-tree": (args) => (has(args, /^(--reset|-u)$/) ? "overwrite uncommitted changes" : null),
+  lfs: (args) => (args[0] === "prune" ? "delete unused large files" : null),
   "filter-branch": () => "rewrite the whole history",
   "filter-repo": () => "rewrite the whole history",
   gc: (args) => (has(args, /^--prune(=(now|all))?$/) ? "delete unreachable commits" : null),
@@ -65,7 +63,7 @@ const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null
       ? "delete every tracked file"
       : null,
   remote: (args) =>
-    /^(set-url|remove|rm)$/.test(args[0] ?? "") ? "point the repository somewhere else" : null,
+    /^(set-url|remove|rm)$/.test(args[0] ?? "") ? "change the remote of the repository" : null,
   replace: (args) => (args.length > 0 && !has(args, /^(-l|--list)$/) ? "replace commits" : null),
 };
 
@@ -91,7 +89,7 @@ export const gitRules: readonly Rule[] = [
     id: "git-lose-work",
     verdict: "ask",
     severity: "medium",
-    alternative: "Keep a way back first: git stash, or a branch that points at what would go.",
+    alternative: "Save the work first: git stash, or a branch at the commits that would be lost.",
     programs: /^git$/,
     matches: [
       "git reset --hard",
@@ -122,24 +120,20 @@ export const gitRules: readonly Rule[] = [
     id: "lose-work",
     verdict: "ask",
     severity: "medium",
-    alternative: "Keep a copy or a branch of what would go first.",
+    alternative: "Save a copy or a branch of the work first.",
     matches: ["hg update -C", "svn revert -R .", "bfg --delete-files x.pem", "jj abandon @"],
     misses: ["hg status", "svn update", "jj log"],
     check: onRows([
       {
         program: /^(hg|chg)$/,
         args: /^(strip|purge|rollback|debugstrip|(update|up|co|checkout) .*(-C|--clean)|revert .*(-a|--all|\.))/,
-        does: "throw away changes",
+        does: "discard changes",
       },
-      {
-        program: /^svn$/,
-        args: /^(revert|cleanup .*--remove|delete http|rm http)/,
-        does: "throw away changes",
-      },
+      { program: /^svn$/, args: /^(revert|cleanup .*--remove|delete http|rm http)/, does: "discard changes" },
       {
         program: /^jj$/,
         args: /^(abandon|op(eration)? (restore|undo)|restore|git push .*(--deleted|--all))/,
-        does: "throw away changes",
+        does: "discard changes",
       },
       { program: /^(bfg|git-filter-repo)$/, args: /\S/, does: "rewrite the whole history" },
     ]),
@@ -148,7 +142,7 @@ export const gitRules: readonly Rule[] = [
     id: "git-run-later",
     verdict: "ask",
     severity: "high",
-    alternative: "Leave settings that name programs to the person.",
+    alternative: "Leave settings that name programs to the user.",
     programs: /^git$/,
     matches: [
       "git config --global core.hooksPath /tmp/h",

@@ -1,4 +1,4 @@
-// Moving away what others need in its place.
+// Moving files that other programs need.
 
 import { onEffect, type Rule } from "../rule.ts";
 
@@ -13,20 +13,20 @@ export const moveRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["move"],
       classes: ["root", "system", "kernel", "device"],
-      says: "{program} would move a part of the system away ({path}).",
+      reason: "{program} would move a part of the system ({path}).",
     }),
   },
   {
     id: "move-home",
     verdict: "deny",
     severity: "critical",
-    alternative: "Move single files of the home by name.",
+    alternative: "Move single files of the home directory by name.",
     matches: ["mv ~ /tmp/x", "mv ~/* /tmp/x", "mv /home /x"],
     misses: ["mv ~/proj/a ~/proj/b"],
     check: onEffect({
       kinds: ["move"],
       classes: ["home", "above-workspace"],
-      says: "{program} would move a home directory away ({path}).",
+      reason: "{program} would move a home directory ({path}).",
     }),
   },
   {
@@ -39,7 +39,7 @@ export const moveRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["move"],
       classes: ["inside-home", "outside", "system-config", "workspace"],
-      says: "{program} would move {path} away, which lies outside the workspace.",
+      reason: "{program} would move {path}, which is outside the workspace.",
     }),
   },
 ];

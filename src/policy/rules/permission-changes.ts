@@ -1,4 +1,4 @@
-// Modes, owners and attributes of what is not ours to open or to close.
+// Changes of modes, owners and attributes outside the workspace.
 
 import { onEffect, type Rule } from "../rule.ts";
 
@@ -21,7 +21,7 @@ export const permissionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["mode", "owner"],
       classes: ["root", "system", "kernel", "device", "above-workspace"],
-      says: "{program} would change the permissions of a part of the system ({path}).",
+      reason: "{program} would change the permissions of a part of the system ({path}).",
     }),
   },
   {
@@ -39,11 +39,11 @@ export const permissionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["mode", "owner"],
       classes: ["home", "inside-home", "outside", "system-config", "workspace", "temp-root", "unknown"],
-      when: ({ recursive, place, how }) =>
-        (recursive && !(place.class === "workspace" && how === "usual")) ||
-        place.class === "home" ||
-        place.class === "system-config",
-      says: "{program} would change the permissions of everything in {path}.",
+      when: ({ recursive, resolved, how }) =>
+        (recursive && !(resolved.class === "workspace" && how === "usual")) ||
+        resolved.class === "home" ||
+        resolved.class === "system-config",
+      reason: "{program} would change the permissions of everything in {path}.",
     }),
   },
   {
@@ -57,14 +57,14 @@ export const permissionRules: readonly Rule[] = [
       kinds: ["mode", "owner"],
       classes: ["secret", "startup"],
       when: ({ kind, how, recursive }) => kind === "owner" || how === "open" || recursive,
-      says: "{program} would open {path} to others.",
+      reason: "{program} would give other users access to {path}.",
     }),
   },
   {
     id: "setuid",
     verdict: "ask",
     severity: "high",
-    alternative: "Run the program with the privileges it needs instead of giving it lasting ones.",
+    alternative: "Run the program with the privileges it needs instead of giving it permanent ones.",
     matches: ["setcap cap_net_raw+ep ./app", "chmod u+s ./app", "chmod 4755 ./app"],
     misses: ["chmod 755 ./app"],
     check: onEffect({
@@ -79,7 +79,7 @@ export const permissionRules: readonly Rule[] = [
         "unknown",
       ],
       when: ({ how }) => how === "setuid",
-      says: "{program} would give {path} lasting privileges.",
+      reason: "{program} would give {path} permanent privileges.",
     }),
   },
 ];

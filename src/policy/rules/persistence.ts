@@ -1,4 +1,4 @@
-// What would still be there, and run, after the command is done.
+// Changes that persist and run code after the command has ended.
 
 import type { JudgedCommand } from "../facts.ts";
 import { asksForHelp } from "../facts.ts";
@@ -11,35 +11,35 @@ export const persistenceRules: readonly Rule[] = [
     id: "replace-keys",
     verdict: "deny",
     severity: "critical",
-    alternative: "Let the person decide who may log in; append with ssh-copy-id at most.",
+    alternative: "Let the user decide on logins; at most, append a key with ssh-copy-id.",
     matches: ["echo k > ~/.ssh/authorized_keys", "cp k ~/.ssh/authorized_keys", "> ~/.ssh/id_rsa"],
     misses: ["echo k >> ~/.ssh/authorized_keys", "cat ~/.ssh/id_rsa.pub"],
     check: onEffect({
       kinds: ["write"],
       classes: ["secret"],
-      when: ({ place }) => KEYS.test(place.path) || /\/\.ssh\/(id_\w+|identity)$/.test(place.path),
-      says: "{program} would replace {path} and lock people out or let others in.",
+      when: ({ resolved }) => KEYS.test(resolved.path) || /\/\.ssh\/(id_\w+|identity)$/.test(resolved.path),
+      reason: "{program} would replace {path}, which can lock users out or let others in.",
     }),
   },
   {
     id: "write-credentials",
     verdict: "ask",
     severity: "high",
-    alternative: "Leave keys and credentials to the person.",
+    alternative: "Leave keys and credentials to the user.",
     matches: ["echo key >> ~/.ssh/authorized_keys", "echo x > ~/.npmrc", "tee ~/.aws/credentials < x"],
     misses: ["echo x > .npmrc", "echo h >> ~/.ssh/known_hosts"],
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["secret"],
       when: ({ how }) => how !== "mkdir",
-      says: "{program} would change {path}.",
+      reason: "{program} would change {path}.",
     }),
   },
   {
     id: "write-startup",
     verdict: "ask",
     severity: "medium",
-    alternative: "Set it for this one command, or write a file that the person can source.",
+    alternative: "Set it for this one command, or write a file that the user can source.",
     matches: [
       "echo 'export X=1' >> ~/.bashrc",
       "> ~/.bashrc",
@@ -52,14 +52,14 @@ export const persistenceRules: readonly Rule[] = [
       kinds: ["write", "append"],
       classes: ["startup"],
       when: ({ how }) => how !== "mkdir",
-      says: "{program} would change {path}, which runs at every login.",
+      reason: "{program} would change {path}, which runs at every login.",
     }),
   },
   {
     id: "change-policy",
     verdict: "ask",
     severity: "high",
-    alternative: "Tell the person which rule or setting you would change, and let them do it.",
+    alternative: "Name the rule or setting, and let the user change it.",
     matches: [
       "echo '{}' > ~/.config/nacre/policy.json",
       "rm .nacre/policy.json",
@@ -84,27 +84,27 @@ export const persistenceRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["write", "append", "delete", "move", "mode", "owner"],
       classes: ["policy"],
-      says: "{program} would change what decides which commands run without a question ({path}).",
+      reason: "{program} would change which commands run without approval ({path}).",
     }),
   },
   {
     id: "write-hooks",
     verdict: "ask",
     severity: "medium",
-    alternative: "Use the project's own hook tool, or let the person install hooks.",
+    alternative: "Use the project's own hook tool, or let the user install hooks.",
     matches: ["echo x > .git/hooks/pre-commit", "cp hook .git/hooks/post-merge", "tee -a .git/config < x"],
     misses: ["ls .git/hooks", "cat .git/config", "rm .git/index.lock"],
     check: onEffect({
       kinds: ["write", "append", "move"],
       classes: ["hooks"],
-      says: "{program} would change {path}, which git runs or obeys.",
+      reason: "{program} would change {path}, which git runs or reads.",
     }),
   },
   {
     id: "schedule",
     verdict: "ask",
     severity: "high",
-    alternative: "Run it now, in the background; let the person schedule what should stay.",
+    alternative: "Run it now, in the background; let the user schedule permanent jobs.",
     programs: /^(crontab|at|batch|anacron|atrm|systemd-run|schtasks|launchctl|loginctl)$/,
     matches: [
       "crontab new.cron",
@@ -118,7 +118,7 @@ export const persistenceRules: readonly Rule[] = [
       if (asksForHelp(command) || /^-(l|V|c)$/.test(first?.text ?? "")) return null;
       if (command.program === "loginctl" && first?.text !== "enable-linger") return null;
       if (command.program === "launchctl" && /^(list|print)/.test(first?.text ?? "")) return null;
-      return { reason: `${command.program} would run something later, without supervision.` };
+      return { reason: `${command.program} would run a program later, unsupervised.` };
     },
   },
 ];

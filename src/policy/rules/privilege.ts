@@ -11,7 +11,7 @@ export const privilegeRules: readonly Rule[] = [
     id: "elevate",
     verdict: "ask",
     severity: "high",
-    alternative: "Do it without privilege, or let the person run this one command.",
+    alternative: "Do it without privilege, or let the user run this one command.",
     programs:
       /^(sudo|doas|su|pkexec|runuser|gosu|su-exec|sudoedit|run0|nsenter|unshare|chroot|capsh|setpriv)$/,
     matches: [
@@ -32,7 +32,7 @@ export const privilegeRules: readonly Rule[] = [
     id: "change-machine",
     verdict: "ask",
     severity: "medium",
-    alternative: "Use what is installed, a container, or ask the person to change the machine.",
+    alternative: "Use what is installed, a container, or ask the user to change the machine.",
     matches: [
       "usermod -aG docker dev",
       "passwd dev",
@@ -113,14 +113,14 @@ export const privilegeRules: readonly Rule[] = [
           /^(update-grub|grub-install|grub-mkconfig|efibootmgr|update-initramfs|dracut|mkinitcpio|bootctl|bless|nvram|csrutil|spctl)$/,
         args: ANY,
         unless: /^(-v|status|list|--print|-p)?$/,
-        does: "change how the machine starts",
+        does: "change how the machine boots",
       },
       {
         program:
           /^(setenforce|aa-(disable|complain|teardown)|auditctl|chcon|semanage|setsebool|restorecon|apparmor_parser)$/,
         args: ANY,
         unless: /^-l/,
-        does: "change the protection of the machine",
+        does: "change the security settings of the machine",
       },
       {
         program:
@@ -138,9 +138,9 @@ export const privilegeRules: readonly Rule[] = [
       {
         program: /^(gdb|strace|ltrace|lldb|reptyr)$/,
         args: /(^| )(-p ?|--pid[ =]|--attach-pid[ =]|attach )1( |$)/,
-        does: "take hold of the process that runs the machine",
+        does: "attach to the init process",
       },
-      { program: /^chattr$/, args: /(^| )[-+=]\w*[ia]/, does: "make files that no program can change" },
+      { program: /^chattr$/, args: /(^| )[-+=]\w*[ia]/, does: "make files immutable" },
       {
         program: /^defaults$/,
         args: /^(-\w+ )*(write|delete|import|rename)( |$)/,

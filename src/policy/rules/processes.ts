@@ -1,4 +1,4 @@
-// Ending every process, or the machine.
+// Killing every process, and stopping the machine.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { programNamed } from "../programs/programs.ts";
@@ -6,7 +6,7 @@ import { hasFlag, readOptions, valuesOf } from "../programs/read-options.ts";
 import { onArgs, type Rule } from "../rule.ts";
 import { EACH, isCertain } from "../shell-model/marks.ts";
 
-const OWN = "End your own processes by their id, or with pkill -f and a pattern that names them.";
+const OWN = "Kill your own processes by PID, or with pkill -f and a pattern that matches only them.";
 
 function killsEverything(command: JudgedCommand): boolean {
   const { program, args } = command;
@@ -21,7 +21,7 @@ function killsEverything(command: JudgedCommand): boolean {
   return killsByPattern(program, args);
 }
 
-/** By a number that means every process, or by a list of all processes. */
+/** By a PID that means every process, or by a list of all processes. */
 function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   const targets = killTargets(args.map(({ text }) => text));
   if (targets.some((pid) => /^-?1$/.test(pid) || pid.includes(EACH))) return true;
@@ -36,7 +36,7 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
     programNamed(program).options,
   );
   const [pattern] = options.operands;
-  // Every process but these.
+  // With -v, every other process.
   if (program === "pkill" && hasFlag(options, "-v inverse")) return true;
   if (hasFlag(options, "-uU euid uid user") && !pattern) return true;
   if (valuesOf(options, "-P parent").some(({ text }) => text === "1")) return true;
@@ -45,7 +45,7 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
   );
 }
 
-/** The process ids of a kill: after the signal, which looks like one itself. */
+/** The PIDs of a kill, without the signal, which has the form of one. */
 function killTargets(args: readonly string[]): readonly string[] {
   const rest = [...args];
   const [first = ""] = rest;
@@ -54,7 +54,7 @@ function killTargets(args: readonly string[]): readonly string[] {
     rest.splice(0, 2);
     if (args[1] === "0") return [];
   } else if (/^-(s|n)\w+$|^--signal=/.test(first)) rest.shift();
-  // `kill -1` alone says too little to be anything but a signal; `kill -9 -1` and `kill -- -1` name every process.
+  // `kill -1` alone is a signal; `kill -9 -1` and `kill -- -1` name every process.
   else if (/^-(\d+|[A-Z]\w*)$/.test(first)) rest.shift();
   return rest.filter((text) => text !== "--" && text !== "-q");
 }
@@ -137,14 +137,14 @@ export const processRules: readonly Rule[] = [
     ],
     check: onArgs(
       (_args, command) => !asksForHelp(command) && killsEverything(command),
-      "{program} would end every process, the ones that run this machine included.",
+      "{program} would kill every process, including those that run this machine.",
     ),
   },
   {
     id: "stop-machine",
     verdict: "deny",
     severity: "critical",
-    alternative: "Ask the person to restart the machine.",
+    alternative: "Ask the user to restart the machine.",
     programs: STOPS,
     matches: [
       "reboot",

@@ -1,4 +1,4 @@
-// What reaches others: clouds and clusters, publishing packages.
+// Changes that affect other people: clouds, clusters, published packages.
 
 import type { Rule } from "../rule.ts";
 import { onRows } from "./tables.ts";
@@ -8,7 +8,7 @@ export const sharedRules: readonly Rule[] = [
     id: "change-infrastructure",
     verdict: "ask",
     severity: "high",
-    alternative: "Show the plan first (terraform plan, kubectl diff, --dry-run) and let the person apply it.",
+    alternative: "Show the plan first (terraform plan, kubectl diff, --dry-run) and let the user apply it.",
     matches: [
       "terraform destroy -auto-approve",
       "terraform apply -auto-approve",
@@ -68,12 +68,12 @@ export const sharedRules: readonly Rule[] = [
       {
         program: /^(heroku|flyctl|fly|vercel|netlify|railway|render|wrangler|firebase|supabase|surge|now)$/,
         args: /(^| )(\S*:?destroy|apps:delete|rm|remove|delete|deploy|up|--prod|config:(set|unset)|secrets set|pg:reset|db:reset|sites:delete|hosting:disable|projects:delete)( |$)/,
-        does: "change what is live",
+        does: "change a live deployment",
       },
       {
         program: /^(gh|glab|hub)$/,
         args: /^(repo (delete|archive|rename|edit)|release (delete|create|upload)|pr merge|mr merge|secret (set|delete|remove)|variable delete|issue delete|workflow (disable|run)|run delete|auth (logout|token)|api .*-X ?(DELETE|PUT|POST|PATCH)|api .*--method[ =](DELETE|PUT|POST|PATCH)|gist create)/,
-        does: "change what others see or use",
+        does: "change what other people see or use",
       },
       {
         program:
@@ -89,7 +89,7 @@ export const sharedRules: readonly Rule[] = [
       {
         program: /^(rabbitmqctl|kafka-topics(\.sh)?|mongorestore|nats|pulsar-admin)$/,
         args: /(^| )(reset|force_reset|delete_\w+|purge_queue|--delete|--drop|rm|purge)( |$)/,
-        does: "delete data that others share",
+        does: "delete shared data",
       },
       {
         program: /^(ansible|ansible-playbook|salt)$/,
@@ -103,7 +103,7 @@ export const sharedRules: readonly Rule[] = [
     id: "publish",
     verdict: "ask",
     severity: "high",
-    alternative: "Try it first with --dry-run, and let the person publish.",
+    alternative: "Try it first with --dry-run, and let the user publish.",
     matches: [
       "npm publish",
       "cargo publish",
@@ -152,11 +152,7 @@ export const sharedRules: readonly Rule[] = [
         unless: /--dry-run/,
         does: "publish a package",
       },
-      {
-        program: /^python3?$/,
-        args: /-m twine upload|setup\.py .*upload/,
-        does: "publish a package",
-      },
+      { program: /^python3?$/, args: /-m twine upload|setup\.py .*upload/, does: "publish a package" },
       { program: /^gem$/, args: /^(push|yank|owner)( |$)/, does: "publish a gem" },
       {
         program: /^(docker|podman|nerdctl|buildah|skopeo|crane|oras)$/,

@@ -1,4 +1,4 @@
-// Rules for what the walk notices by itself: fork bombs, code that cannot be read beforehand, texts that hide something.
+// Rules for signs of the walk: fork bombs, code that is unknown before the run, hidden characters.
 
 import type { Rule } from "../rule.ts";
 
@@ -42,7 +42,7 @@ export const signRules: readonly Rule[] = [
     matches: ["rm -rf\u200b build", "ls\r", "echo \u202etxt"],
     misses: ["echo 'naïve café'", "git commit -m '👨‍👩‍👧 done'"],
     sign: "hidden-characters",
-    reason: (detail) => `The text holds a character that hides something from the reader (${detail}).`,
+    reason: (detail) => `The text contains a hidden character (${detail}).`,
   },
   {
     id: "unparsed",
@@ -52,7 +52,7 @@ export const signRules: readonly Rule[] = [
     matches: ["echo 'open", "if true; then echo"],
     misses: ["echo 'closed'"],
     sign: "unparsed",
-    reason: (detail) => `The text cannot be read as bash: ${detail}.`,
+    reason: (detail) => `The text is not valid bash: ${detail}.`,
   },
   {
     id: "too-complex",
@@ -88,7 +88,7 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["bash -c 'npm test'", "bash scripts/build.sh", "find . -exec sh -c 'echo \"$1\"' _ {} \\;"],
     sign: "hidden-code",
-    reason: (detail) => `What would run cannot be read beforehand: ${detail}.`,
+    reason: (detail) => `The code is unknown before the run: ${detail}.`,
   },
   {
     id: "remote-code",
@@ -106,7 +106,7 @@ export const signRules: readonly Rule[] = [
       "curl -o f.tgz https://example.com/f.tgz",
     ],
     sign: "remote-code",
-    reason: (detail) => `Code from the network would run unread: ${detail}.`,
+    reason: (detail) => `Code from the network would run unchecked: ${detail}.`,
   },
   {
     id: "evaluated-data",
@@ -131,7 +131,7 @@ export const signRules: readonly Rule[] = [
     matches: ["$CMD -rf x", "$(cat cmd) x", "/bin/r? x"],
     misses: ["X=ls; $X", "$(which node) x.js"],
     sign: "unknown-program",
-    reason: () => "Which program would run is only known at run time.",
+    reason: () => "The program is known only at run time.",
   },
   {
     id: "reverse-shell",
@@ -143,13 +143,13 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["python3 -c 'import socket; print(socket.gethostname())'"],
     sign: "reverse-shell",
-    reason: (detail) => `A shell would be given to another host: ${detail}.`,
+    reason: (detail) => `Another host would control a shell: ${detail}.`,
   },
   {
     id: "unknown-effect",
     verdict: "ask",
     severity: "high",
-    alternative: "Call the program by its full path in the system, or keep to paths inside the workspace.",
+    alternative: "Call the program by its full system path, or use only paths inside the workspace.",
     matches: [
       "./tidy -rf ~/",
       "./bin/x ../other",
@@ -164,13 +164,13 @@ export const signRules: readonly Rule[] = [
       "./run.sh /tmp/x",
     ],
     sign: "unknown-effect",
-    reason: (detail) => `What would run is not known: ${detail}.`,
+    reason: (detail) => `The program is unknown: ${detail}.`,
   },
   {
     id: "loosen-policy",
     verdict: "ask",
     severity: "high",
-    alternative: "Run the command without this option, or ask the person to change the policy.",
+    alternative: "Run the command without this option, or ask the user to change the policy.",
     matches: [
       "nacre run --policy off 'ls'",
       "nacre run 'ls' --policy=trusting",
@@ -194,13 +194,13 @@ export const signRules: readonly Rule[] = [
       "nacre kill 3f9a",
     ],
     sign: "loosens-policy",
-    reason: (detail) => `${detail}: only a person decides that.`,
+    reason: (detail) => `${detail}: only the user decides that.`,
   },
   {
     id: "skip-approvals",
     verdict: "ask",
     severity: "high",
-    alternative: "Start the agent with its approvals, or ask the person to start it.",
+    alternative: "Start the agent with its approvals, or ask the user to start it.",
     matches: [
       "claude --dangerously-skip-permissions -p x",
       "claude --permission-mode bypassPermissions",
@@ -219,13 +219,13 @@ export const signRules: readonly Rule[] = [
       "aider x.py",
     ],
     sign: "skips-approvals",
-    reason: (detail) => `${detail} would start an agent that acts without asking a person.`,
+    reason: (detail) => `${detail} would start an agent that acts without asking its user.`,
   },
   {
     id: "runs-program",
     verdict: "ask",
     severity: "medium",
-    alternative: "Run the program by its own name, in a command of its own.",
+    alternative: "Run the program directly, as a separate command.",
     matches: [
       "tar --to-command=./x -xf a.tar",
       "rg --pre ./pre.sh foo",
@@ -246,6 +246,6 @@ export const signRules: readonly Rule[] = [
       "find . -name '*.ts' -exec grep -l x {} +",
     ],
     sign: "runs-program",
-    reason: (detail) => `A program would run through a side door: ${detail}.`,
+    reason: (detail) => `An option or script would run another program: ${detail}.`,
   },
 ];

@@ -1,11 +1,11 @@
-// Writing where the machine keeps what it needs to start and to let people in.
+// Writing to files that the machine needs to boot and to log users in.
 
 import type { Effect, JudgedCommand } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
 
 const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract";
 
-/** Files of /etc where even one more line decides who gets in or what starts. */
+/** Files in which a single added line changes logins or boot. */
 const CRITICAL =
   /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
 
@@ -14,7 +14,7 @@ export const systemFileRules: readonly Rule[] = [
     id: "write-system",
     verdict: "deny",
     severity: "critical",
-    alternative: "Write to a file in the workspace and let the person install it.",
+    alternative: "Write to a file in the workspace and let the user install it.",
     matches: [
       "> /etc/passwd",
       ": > /etc/shadow",
@@ -35,15 +35,15 @@ export const systemFileRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["root", "system"],
-      when: (effect) => replaces(effect) || (effect.how !== "extract" && CRITICAL.test(effect.place.path)),
-      says: "{program} would overwrite a file the system needs ({path}).",
+      when: (effect) => replaces(effect) || (effect.how !== "extract" && CRITICAL.test(effect.resolved.path)),
+      reason: "{program} would overwrite a file that the system needs ({path}).",
     }),
   },
   {
     id: "write-system-config",
     verdict: "ask",
     severity: "high",
-    alternative: "Write to a file in the workspace and let the person install it.",
+    alternative: "Write to a file in the workspace and let the user install it.",
     matches: [
       "sudo cp app.service /etc/systemd/system/",
       "sudo tar -xf x.tar -C /",
@@ -56,45 +56,45 @@ export const systemFileRules: readonly Rule[] = [
       kinds: ["write", "append"],
       classes: ["system-config", "root", "system", "outside"],
       when: (effect) => {
-        if (effect.place.class === "outside")
-          return /^\/(opt|srv|mnt|media|run|snap|nix)\//.test(effect.place.path);
+        if (effect.resolved.class === "outside")
+          return /^\/(opt|srv|mnt|media|run|snap|nix)\//.test(effect.resolved.path);
         return (
-          effect.place.class === "system-config" ||
-          !(replaces(effect) || CRITICAL.test(effect.place.path)) ||
+          effect.resolved.class === "system-config" ||
+          !(replaces(effect) || CRITICAL.test(effect.resolved.path)) ||
           effect.how === "extract"
         );
       },
-      says: "{program} would change files of the machine ({path}).",
+      reason: "{program} would change files of the machine ({path}).",
     }),
   },
   {
     id: "kernel-switch",
     verdict: "ask",
     severity: "high",
-    alternative: "Ask the person to change kernel settings.",
+    alternative: "Ask the user to change kernel settings.",
     matches: ["echo 1 > /proc/sys/vm/drop_caches", "echo 0 > /sys/class/leds/x/brightness"],
     misses: ["cat /proc/cpuinfo", "echo 1 > /proc/self/oom_score_adj"],
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["kernel"],
-      says: "{program} would change a setting of the running kernel ({path}).",
+      reason: "{program} would change a setting of the running kernel ({path}).",
     }),
   },
   {
     id: "sysrq",
     verdict: "deny",
     severity: "critical",
-    alternative: "Leave the machine running; end your own processes by their id.",
+    alternative: "Leave the machine running; kill your own processes by PID.",
     matches: ["echo b > /proc/sysrq-trigger", "echo c | sudo tee /proc/sysrq-trigger"],
     misses: ["cat /proc/sysrq-trigger", "echo 1 > /proc/self/oom_score_adj"],
     check: onEffect({
       kinds: ["write", "append"],
       classes: ["kernel"],
-      when: ({ place }) =>
+      when: ({ resolved }) =>
         /^\/proc\/sysrq-trigger$|^\/sys\/power\/|^\/proc\/sys\/kernel\/(panic|sysrq|core_pattern|modprobe)/.test(
-          place.path,
+          resolved.path,
         ),
-      says: "{program} would crash or stop the machine through the kernel ({path}).",
+      reason: "{program} would crash or stop the machine through the kernel ({path}).",
     }),
   },
   {
@@ -107,16 +107,16 @@ export const systemFileRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["write"],
       classes: ["inside-workspace", "inside-home", "outside", "unknown"],
-      when: ({ how, place }, command) =>
+      when: ({ how, resolved }, command) =>
         how === "truncate"
-          ? !/\.(log|out|tmp|txt)$/.test(place.path)
-          : isEmpty(command) && /\.(db|db3|sqlite3?|mdb|rdb|dump)$/.test(place.path),
-      says: "{program} would empty {path}.",
+          ? !/\.(log|out|tmp|txt)$/.test(resolved.path)
+          : isEmpty(command) && /\.(db|db3|sqlite3?|mdb|rdb|dump)$/.test(resolved.path),
+      reason: "{program} would empty {path}.",
     }),
   },
 ];
 
-/** Whether what is written holds nothing: a redirection alone, /dev/null, zeros. */
+/** Whether the written data is empty: a redirection alone, /dev/null, zeros. */
 function isEmpty({ program, args }: JudgedCommand): boolean {
   if (/^(:|true|)$/.test(program)) return true;
   return /^(cp|cat|dd|install)$/.test(program) && /^(if=)?\/dev\/(null|zero)$/.test(args[0]?.text ?? "");

@@ -1,4 +1,4 @@
-// Rules that are tables: a program, its verb, and what that does. One row per thing worth asking about.
+// Rules as tables: one row per program and verb, with what the command does.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { remembered } from "../remembered.ts";
@@ -7,14 +7,14 @@ import { shown } from "../shell-model/marks.ts";
 
 export interface Row {
   readonly program: RegExp;
-  /** Fits the arguments, joined by single blanks. */
+  /** Matches the arguments, joined by single blanks. */
   readonly args: RegExp;
   readonly unless?: RegExp;
   /** What it would do, after the program's name. */
   readonly does: string;
 }
 
-/** A check that fires on the first row that fits. */
+/** A check that fires on the first row that matches. */
 export function onRows(rows: readonly Row[]): Check {
   const rowsOf = remembered((program) => rows.filter((row) => row.program.test(program)));
   const check = (command: JudgedCommand): Hit | null => {
@@ -27,7 +27,7 @@ export function onRows(rows: readonly Row[]): Check {
   return Object.assign(check, { needs: (program: string) => rowsOf(program).length > 0 });
 }
 
-/** Long arguments are texts and messages; their beginning is enough to tell an option from a text. */
+/** Longer arguments are messages: the first characters suffice to recognize an option. */
 const ARG_MAX_CHARS = 512;
 
 function lineOf({ args }: JudgedCommand): string {

@@ -1,4 +1,4 @@
-// Programs and scripts that are merely unknown. Only the cautious profile asks about them, and only without a sandbox.
+// Unknown programs and scripts. Only the profile `cautious` asks about them, and only without a sandbox.
 
 import { asksForHelp } from "../facts.ts";
 import { isKnownProgram, isShell, isWrapper } from "../programs/programs.ts";
@@ -23,17 +23,17 @@ export const unfamiliarRules: readonly Rule[] = [
         (RUNS_FILES.test(command.program) || isShell(command.program)) &&
         /^[^-]/.test(command.args[0]?.text ?? "-");
       if (asksForHelp(command) || !(unknown || path || runsFile)) return null;
-      return { reason: `${shown(command.called)} is not a program policy knows.` };
+      return { reason: `${shown(command.called)} is not a program the policy knows.` };
     },
   },
   {
     id: "forwarded-danger",
     verdict: "ask",
     severity: "high",
-    alternative: "Call the inner command by itself, so that it can be judged.",
+    alternative: "Run the inner command directly, so that it can be judged.",
     matches: ["mywrapper rm -rf /", "runit -x -- chmod -R 777 /"],
     misses: ["mywrapper rm -rf build", "echo rm -rf /", "frobnicate rm"],
-    // judge.ts finds these: it needs all the other rules.
+    // judge.ts checks this, because it needs all other rules.
     check: () => null,
   },
 ];

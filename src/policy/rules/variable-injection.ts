@@ -40,7 +40,7 @@ export const injectionRules: readonly Rule[] = [
     id: "injected-setting",
     verdict: "ask",
     severity: "high",
-    alternative: "Run the program by its own name, in a command of its own.",
+    alternative: "Run the program directly, as a separate command.",
     matches: [
       "cargo --config 'build.rustc-wrapper=\"./x\"' build",
       "npm --script-shell=./x run a",
@@ -73,11 +73,11 @@ export const injectionRules: readonly Rule[] = [
       {
         program: /^pip[\d.]*$/,
         args: /^config set \S*index-url/,
-        does: "take code from another registry from now on",
+        does: "use another package registry from now on",
       },
       { program: /^sqlite3?$/, args: /(^| )\.load |load_extension\(/, does: "load code into itself" },
-      { program: /^strace$/, args: /(^| )-o ?[|!]/, does: "run a program on what it prints" },
-      { program: /^g?make$/, args: /--eval[ =].*\$\(shell/, does: "run a command before it makes anything" },
+      { program: /^strace$/, args: /(^| )-o ?[|!]/, does: "run a program on its output" },
+      { program: /^g?make$/, args: /--eval[ =].*\$\(shell/, does: "run a command before it builds anything" },
       { program: /^enable$/, args: /(^| )-f/, does: "load code into the shell" },
     ]),
   },

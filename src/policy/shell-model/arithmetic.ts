@@ -1,5 +1,5 @@
-// Arithmetic evaluates the values of its variables and subscripts once more, commands in them included. What unbash
-// cannot show of that (quotes, subscripts, values that hold commands) is found in the text.
+// Arithmetic evaluates the values of its variables and subscripts again, including commands in them. unbash does not
+// parse these (quotes, subscripts, values that contain commands), so this file searches the text.
 
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
 import { EACH, SOMETHING } from "./marks.ts";
@@ -29,7 +29,7 @@ export function checkArithmetic(node: SyntaxNode, context: WordContext): void {
   }
 }
 
-/** `[[ -v name ]]` and `[[ a -eq b ]]` evaluate their operands, too. */
+/** `[[ -v name ]]` and `[[ a -eq b ]]` also evaluate their operands. */
 export function checkTest(node: SyntaxNode, evaluated: (detail: string) => void): void {
   const words = node.type === "TestUnary" && node.operator === "-v" ? [node.operand] : numeric(node);
   if (words.some(({ value }) => COMMAND_IN_VALUE.test(value))) evaluated("a test evaluates a subscript");
@@ -42,14 +42,14 @@ function numeric(node: SyntaxNode) {
 }
 
 const SCANNED_MAX_CHARS = 4_096;
-/** How much of a value is searched for commands in the time of one step. */
+/** Characters of a value that are searched for commands in one step. */
 const VALUE_CHARS_PER_STEP = 12;
-// No bracket inside: each one starts a match of its own, and scanning on past the next would be quadratic.
+// Excludes brackets: each one starts a match of its own, and scanning past the next would be quadratic.
 const QUOTED_SUBSCRIPT = /'|\[[^\][]{0,256}(\$\(|`)/;
-/** What a subscript or an arithmetic value would run. */
+/** A command inside a subscript. */
 export const COMMAND_IN_VALUE = /\[[^\][]{0,256}(\$\(|`)/;
 
-/** The number an expansion yields, as far as constants show it; else some number, or each of a wide range. */
+/** The number an expansion yields if it is constant; else an unknown number, or every number of a wide range. */
 export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {
   if (text.length > FOLDED_MAX_CHARS) return SOMETHING;
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g))

@@ -5,9 +5,9 @@ import type { Budget } from "./budget.ts";
 import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { EACH } from "./marks.ts";
 
-/** The alternatives of one `{…}`, or null where there are too many to list. */
+/** The alternatives of one `{…}`, or null if there are too many to list. */
 export function expandBraces(text: string, budget: Budget): readonly string[] | null {
-  // Each level of nesting is read anew.
+  // Each level of nesting reads the text again.
   budget.spend(1 + text.length / CHARS_PER_STEP);
   const inner = text.slice(1, -1);
   const range = RANGE.exec(inner);
@@ -58,10 +58,10 @@ function splitTopLevel(text: string): readonly string[] {
   return pieces;
 }
 
-/** What matters to the split; quoted text is one token, so that commas in it do not count. */
+/** Quoted text is one token, so that its commas do not split. */
 const TOKENS = /\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[{}(),]/gs;
 
-/** Expands what is nested in one alternative: its first group, and then what comes of that. */
+/** Expands the first group nested in an alternative, then the rest of the alternative. */
 function expandInside(piece: string, budget: Budget): readonly string[] | null {
   const group = firstGroup(piece);
   if (group === null) return [piece];

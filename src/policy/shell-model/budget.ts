@@ -1,5 +1,5 @@
-// How much work one judgement may cost, counted in steps and in depth: the same command gets the same answer on
-// every machine, which a clock could not promise. A spent budget ends the walk, and judge.ts turns that into `ask`.
+// The work that one judgment may cost, in steps and in depth. Unlike a clock, steps give the same answer on every machine.
+// A spent budget ends the walk, and judge.ts turns that into `ask`.
 
 import {
   POLICY_DEPTH_MAX_COUNT,
@@ -12,14 +12,14 @@ export class BudgetSpent extends Error {
   override readonly name = "BudgetSpent";
 }
 
-/** The least that a command costs. */
+/** The minimum cost of a command. */
 const COMMAND_STEPS = 3;
 
 export class Budget {
   #steps: number;
   #depth = 0;
 
-  /** A short text gets fewer steps: only a hostile one needs many, and it must not block the host process. */
+  /** A short text gets fewer steps: if it needs many, it is hostile and must not block the host process. */
   constructor(textChars: number) {
     const earned = POLICY_STEPS_MIN_COUNT + textChars * POLICY_STEPS_PER_CHAR_COUNT;
     this.#steps = Math.min(POLICY_STEPS_MAX_COUNT, earned);
@@ -30,7 +30,7 @@ export class Budget {
     if (this.#steps < 0) throw new BudgetSpent("too many steps");
   }
 
-  /** Gives up at once where so many commands could not be paid for anyway. */
+  /** Gives up at once if the remaining steps cannot pay for this many commands. */
   expect(commands: number): void {
     if (this.#steps < commands * COMMAND_STEPS) throw new BudgetSpent("too many commands");
   }

@@ -1,16 +1,17 @@
-// Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and their kind.
+// Builtins that change what later words mean: cd, export, read, set, alias, trap, eval and the like.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { readOptions } from "../programs/read-options.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
 import { directoriesNamed, isThere } from "./cd-targets.ts";
-import { apartFrom, type CommandContext, type EffectiveCommand, type Field, type Runner } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { formatted } from "./decode-text.ts";
 import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
+import { apartFrom } from "./nested-context.ts";
 import type { Ended, Scope } from "./script-scope.ts";
 
-/** null: nothing more than noted; what it prints is folded as for any program. */
+/** null: its output is computed as for any other program. */
 type Builtin = (command: EffectiveCommand, around: CommandContext, runner: Runner) => Flow | null;
 
 export function runBuiltin(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
@@ -71,7 +72,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     const { flags, operands } = readOptions(command.args);
     for (const { text } of operands) {
       if (flags.has("f")) around.scope.undefine(text);
-      // Without IFS bash splits as if it were the usual one.
+      // bash splits an unset IFS like the default one.
       else if (text === "IFS") around.scope.unassign(text);
       else if (/^\w+$/.test(text)) around.scope.assign(text, [""]);
     }
@@ -124,7 +125,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     const text = command.args.map((arg) => arg.text).join(" ");
     if (text.trim() === UNKNOWN && command.substituted.join() === "settings") return SILENT;
     if (isUnresolved(text))
-      runner.sign(unreadable(command), command.span, "eval runs a text that is made at run time");
+      runner.sign(unreadable(command), command.span, "eval runs text that is built at run time");
     return runner.runText(text, { ...around, via: [...around.via, "eval"], redirects: [] });
   },
 };
@@ -165,7 +166,7 @@ function changesDirectory(command: EffectiveCommand, { scope }: CommandContext, 
   return SILENT;
 }
 
-/** `cd -P` goes where links lead, and `..` goes up from there. */
+/** `cd -P` follows links first, then goes up with `..`. */
 function withoutLinks(text: string, named: (cwd: string) => readonly string[], { made }: Scope) {
   return (cwd: string) => [...made.links.followed(text, cwd, true), ...named(cwd)];
 }
@@ -177,11 +178,10 @@ function declares(command: EffectiveCommand, { scope }: CommandContext, runner: 
   for (const { text, span } of operands) {
     const [, name = "", append, value = ""] = /^(\w+)(\+?)=([\s\S]*)$/.exec(text) ?? [];
     if (name === "") continue;
-    if (flags.has("n"))
-      runner.sign("evaluated-data", span, "a name reference points at whatever its value names");
+    if (flags.has("n")) runner.sign("evaluated-data", span, "a name reference can name any variable");
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
-    // A word that may be several, or an array: each of them may be meant, unless there are too many to follow.
+    // An array, or a word with several possible values: keep each value unless there are too many.
     if (append !== "" || count === POLICY_ALTERNATIVES_MAX_COUNT) scope.forget(name);
     else if (count < POLICY_ALTERNATIVES_MAX_COUNT)
       scope.assign(name, count === 0 ? [value] : [...(scope.variable(name)?.values ?? []), value]);
@@ -206,7 +206,7 @@ function reads(command: EffectiveCommand, { scope }: CommandContext, runner: Run
   return SILENT;
 }
 
-/** A text that an option hands over to be run: `mapfile -C`, `complete -C`. */
+/** Runs the text in an option: `mapfile -C`, `complete -C`. */
 function callsBack(command: EffectiveCommand, option: string, around: CommandContext, runner: Runner): Flow {
   for (const { text } of readOptions(command.args, { values: `-${option}AFGPSWXo` }).values.get(option) ?? [])
     runner.runText(text, apartFrom(around, command.called));
@@ -222,7 +222,7 @@ function readsWithCallback(command: EffectiveCommand, around: CommandContext, ru
   return SILENT;
 }
 
-/** The lines that are read: from stdin, or from the descriptor after -u. */
+/** The lines that the builtin reads: from stdin, or from the descriptor after -u. */
 function linesOf(
   { stdin }: EffectiveCommand,
   descriptor: Field | undefined,
@@ -254,7 +254,7 @@ function testsVariable(command: EffectiveCommand, _around: CommandContext, runne
   return SILENT;
 }
 
-/** A name with a subscript is evaluated: `printf -v 'a[$(x)]'` runs x. */
+/** bash evaluates the subscript of a name: `printf -v 'a[$(x)]'` runs x. */
 function evaluatedNames(names: readonly Field[], runner: Runner): void {
   for (const { text, span } of names) {
     if (COMMAND_IN_VALUE.test(text.split("=")[0] ?? "")) {

@@ -1,11 +1,11 @@
-// Where `cd` and `pushd` lead: HOME, OLDPWD, CDPATH and cdable_vars, and whether the directory is sure to be there.
+// The targets of `cd` and `pushd`: HOME, OLDPWD, CDPATH and cdable_vars, and whether the directory surely exists.
 
 import { changeDirectory, locate, type Where } from "../paths/paths.ts";
 import type { EffectiveCommand } from "./command.ts";
 import { isUnresolved, SOMETHING, UNKNOWN } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** The directories a word may stand for, from each directory the shell may be in. */
+/** The directories a word may name, from each directory the shell may be in. */
 export function directoriesNamed(
   text: string | null,
   command: EffectiveCommand,
@@ -28,7 +28,7 @@ export function directoriesNamed(
 
 const fixed = (paths: readonly string[]) => (cwd: string) => paths.map((path) => changeDirectory(path, cwd));
 
-/** A name that starts with a slash or a dot is looked for in one place only. */
+/** bash does not search CDPATH for a name that starts with a slash or a dot. */
 const isSearched = (text: string): boolean => !/^\.{0,2}(\/|$)/.test(text);
 
 function searchPath({ assignments }: EffectiveCommand, scope: Scope): readonly string[] {
@@ -41,7 +41,7 @@ function variableNamed(text: string, scope: Scope): readonly string[] {
   return scope.variable(text)?.values ?? (/^\w+$/.test(text) ? [UNKNOWN] : []);
 }
 
-/** Whether the directory exists beyond doubt: the shell is in it or below it, or it was made before. */
+/** Whether the directory surely exists: the shell is in it or below it, or the command created it. */
 export function isThere(path: string, cwd: string, scope: Scope, where: Where): boolean {
   if (isUnresolved(path))
     return /^\/(var\/)?tmp\//.test(path) && path.includes(SOMETHING) && !path.includes(UNKNOWN);

@@ -49,7 +49,7 @@ function bareAround({ scope, stdin, via }: Frame, span: Span): CommandContext {
   return { scope, stdin, via, redirects: NOTHING, assignments: NOTHING, substituted: NOTHING, span };
 }
 
-/** The argv of a command that is nothing but plain words, as most lines of a long script are; null for any other. */
+/** The argv of a command of plain words only, as most lines of a long script are; null for any other. */
 function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readonly Field[] | null {
   const { name, prefix, suffix } = node;
   if (!name || prefix.length > 0 || !isPlain(name.text)) return null;
@@ -71,7 +71,7 @@ export function readRedirections(node: Redirected, frame: Frame, context: WordCo
   return { scope: frame.scope, stdin, via: frame.via, redirects, assignments: [], substituted: [], span };
 }
 
-/** Notes the origins of everything that is substituted. */
+/** A context that also collects the origins of all substituted values. */
 export function watching(context: WordContext, seen: DataOrigin[]): WordContext {
   return {
     ...context,
@@ -86,7 +86,7 @@ export function watching(context: WordContext, seen: DataOrigin[]): WordContext 
   };
 }
 
-/** unbash cuts `NAME=<(x) program` after the equals sign and takes `<(x)` for the program. */
+/** unbash splits `NAME=<(x) program` after the equals sign and parses `<(x)` as the program. */
 function sorted(node: Command) {
   const assigned: Assignment[] = [];
   const redirections: RedirectionNode[] = [];
@@ -110,7 +110,7 @@ function sorted(node: Command) {
   };
 }
 
-/** Keeps a swallowed process substitution in the walk, as a file that is not read. */
+/** Keeps such a process substitution in the walk, as a file that the command does not read. */
 function readFrom(target: Word): RedirectionNode {
   return {
     type: "Redirect",
@@ -148,7 +148,7 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-/** What an assignment in front of a command gives to it; without a command it stays in the shell. */
+/** The values that an assignment passes to its command. Without a command they stay in the shell. */
 function assignedValues(
   node: Assignment,
   stays: boolean,
@@ -169,7 +169,7 @@ interface Assigned {
 }
 
 function assignTo(scope: Scope, node: Assignment, { values, origins }: Assigned, context: WordContext): void {
-  // Evaluated for what a subscript runs.
+  // A subscript can run commands.
   if (node.index) evaluateText(node.index, context);
   const before = scope.variable(node.name);
   if (node.value.type === "ArrayValue") {

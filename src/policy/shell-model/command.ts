@@ -3,7 +3,7 @@
 
 import type { Where } from "../paths/paths.ts";
 import type { Profile } from "../verdict.ts";
-import { type DataOrigin, type Flow, NO_FLOW } from "./flow.ts";
+import type { DataOrigin, Flow } from "./flow.ts";
 import type { Links } from "./links.ts";
 import type { Scope } from "./script-scope.ts";
 import type { Span } from "./span.ts";
@@ -42,12 +42,12 @@ export interface EffectiveCommand {
   readonly stdin: Flow;
   /** The symbolic links that paths may lead through. */
   readonly links: Links;
-  /** Origins of what was substituted into its words. */
+  /** Origins of the data that was substituted into its words. */
   readonly substituted: readonly DataOrigin[];
   readonly span: Span;
 }
 
-/** Something about the text that is not one command: a fork bomb, code that cannot be read beforehand. */
+/** A property of the text that belongs to no single command: a fork bomb, code that is unknown before the run. */
 export interface Sign {
   readonly kind: SignKind;
   readonly span: Span;
@@ -82,17 +82,7 @@ export interface CommandContext {
   readonly span: Span;
 }
 
-/** The context of what a command runs: redirections are its own, and it passes on no input unless the caller adds it. */
-export function insideOf(around: CommandContext, via: string): CommandContext {
-  return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
-}
-
-/** The same in a process of its own, whose directory and variables do not come back. */
-export function apartFrom(around: CommandContext, via: string): CommandContext {
-  return { ...insideOf(around, via), scope: around.scope.fork() };
-}
-
-/** How nested commands and texts get back to the walk, and what they are judged by. */
+/** Runs nested commands and texts in the same walk, and holds what they are judged by. */
 export interface Runner {
   readonly where: Where;
   readonly profile: Profile;

@@ -1,4 +1,4 @@
-// Branches and loops: each way is walked with a scope of its own, and what follows sees all of their ends.
+// Branches and loops: each branch has its own scope, and the code after it sees the result of every branch.
 
 import type { AndOr, ArithmeticFor, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
 import type { Budget } from "./budget.ts";
@@ -23,14 +23,14 @@ export interface Walker {
   sign(kind: SignKind, span: Span, detail: string): void;
 }
 
-/** Each command runs only after the one before it: it sees what that one did, and later code may see either. */
+/** Each command sees the result of the one before it. Code after the list may see the result of any of them. */
 export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   const [first, ...rest] = node.commands;
   if (!first) return flowOf("");
   const flow = walker.node(first, rest.length > 0 ? { ...frame, isTested: true } : frame);
   const ends: Scope[] = [];
   const ways = new Ways();
-  // Where everything runs, everything is printed: `$(cd / && pwd)`.
+  // If every command runs, the list prints all their output: `$(cd / && pwd)`.
   let { origins } = flow;
   let text = node.operators.every((operator) => operator === "&&") ? flow.text : null;
   let scope = frame.scope;
@@ -50,12 +50,12 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   return flowOf(text, origins);
 }
 
-/** The directories of those who skip the next commands of a list of `&&` and `||`. */
+/** The directories of the paths through a list of `&&` and `||` that skip the next command. */
 class Ways {
   #failed: Directories | null = null;
   #passed: Directories | null = null;
 
-  /** Where the command behind the operator runs; null where nothing leads to it. */
+  /** The directories in which the command after the operator runs; null if nothing reaches it. */
   through(operator: string, { ended, directories }: Scope): Directories | null {
     const here = ended === null ? directories : null;
     const [succeeded, failed] = [here?.succeeded() ?? null, here?.failed() ?? null];
@@ -71,7 +71,7 @@ class Ways {
     return reached;
   }
 
-  /** Where the list ends; a failure before its last command does not end the shell, not even with `set -e`. */
+  /** The directories after the list. A failure before its last command does not end the shell, even with `set -e`. */
   end({ ended, directories }: Scope): Directories | null {
     const skipped = joined(this.#passed, this.#failed);
     return joined(ended === null ? directories : null, skipped);
@@ -82,7 +82,7 @@ function joined(a: Directories | null, b: Directories | null): Directories | nul
   return a && b ? a.with(b) : (a ?? b);
 }
 
-/** So much is kept of what a list prints. */
+/** Output of a list beyond this length is unknown. */
 const PRINTED_MAX_CHARS = 4_096;
 
 export function walkIf(node: If, frame: Frame, walker: Walker): Flow {
@@ -157,7 +157,7 @@ export function walkWhile(node: While, frame: Frame, walker: Walker): Flow {
   return walkLoop(node.body, frame, walker);
 }
 
-/** A second round sees what the first one assigned. */
+/** Walks a second iteration if the first one changed the scope. */
 function walkLoop(body: CompoundList, frame: Frame, walker: Walker): Flow {
   const before = frame.scope.fork();
   const { flow } = walkBranch(body, before, frame, walker);

@@ -1,14 +1,14 @@
-// Numbers that are gone through one after the other: which range is so wide that it means every process there is, and
-// which variable of a loop runs through one.
+// Ranges of numbers in loops: which range is so wide that it covers every process ID, and which loop variable counts
+// through one.
 
 import { forEachChild, type SyntaxNode } from "unbash";
 import type { Budget } from "./budget.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** So many numbers in a row are no choice of anything. */
+/** From this many numbers on, a range selects nothing in particular. */
 export const WIDE_RANGE_COUNT = 1_000;
 
-/** The variables that a condition holds against a number that far away. */
+/** The variables that a condition compares with a number of a wide range. */
 export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: Budget): readonly string[] {
   const names = new Set<string>();
   let isFar = false;
@@ -24,7 +24,7 @@ export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: B
   return isFar ? [...names] : [];
 }
 
-/** Whether a variable counts: it starts at a number, as an id that was read somewhere never does. */
+/** Whether a variable is a counter: it starts at a number, unlike an ID that the script read somewhere. */
 export function isCounter(name: string, scope: Scope): boolean {
   return scope.variable(name)?.values.every((value) => /^-?\d+$/.test(value)) ?? false;
 }

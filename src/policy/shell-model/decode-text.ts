@@ -1,5 +1,5 @@
-// Text transformations that are certain: escapes, printf formats, base64, hex, tr. Pure string work, no more than is
-// needed to read what a pipe would hand to a shell.
+// Deterministic text transformations: escapes, printf formats, base64, hex, tr. Just enough to read the text that a pipe
+// would pass to a shell.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
 import { joinedBytes, STRAY_BYTES, strayByte, textOfLatin1 } from "../../support/stray-bytes.ts";
@@ -15,12 +15,12 @@ export function decodeByteEscapes(text: string): string {
   return unescaped(text, ECHO, strayByte);
 }
 
-/** What stands between the quotes of `$'…'`. A NUL ends it. */
+/** The text between the quotes of `$'…'`. A NUL ends it. */
 export function decodeAnsiC(text: string): string {
   return unescaped(text, ANSI_C, strayByte).split("\0", 1)[0] ?? "";
 }
 
-/** The escapes of one reader: how they look, and which letters mean something else to it than in ESCAPES. */
+/** The escapes that one reader knows: their pattern, and the letters whose meaning differs from ESCAPES. */
 interface Dialect {
   readonly pattern: RegExp;
   readonly own: Readonly<Record<string, string>>;
@@ -49,11 +49,11 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
     const code = Number.parseInt(body.slice(1), 16);
     return kind === "x" ? byteText(code) : characterText(code, byteText);
   });
-  // Marks that were there before stay: they stand for pieces that are unknown.
+  // Keep marks that were in the text: they stand for unknown parts.
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 
-/** For a number that is no character bash writes bytes that are no UTF-8, by the rule for smaller and larger ones. */
+/** For a number that is no character, bash writes the bytes that UTF-8 would use: such bytes are not valid UTF-8. */
 function characterText(code: number, byteText: (byte: number) => string): string {
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter) return unmarked(String.fromCodePoint(code));
@@ -80,7 +80,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   c: "",
 };
 
-/** printf: the format is used again until all values are. */
+/** printf repeats its format until all values are used. */
 export function formatted(format: string, values: readonly string[]): string | null {
   const decoded = unescaped(format, PRINTF, strayByte);
   const left = values.values();

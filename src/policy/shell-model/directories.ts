@@ -1,5 +1,5 @@
-// Where a shell may be, and where it is if its last `cd` failed. A list that goes on after an unchecked `cd` runs in
-// either place; after `&&` it runs in the new one only.
+// The directories a shell may be in, and those it is in if its last `cd` failed. After an unchecked `cd` a list continues
+// in either directory; after `&&` only in the new one.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { UNKNOWN } from "./marks.ts";
@@ -7,7 +7,7 @@ import { UNKNOWN } from "./marks.ts";
 export class Directories {
   /** Every directory it may be in, if the last command succeeded. */
   readonly now: readonly string[];
-  /** The same if the last command failed; null where that makes no difference. */
+  /** The same if the last command failed; null if that makes no difference. */
   readonly ifFailed: readonly string[] | null;
 
   constructor(now: readonly string[], ifFailed: readonly string[] | null = null) {
@@ -15,7 +15,7 @@ export class Directories {
     this.ifFailed = ifFailed;
   }
 
-  /** After a command that tries to go there. */
+  /** After a command that tries to change to one of the targets. */
   tried(targets: readonly string[]): Directories {
     return new Directories(targets, this.now);
   }
@@ -33,7 +33,7 @@ export class Directories {
     return this.ifFailed === null ? this : new Directories(this.ifFailed, this.now);
   }
 
-  /** Whatever came of the last command. */
+  /** Whether the last command succeeded or failed. */
   either(): Directories {
     return this.ifFailed === null ? this : new Directories(union(this.now, this.ifFailed));
   }

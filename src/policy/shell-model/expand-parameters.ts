@@ -1,4 +1,4 @@
-// Parameter expansion over what is known: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and the parameters bash itself sets.
+// Parameter expansion with known values: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and the parameters bash itself sets.
 
 import { type ParameterExpansionPart, type ParameterOperation, parse, type Word } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
@@ -39,7 +39,7 @@ export function expandSimple(name: string, context: WordContext): readonly strin
   }
 }
 
-/** No script has that many arguments: a high one is there to be empty, as in `rm$IFS$9-rf`. */
+/** No script has that many arguments: a high one is meant to be empty, as in `rm$IFS$9-rf`. */
 function unknownPositional(name: string): readonly string[] {
   return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }
@@ -66,7 +66,7 @@ export function expandParameter(
 ): readonly string[] {
   const { operation, prefix } = part;
   if (operation?.type === "Transform" && /[PA]/.test(operation.operand.text)) {
-    context.evaluated("a value is expanded once more as a prompt");
+    context.evaluated("a value is expanded again as a prompt");
   }
   if (prefix === "#") return [SOMETHING];
   if (operation?.type === "Names") return [UNKNOWN];
@@ -83,7 +83,7 @@ function elementsOf(
   evaluate: EvaluateText,
 ): readonly string[] {
   if (!part.index) return expandSimple(part.parameter, context);
-  // Evaluated for what it runs, whatever it yields.
+  // The index can run commands.
   const [index] = evaluate(part.index, context);
   const variable = context.scope.variable(part.parameter);
   if (!variable) return [UNKNOWN];
@@ -134,7 +134,7 @@ function operate(
   }
 }
 
-/** unbash ends a pattern at the first slash, even at one inside a substitution: `${x/$(cat /a)/b}`. */
+/** unbash ends a pattern at the first slash, even inside a substitution: `${x/$(cat /a)/b}`. */
 function cutSubstitutions(text: string): readonly Word[] {
   if (!/\$\(|`/.test(text)) return [];
   const found = text.match(/\$\([^()]{0,400}\)|`[^`]{0,400}`/g) ?? [];

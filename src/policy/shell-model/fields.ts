@@ -1,4 +1,4 @@
-// Where a word stands, and the fields it becomes there.
+// The position of a command in the walk, and the fields that its words become.
 
 import type { Assignment, Word } from "unbash";
 import type { Field } from "./command.ts";
@@ -8,22 +8,22 @@ import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, evaluateWord } from "./words.ts";
 
-/** Where in the walk a command stands. */
+/** The position of a command in the walk. */
 export interface Frame {
   readonly scope: Scope;
   readonly stdin: Flow;
   readonly via: readonly string[];
-  /** The span everything inside a nested text is reported at. */
+  /** The span to report for everything inside a nested text. */
   fixed: Span | null;
   /** The span of the command whose words are being evaluated. */
   around?: Span;
   /** Where the values of a loop's variable came from. */
   readonly carries?: readonly DataOrigin[];
-  /** Whether something looks at the exit status, so that `set -e` does not end the shell. */
+  /** Whether a condition tests the exit status, so that `set -e` does not end the shell. */
   readonly isTested?: boolean;
 }
 
-/** Where a node stands in the text that is judged. */
+/** The span of a node in the judged text. */
 export function spanOf(node: { readonly pos: number; readonly end: number }, frame: Frame): Span {
   return frame.fixed ?? { start: node.pos, end: node.end };
 }
@@ -35,7 +35,7 @@ export function fieldsOf(
 ): readonly (readonly Field[])[] {
   const span = spanOf(word, frame);
   if (word.type === "Assignment") {
-    // Evaluated for what a subscript runs.
+    // A subscript can run commands.
     if (word.index) evaluateText(word.index, context);
     const name = word.name + (word.append ? "+=" : "=");
     return fieldValues(word, context).map((value) => [{ text: name + value, span }]);

@@ -1,6 +1,6 @@
-// What flows between commands: the text where it is certain, and where it came from.
+// Data that flows between commands: the text if it is certain, and its origins.
 
-/** Where data came from, as far as it matters to a rule. */
+/** The origins of data that matter to a rule. */
 export type DataOrigin =
   | "network"
   | "secret"
@@ -10,19 +10,19 @@ export type DataOrigin =
   | "socket"
   /** The processes of the machine, or of a user. */
   | "processes"
-  /** A file by its name, given to a program as its input: no less known than one that is named as a script. */
+  /** A file that is redirected to a program: as well known as a script that is named as an argument. */
   | "file"
   /** Settings that a well-known tool prints for the shell to read. */
   | "settings";
 
-/** What a command reads or prints: the text where it is certain, and where it came from. */
+/** The data that a command reads or prints. */
 export interface Flow {
-  /** null where it is not known. */
+  /** null if unknown. */
   readonly text: string | null;
   readonly origins: readonly DataOrigin[];
-  /** Every text it may be, where there are a few. */
+  /** Every possible text, if there are a few. */
   readonly alternatives?: readonly string[];
-  /** Whether anything is at the other end; a command without a pipe reads nothing. */
+  /** Whether a pipe or file is connected. */
   readonly connected: boolean;
 }
 

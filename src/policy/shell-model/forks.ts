@@ -1,5 +1,5 @@
-// Fork bombs by their shape, whatever they are called: functions that start themselves beside themselves, and endless
-// loops that never wait for what they start.
+// Fork bombs by their shape: functions that start themselves in parallel, and endless loops that never wait for the
+// processes they start.
 
 import {
   type CompoundList,
@@ -13,7 +13,7 @@ import type { Budget } from "./budget.ts";
 export interface ForkingFunction {
   readonly name: string;
   readonly node: FunctionNode;
-  /** Whether nothing stands between the call and the next call. */
+  /** Whether no condition guards the recursive call. */
   readonly certain: boolean;
 }
 
@@ -41,7 +41,7 @@ export function forkingFunctions(
   return found;
 }
 
-/** Whether a script starts itself beside itself: `$0 & $0 &`. */
+/** Whether a script starts itself in parallel: `$0 & $0 &`. */
 export function startsItself(script: SyntaxNode): boolean {
   let found = false;
   visit(script, (node, place) => {
@@ -111,10 +111,10 @@ function callsIn(body: SyntaxNode, functions: ReadonlyMap<string, unknown>, budg
   return calls;
 }
 
-type Place = Omit<Call, "callee">;
+type Position = Omit<Call, "callee">;
 
-function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Place) => void, budget?: Budget): void {
-  const stack: { readonly node: SyntaxNode; readonly place: Place }[] = [{ node: root, place: AT_FIRST }];
+function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Position) => void, budget?: Budget): void {
+  const stack: { readonly node: SyntaxNode; readonly place: Position }[] = [{ node: root, place: AT_FIRST }];
   for (let item = stack.pop(); item; item = stack.pop()) {
     const { node, place } = item;
     look(node, place);
@@ -125,14 +125,14 @@ function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Place) => void,
       }
       continue;
     }
-    const inner = placeInside(node, place);
+    const inner = positionInside(node, place);
     forEachChild(node, (child) => {
       stack.push({ node: child, place: inner });
     });
   }
 }
 
-/** Words are looked into only where the budget pays for it: unbash parses what is in them on the way. */
+/** Enters words only if a budget pays: unbash parses their content on access. */
 function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   if (node.type === "Word" || node.type === "Assignment" || node.type === "HereDocBody")
     return budget !== undefined;
@@ -141,9 +141,9 @@ function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   return true;
 }
 
-const AT_FIRST: Place = { background: false, piped: false, inner: false, conditional: false };
+const AT_FIRST: Position = { background: false, piped: false, inner: false, conditional: false };
 
-function placeInside(node: SyntaxNode, place: Place): Place {
+function positionInside(node: SyntaxNode, place: Position): Position {
   switch (node.type) {
     case "Statement":
       return node.background ? { ...place, background: true } : place;

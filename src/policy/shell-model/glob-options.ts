@@ -1,9 +1,9 @@
-// What shell options add to the files that a pattern matches.
+// Shell options that make a pattern match more files.
 
 import { BRACKET, hasGlob, QUESTION, STAR } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** Patterns that match more than usual, as the patterns that match the rest: `dotglob`, GLOBIGNORE, `nocaseglob`. */
+/** Adds patterns for the files that `dotglob`, GLOBIGNORE and `nocaseglob` let a pattern match. */
 export function withGlobOptions(fields: readonly string[], scope: Scope): readonly string[] {
   if (!fields.some(hasGlob)) return fields;
   const ignored = scope.variable("GLOBIGNORE")?.values.some((value) => value !== "") ?? false;
@@ -17,7 +17,7 @@ export function withGlobOptions(fields: readonly string[], scope: Scope): readon
   });
 }
 
-/** The pattern for names that begin with a dot. A part that is nothing but a pattern names no file in particular. */
+/** The pattern for names that begin with a dot. A part that is only a pattern stays: it names no file in particular. */
 function withDots(pattern: string): string {
   return pattern.replace(
     LEADING_GLOB,

@@ -1,8 +1,8 @@
-// Matching of marked patterns against plain text, in the way bash globs: no slash is special here, callers split paths.
+// Matches marked patterns against plain text as bash globs do. Slashes are ordinary here: callers split paths.
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "./marks.ts";
 
-/** Whether the pattern could stand for the text. */
+/** Whether the pattern may match the text. */
 export function couldMatch(pattern: string, text: string): boolean {
   let at = 0;
   let place = 0;
@@ -29,7 +29,7 @@ export function couldMatch(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Reads a pattern that people wrote, where `*` stands for anything. */
+/** Matches a pattern of a user rule, in which `*` matches anything. */
 export function matchesPattern(pattern: string, text: string): boolean {
   return couldMatch(pattern.replaceAll("*", STAR), text);
 }
@@ -37,13 +37,13 @@ export function matchesPattern(pattern: string, text: string): boolean {
 const MANY_CHARS = new Set([STAR, UNKNOWN, SOMETHING, DEEP, MANY]);
 const ONE_CHAR = new Set([QUESTION, BRACKET]);
 
-/** Text with its live glob characters marked. */
+/** The text with marks for its glob characters. */
 export function withGlobs(text: string): string {
   if (!/[*?[]/.test(text)) return text;
   return withBrackets(text.replaceAll("*", STAR).replaceAll("?", QUESTION));
 }
 
-/** A bracket expression holds no slash. By hand: a regular expression would read a row of open brackets again and again. */
+/** A bracket expression contains no slash. A regular expression would be quadratic for a row of open brackets. */
 function withBrackets(text: string): string {
   let marked = "";
   let at = 0;

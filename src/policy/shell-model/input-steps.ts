@@ -1,16 +1,16 @@
-// What a command costs for the length of its words and of its input.
+// The cost of a command that grows with the length of its words and its input.
 
 import type { Field } from "./command.ts";
 import type { Flow } from "./flow.ts";
 
-/** In steps of the budget. The rest of the policy reads words and input several times. */
+/** In steps of the budget. Later stages read words and input several times. */
 export function inputSteps(argv: readonly Field[], stdin: Flow): number {
   let chars = stdin.text?.length ?? 0;
   for (const { text } of argv) chars += text.length + FIELD_CHARS;
   return Math.max(0, chars - FREE_INPUT_CHARS) / INPUT_CHARS_PER_STEP;
 }
 
-/** A field costs as much as so many characters, however short it is. */
+/** The minimum cost of a field, in characters. */
 const FIELD_CHARS = 4;
 /** Ordinary commands stay below this. */
 const FREE_INPUT_CHARS = 512;

@@ -1,9 +1,9 @@
-// The one question about the file system that a judgement depends on. The caller answers it.
+// The file-system queries that a judgment depends on. The caller implements them.
 
-/** What the caller answers about the file system. Neither method throws. */
+/** Neither method throws. */
 export interface LinkReader {
-  /** The text of the symbolic link at an absolute path. null: something else is there. undefined: nothing is. */
+  /** The target of the symbolic link at an absolute path. null: no link. undefined: nothing exists there. */
   target(path: string): string | null | undefined;
-  /** The names of the symbolic links in a directory. The list for a large directory may be incomplete. */
+  /** The names of the symbolic links in a directory; incomplete for a large directory. */
   namesIn(directory: string): readonly string[];
 }

@@ -1,6 +1,6 @@
-// Symbolic links on disk, as far as they are looked up: below the workspace, the home, the directory of the command and
-// the temporary directories. Anywhere else the text of a path decides: commands cannot make links there unasked, and a
-// look at a network mount that hangs would block the host process.
+// Symbolic links on disk below the workspace, the home directory, the directory of the command and the temporary
+// directories. Elsewhere the text of a path decides: creating links there needs approval, and a lookup on a network mount
+// that hangs would block the host process.
 
 import { POLICY_LINKS_MAX_COUNT } from "../../support/limits.ts";
 import { couldBe, equals, startsWith } from "../paths/path-parts.ts";
@@ -9,7 +9,7 @@ import type { Budget } from "./budget.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { hasGlob, isCertain, unmarked } from "./marks.ts";
 
-/** A directory by the name it is known by, and without links. */
+/** A directory under the name that paths use, and under its name without links. */
 interface Base {
   readonly named: readonly string[];
   real: readonly string[] | null;
@@ -20,7 +20,7 @@ const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"].map(partsOf);
 export class LinksOnDisk {
   readonly #reader: LinkReader;
   readonly #budget: Budget;
-  /** What was asked before: the paths of a script have most of their parts in common. */
+  /** Earlier answers: the paths of a script share most of their parts. */
   readonly #known = new Map<string, string | null | undefined>();
   readonly #where: Where;
   readonly #cwd: string;
@@ -33,26 +33,26 @@ export class LinksOnDisk {
     this.#budget = budget;
   }
 
-  /** Longest name first. Made when the first path is followed: many commands name none. */
+  /** Longest name first. Created with the first path: many commands name none. */
   get #bases(): readonly Base[] {
     this.#found ??= basesOf(this.#where, partsOf(this.#cwd));
     return this.#found;
   }
 
-  /** Where a walk of an absolute path starts: in the base that the path begins with. */
+  /** The base that an absolute path begins with, and the parts below it. */
   entered(parts: readonly string[]): { readonly start: readonly string[]; readonly rest: readonly string[] } {
     const base = this.#bases.find(({ named }) => startsWith(parts, named));
     if (!base) return { start: [], rest: parts };
     return { start: base.named, rest: parts.slice(base.named.length) };
   }
 
-  /** The directory that `..` leads to: a base may be known by the name of a link. */
+  /** The directory that `..` leads to: the name of a base may be a link. */
   above(at: readonly string[]): readonly string[] {
     const base = this.#bases.find(({ named }) => equals(at, named));
     return (base ? this.#realOf(base) : at).slice(0, -1);
   }
 
-  /** A path without links by the names that paths are classed by. */
+  /** A path without links, under the names that path classes use. */
   namedAs(parts: readonly string[]): string {
     let best: { readonly named: readonly string[]; readonly length: number } = { named: [], length: 0 };
     for (const base of this.#bases) {
@@ -65,8 +65,8 @@ export class LinksOnDisk {
   }
 
   /**
-   * The targets of the links that a path stands for; null: nothing is there. No link is on its way. A path that a link
-   * or `..` led to may name a base by its name without links.
+   * The targets of the links that a path names; null: nothing exists there. The directories above it contain no link. A
+   * path that was reached through a link or `..` may name a base without links.
    */
   targetsAt(at: readonly string[], hasMoved: boolean): readonly string[] | null {
     const parent = at.slice(0, -1);
@@ -135,17 +135,17 @@ export class LinksOnDisk {
 
 function basesOf({ workspaceParts, homeParts }: Where, cwd: readonly string[]): readonly Base[] {
   const own = [workspaceParts, homeParts, ...TEMPORARY].filter(isBase);
-  // A session may stand in a directory by the name of a link.
+  // The directory of a session may be named by a link.
   const isBeside = isBase(cwd) && !own.some((base) => startsWith(cwd, base));
   return [...own, ...(isBeside ? [cwd] : [])]
     .sort((a, b) => b.length - a.length)
     .map((parts) => ({ named: parts, real: null }));
 }
 
-/** Not the root: everything lies below it, the links of the kernel's own trees among it. */
+/** Not the root: everything is below it, including the links in the kernel's own trees. */
 function isBase(parts: readonly string[]): boolean {
   return parts.length > 0 && parts.every(isCertain) && !/^(proc|sys)$/.test(parts[0] ?? "");
 }
 
-/** What a look into a directory costs at least. */
+/** The minimum cost of listing a directory. */
 const LISTING_STEPS = 64;

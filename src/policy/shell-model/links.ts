@@ -1,13 +1,13 @@
-// Where a path leads if its symbolic links are followed: those that the command itself made so far, and those on disk,
-// which the caller looks up. A path is judged by its name and by every place its links lead to.
+// The targets of symbolic links: those that the command itself has created so far, and those on disk, which the caller
+// looks up. A path is judged by its own class and by the class of every path its links lead to.
 //
-//   places(text, cwd, follows)   the place a word names, then the places behind its links
-//     #walk                      part by part, as the kernel does: a link is followed before `..` goes up from its target
-//       #targetsAt               made by this command, else on disk (LinksOnDisk)
+//   resolve(text, cwd, follows)  the path a word names, then the paths its links lead to
+//     #walk                      part by part, as the kernel does: follows a link before `..` goes up from its target
+//       #targetsAt               created by this command, else on disk (LinksOnDisk)
 
 import { POLICY_LINKS_MAX_COUNT, POLICY_PLACES_MAX_COUNT } from "../../support/limits.ts";
 import { couldBe } from "../paths/path-parts.ts";
-import { asPath, locate, type Place, partsOf, type Where } from "../paths/paths.ts";
+import { asPath, locate, partsOf, type ResolvedPath, type Where } from "../paths/paths.ts";
 import type { Budget } from "./budget.ts";
 import { couldMatch } from "./glob.ts";
 import type { LinkReader } from "./link-reader.ts";
@@ -15,9 +15,9 @@ import { LinksOnDisk } from "./links-on-disk.ts";
 import { hasGlob, isCertain, UNKNOWN } from "./marks.ts";
 
 export class Links {
-  /** By absolute path; a link that is made in one branch or another has several targets. */
+  /** By absolute path. A link that several branches create has several targets. */
   readonly #made = new Map<string, MadeLink>();
-  /** Answers that hold until the next link is made: effects and flows ask about the same words. */
+  /** Cached until the next link is created: effects and flows ask about the same words. */
   readonly #followed = new Map<string, readonly string[]>();
   readonly #where: Where;
   readonly #budget: Budget;
@@ -30,9 +30,9 @@ export class Links {
     this.#disk = reader ? new LinksOnDisk(reader, where, cwd, budget) : null;
   }
 
-  /** Notes that the command makes a link. */
+  /** Records a link that the command creates. */
   add(path: string, target: string): void {
-    // No path leads through a link into what lies below itself.
+    // Such a link leads into itself: no path resolves through it.
     if (`${target}/`.startsWith(`${path}/`)) return;
     this.#followed.clear();
     const known = this.#made.get(path);
@@ -40,7 +40,7 @@ export class Links {
     else this.#made.set(path, { parts: partsOf(path), targets: new Set([target]) });
   }
 
-  /** The targets of the link at an absolute path; none where no link is known. */
+  /** The targets of the link at an absolute path; empty if no link is known. */
   at(path: string): readonly string[] {
     if (this.#isEmpty) return NONE;
     const parts = partsOf(path);
@@ -50,10 +50,10 @@ export class Links {
   }
 
   /**
-   * The place that a word names, then those that its links lead to. The last part is followed where the program would do
-   * so, or where a slash behind it says so.
+   * The path that a word names, then those that its links lead to. Follows a link in the last part if the program would,
+   * or if a slash follows it.
    */
-  places(text: string, cwd: string, follows: boolean): readonly Place[] {
+  resolve(text: string, cwd: string, follows: boolean): readonly ResolvedPath[] {
     const named = locate(text, cwd, this.#where);
     if (this.#isEmpty || named.class === "unknown") return [named];
     const paths = this.followed(text, cwd, follows);
@@ -61,7 +61,7 @@ export class Links {
     return [named, ...paths.map((path) => locate(path, "/", this.#where))];
   }
 
-  /** The paths that a word leads to through links; none where no link is on the way. */
+  /** The paths that a word leads to through links; empty if it contains no link. */
   followed(text: string, cwd: string, follows: boolean): readonly string[] {
     if (this.#isEmpty) return NONE;
     const isLast = follows || /(^|\/)\.?$/.test(text);
@@ -83,7 +83,7 @@ export class Links {
 
   #walk({ start, rest, count, follows, found }: Walking): void {
     this.#budget.spend((1 + rest.length) / PARTS_PER_STEP);
-    // Nothing lies below what is not there. The command may make it, and go up again.
+    // A missing directory contains no links. The command may create it and go up again with `..`.
     let isThere = true;
     let at: readonly string[] = start;
     let hasMoved = count > 0;
@@ -101,13 +101,13 @@ export class Links {
       if (targets.length === 0) continue;
       for (const target of targets)
         this.#start(target, at, { rest: rest.slice(i + 1), count, follows, found });
-      // A pattern may stand for a link, and for a directory that is none.
+      // A pattern may match a link and an ordinary directory.
       if (!hasGlob(part)) return;
     }
     if (count > 0) found.add(this.#disk?.namedAs(at) ?? asPath(at));
   }
 
-  /** Goes on from the target of a link. */
+  /** Continues at the target of a link. */
   #start(
     target: string,
     link: readonly string[],
@@ -134,7 +134,7 @@ export class Links {
   #targetsAt(at: readonly string[], isThere = true, hasMoved = true): readonly string[] {
     const made = this.#madeAt(at);
     if (this.#disk === null || !isThere) return made;
-    // A link that the command made has taken the place of the one on disk; a pattern may stand for both.
+    // A link that the command created replaces the one on disk; a pattern may match both.
     if (made.length > 0 && !hasGlob(at.at(-1) ?? "")) return made;
     const onDisk = this.#disk.targetsAt(at, hasMoved);
     return made.length > 0 ? [...made, ...(onDisk ?? NONE)] : (onDisk ?? MISSING);
@@ -173,17 +173,17 @@ interface MadeLink {
 }
 
 interface Walking {
-  /** Where the walk is: without `..`, and without links. */
+  /** The directory reached so far, without `..` and links. */
   readonly start: readonly string[];
   readonly rest: readonly string[];
-  /** So many links were followed. */
+  /** Number of links followed so far. */
   readonly count: number;
   readonly follows: boolean;
   readonly found: Set<string>;
 }
 
 const NONE: readonly never[] = [];
-/** No targets, because nothing is there. */
+/** No targets, because nothing exists there. */
 const MISSING: readonly never[] = [];
 const PARTS_PER_STEP = 8;
 const LINKS_PER_STEP = 4;

@@ -1,4 +1,4 @@
-// What a list of commands prints, one after the other.
+// The combined output of a list of commands.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
 import { type DataOrigin, type Flow, flowOf, joinOrigins, NO_ORIGINS } from "./flow.ts";
@@ -10,14 +10,14 @@ export class ListOutput {
   #origins: readonly DataOrigin[] = NO_ORIGINS;
   #only: Flow | null = null;
 
-  /** Of so many commands. */
+  /** @param count The number of commands in the list. */
   constructor(count: number) {
     this.#count = count;
   }
 
   add(flow: Flow): void {
     if (flow.alternatives && this.#count === 1) this.#only = flow;
-    // Of several texts the known ones count: `(crontab -l; echo "…") | crontab -`.
+    // Keep the known texts among several: `(crontab -l; echo "…") | crontab -`.
     const piece = flow.text ?? (this.#count > 1 ? `${UNKNOWN}\n` : null);
     this.#text = this.#text === null || piece === null ? null : this.#text + piece;
     if (this.#text !== null && this.#text.length > POLICY_FOLDED_MAX_CHARS) this.#text = null;

@@ -1,12 +1,12 @@
-// What the command itself made so far: directories, links and copies.
+// Directories, links and copies that the command has created so far.
 
 import type { Links } from "./links.ts";
 
 export class MadePaths {
   readonly directories = new Set<string>();
-  /** Those on disk among them. */
+  /** Includes those on disk. */
   readonly links: Links;
-  /** What each copy, hard link or moved file was before. */
+  /** The source of each copy, hard link or moved file. */
   readonly copies = new Map<string, string>();
 
   constructor(links: Links) {

@@ -1,16 +1,16 @@
-// Marks that stand inside evaluated text for what cannot be written down: unknown pieces and live glob characters.
-// They are Unicode noncharacters, so no honest text holds them; parse.ts refuses text that does.
+// Marks inside evaluated text that stand for unknown parts and for active glob characters. They are Unicode
+// noncharacters, so no ordinary text contains them; parse.ts refuses text that does.
 
-/** Anything at all, perhaps nothing. */
+/** Any text, even empty. */
 export const UNKNOWN = "\uFDD0";
-/** At least one character, no slash: a counter, a process id, the random part of a temporary name. */
+/** At least one character, no slash: a counter, a process ID, the random part of a temporary name. */
 export const SOMETHING = "\uFDD1";
 export const STAR = "\uFDD2";
 export const QUESTION = "\uFDD3";
 export const BRACKET = "\uFDD4";
 /** As the last part of a path: the directory and everything below it. */
 export const DEEP = "\uFDD5";
-/** As the last part of a path: a selection of what lies below. */
+/** As the last part of a path: some of the files below it. */
 export const MANY = "\uFDD6";
 
 /** Every number of a range so wide that no single one is meant: `{1..65535}`. */
@@ -18,7 +18,7 @@ export const EACH = "\uFDD7";
 
 const ANY_MARK = /[\uFDD0-\uFDD7]/;
 const ALL_MARKS = /[\uFDD0-\uFDEF\uFFFE\uFFFF]/g;
-/** What stands in a path for a byte that is no UTF-8 (support/path-text.ts). */
+/** Represents a byte in a path that is not UTF-8 (support/path-text.ts). */
 const STRAY_BYTE = /[\udc80-\udcff]/gu;
 const SHOWN: Readonly<Record<string, string>> = {
   [UNKNOWN]: "…",
@@ -36,7 +36,7 @@ export function isCertain(text: string): boolean {
   return !ANY_MARK.test(text);
 }
 
-/** Whether the text holds a piece that is not known; live globs do not count. */
+/** Whether the text contains an unknown part; active globs do not count. */
 export function isUnresolved(text: string): boolean {
   return text.includes(UNKNOWN) || text.includes(SOMETHING) || text.includes(EACH);
 }
@@ -45,7 +45,7 @@ export function hasGlob(text: string): boolean {
   return text.includes(STAR) || text.includes(QUESTION) || text.includes(BRACKET);
 }
 
-/** The text as a person may read it. */
+/** The text in readable form. */
 export function shown(text: string): string {
   const readable = text.replace(ALL_MARKS, (mark) => SHOWN[mark] ?? "\uFFFD");
   return readable.isWellFormed()
@@ -53,7 +53,7 @@ export function shown(text: string): string {
     : readable.replace(STRAY_BYTE, (mark) => `\\x${(mark.charCodeAt(0) & 0xff).toString(16)}`);
 }
 
-/** Text from outside (a decoded escape, say) without anything that looks like a mark. */
+/** Text from outside, such as a decoded escape, with the characters replaced that are marks. */
 export function unmarked(text: string): string {
   return ANY_MARK.test(text) ? text.replace(ALL_MARKS, "\uFFFD") : text;
 }

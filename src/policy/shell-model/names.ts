@@ -1,13 +1,12 @@
-// What the names of commands stand for at one point of a script, besides functions and aliases whose text is known:
-// names that were redefined out of sight, names bound to a path, shell options. Each value is replaced as a whole, so
-// that scopes share it until one of them changes.
+// What command names mean at one point of a script, besides functions and aliases whose text is known: names that were
+// redefined unseen, names bound to a path, shell options. Values are immutable, so that scopes can share them.
 
 export class Names {
-  /** Functions whose text is not known, and builtins that were switched off. */
+  /** Functions whose text is unknown, and builtins that were disabled. */
   readonly redefined: ReadonlySet<string>;
   /** Names bound to a path, by `hash -p` or an earlier lookup. */
   readonly hashed: ReadonlyMap<string, string>;
-  /** The names in BASHOPTS; null where they are not known. */
+  /** The names in BASHOPTS; null if unknown. */
   readonly options: ReadonlySet<string> | null;
 
   constructor(
@@ -45,7 +44,7 @@ export class Names {
     return new Names(this.redefined, this.hashed, options);
   }
 
-  /** Everything that is possible in either. */
+  /** The union of both. */
   with(other: Names): Names {
     if (other === this) return this;
     const redefined = new Set([...this.redefined, ...other.redefined]);

@@ -1,5 +1,5 @@
-// The adapter over unbash: everything known to be missing in it is made up for here or in the walk.
-// It also refuses characters that let a text look like something else than what bash reads.
+// The adapter to unbash. This file and the walk compensate for what unbash lacks.
+// It also finds characters that make a text look different from what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
 import type { Span } from "./span.ts";
@@ -8,7 +8,7 @@ export function parseText(text: string): ParsedScript {
   return parse(text);
 }
 
-/** Where the text hides something from a reader: control, zero-width and direction characters, halves of surrogates. */
+/** Characters that hide part of the text: control, zero-width and direction characters, lone surrogates. */
 export function hiddenCharacters(text: string): { readonly span: Span; readonly code: string } | null {
   const found = HIDDEN.exec(text);
   if (found === null) return null;
@@ -19,14 +19,13 @@ export function hiddenCharacters(text: string): { readonly span: Span; readonly 
 const CONTROL = String.raw`[\0-\x08\x0b-\x1f\x7f-\x9f\xad]`;
 const ZERO_WIDTH = String.raw`[\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]`;
 const NO_CHARACTER = String.raw`[\ufdd0-\ufdef\ufffe\uffff\u{e0000}-\u{e007f}]|\p{Cs}`;
-// A joiner is at home between emoji only.
+// A zero-width joiner is ordinary between emoji only.
 const LONE_JOINER = String.raw`(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d`;
-// A carriage return is among them: an ordinary character to bash, a line end to the eye.
+// Includes the carriage return: bash reads an ordinary character, a terminal shows a line end.
 const HIDDEN = new RegExp([CONTROL, ZERO_WIDTH, NO_CHARACTER, LONE_JOINER].join("|"), "u");
 
 /**
- * A fork bomb that bash itself refuses for a missing blank: `:(){:|:&};:`. It is what people write when they mean one,
- * and other shells run it.
+ * A fork bomb that bash rejects for a missing blank: `:(){:|:&};:`. It is a common spelling, and other shells run it.
  */
 export function isPackedForkBomb(text: string): boolean {
   const packed = text.slice(0, PACKED_MAX_CHARS).replace(/\s+/g, "");

@@ -16,7 +16,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, prints));
   const gone: DataOrigin | null = prints.selects?.(command) ? "processes" : null;
-  // What a program makes of a file is no longer that file.
+  // Processed data is no longer the file itself.
   const flow = flowOf(
     text,
     carried.filter((origin) => origin !== gone && origin !== "file"),
@@ -27,7 +27,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
 
 function ownOrigins(command: EffectiveCommand, { origins }: Prints): readonly DataOrigin[] {
   const own = origins?.(command) ?? [];
-  // Decoded data may be a secret. Data of any other known origin is none of a file that is named.
+  // Decoded data can be a secret as well. A program with another origin does not print the files it names.
   if (own.length > 0 && !own.includes("decoded")) return own;
   return readsSecret(command) ? joinOrigins(own, ["secret"]) : own;
 }
@@ -36,7 +36,7 @@ function readsSecret({ args, redirects, cwds, links }: EffectiveCommand): boolea
   const isSecret = ({ text }: Field): boolean =>
     /[./]/.test(text) &&
     !text.startsWith("-") &&
-    cwds.some((cwd) => links.places(text, cwd, true).some(holdsCredentials));
+    cwds.some((cwd) => links.resolve(text, cwd, true).some(holdsCredentials));
   return (
     args.some(isSecret) || redirects.some(({ operator, target }) => operator === "<" && isSecret(target))
   );

@@ -1,6 +1,6 @@
-// Which program a name really runs. A name that was redefined, or is looked for in a directory that commands write to,
-// may run anything; so may a program in the workspace. That matters where it is handed a place that must not be
-// harmed, and only there: build scripts, aliases and virtual environments are everyday work.
+// Which program a name really runs. A redefined name, a name found in a directory that commands can write, and a program
+// in the workspace can run anything. That matters only if an argument names a protected path: build scripts, aliases and
+// virtual environments are ordinary.
 
 import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
@@ -9,28 +9,32 @@ import { isKnownProgram, isWrapper } from "../programs/programs.ts";
 import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { shown } from "./marks.ts";
 
-/** Why it is not known what runs, and the place it is handed; null where all is well. */
-export function disguised(command: EffectiveCommand, around: CommandContext, where: Where): string | null {
+/** Why the program is unknown, and the protected path it gets; null if nothing is at risk. */
+export function unknownEffect(
+  command: EffectiveCommand,
+  around: CommandContext,
+  where: Where,
+): string | null {
   const why = unknownBecause(command, around, where);
   if (why === null || asksForHelp(command)) return null;
   const place = command.args.find((arg) => isProtected(arg, command));
-  return place ? `${why}, and it is handed ${shown(place.text)}` : null;
+  return place ? `${why}; it gets ${shown(place.text)}` : null;
 }
 
 function unknownBecause(command: EffectiveCommand, around: CommandContext, where: Where): string | null {
   const { called, cwds } = command;
   if (called.includes("/")) {
     const inside = cwds.some((cwd) => isInReach(changeDirectory(called, cwd), where));
-    return inside ? `${shown(called)} is a program that commands can write` : null;
+    return inside ? `${shown(called)} can be written by commands` : null;
   }
   if (isRedefined(command, around)) return `${shown(called)} was redefined`;
   const first = leadingEntry(command, around, where);
   return first === null || isBuiltinName(called)
     ? null
-    : `${shown(called)} is looked for in ${shown(first)} first`;
+    : `${shown(called)} is searched in ${shown(first)} first`;
 }
 
-/** Whether a function of unknown text, or nothing at all, stands where the builtin or program was. */
+/** Whether a function of unknown text has replaced the builtin or program, or the builtin was disabled. */
 export function isRedefined({ called }: EffectiveCommand, { scope, via }: CommandContext): boolean {
   if (scope.names.redefined.size === 0 || !scope.names.redefined.has(called)) return false;
   return (
@@ -49,7 +53,7 @@ export function isBuiltinName(name: string): boolean {
   return BUILTIN_NAMES.has(name);
 }
 
-/** The first entry of PATH that a command can write to and that comes before those of the system; null where none does. */
+/** The first entry of PATH that a command can write to and that precedes the system's entries, or null. */
 function leadingEntry(
   { assignments, cwds }: EffectiveCommand,
   { scope }: CommandContext,
@@ -69,11 +73,11 @@ function leadingEntry(
   return null;
 }
 
-/** Where package managers put the tools of a project. */
+/** Directories where package managers install the tools of a project. */
 const TOOL_DIRECTORIES =
   /\/(node_modules\/\.bin|\.?v?env\/bin|\.?venv-?[\w.]*\/bin|vendor\/bin|\.tox\/[^/]+\/bin|\.nox\/[^/]+\/bin|\.direnv\/[^/]+\/bin|\.devbox\/.*\/bin)\//;
 
-/** Whether commands write there as a matter of course. */
+/** Whether commands may write there without approval. */
 export function isInReach(path: string, where: Where): boolean {
   const { class: kind } = locate(path, "/", where);
   return (
@@ -82,7 +86,7 @@ export function isInReach(path: string, where: Where): boolean {
   );
 }
 
-/** What an unknown program may be handed. Any other place may be harmed, also one of a class that is added later. */
+/** Classes of paths that an unknown program may get. All others are protected, including classes added later. */
 const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "workspace",
   "inside-workspace",
@@ -96,14 +100,14 @@ const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "unknown",
 ]);
 
-/** What is often linked into a workspace: data that lies elsewhere. */
+/** Data elsewhere that workspaces often link to. */
 const ELSEWHERE: ReadonlySet<PathClass> = new Set<PathClass>(["inside-home", "outside"]);
 
 function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): boolean {
   if (flow || text.startsWith("-") || !(text.includes("/") || text === "..") || /^\w[\w+.-]*:/.test(text))
     return false;
   return cwds.some((cwd) => {
-    const [named, ...linked] = links.places(text, cwd, true);
+    const [named, ...linked] = links.resolve(text, cwd, true);
     return (
       (named !== undefined && !HARMLESS.has(named.class)) ||
       linked.some((place) => !HARMLESS.has(place.class) && !ELSEWHERE.has(place.class))
@@ -111,7 +115,7 @@ function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): 
   });
 }
 
-/** The program a path was copied, moved or linked from; null where the command did nothing of the kind. */
+/** The program that a path was copied, moved or linked from, or null. */
 export function originOf(
   { program, called, cwds }: EffectiveCommand,
   { scope: { made } }: CommandContext,
@@ -120,7 +124,7 @@ export function originOf(
   for (const cwd of cwds) {
     const copied = made.copies.get(changeDirectory(called, cwd));
     if (copied !== undefined) return copied;
-    // By the same name it is judged already.
+    // A link to a program of the same name is judged by that name already.
     const linked = made.links.followed(called, cwd, true).find((path) => !path.endsWith(`/${program}`));
     if (linked !== undefined) return linked;
   }

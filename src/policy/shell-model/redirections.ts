@@ -1,5 +1,5 @@
-// Redirections: what a command reads, which files it opens, and what is left for the pipe. A descriptor that is opened
-// for reading is remembered by its path, /dev/fd/N, where a later command or a shell may read it.
+// Redirections: what a command reads, which files it opens, and what remains for the pipe. A descriptor that is opened
+// for reading is recorded under its path, /dev/fd/N, from which a later command or a shell may read it.
 
 import type { HereDoc, HereString, Redirection as RedirectionNode } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
@@ -37,7 +37,7 @@ export function evaluateRedirections(
   return { redirects, stdin };
 }
 
-/** bash chooses a number from ten on for `{name}<file`. */
+/** For `{name}<file` bash picks a number from ten on. */
 const CHOSEN_DESCRIPTOR = 10;
 
 function descriptorOf({ descriptor }: RedirectionNode, scope: Scope): number | null {
@@ -47,16 +47,16 @@ function descriptorOf({ descriptor }: RedirectionNode, scope: Scope): number | n
   return CHOSEN_DESCRIPTOR;
 }
 
-/** What is read through a redirection; null where nothing is. */
+/** The data that a redirection connects to stdin, or null. */
 function readFromThere(operator: string, target: Field | undefined, scope: Scope): Flow | null {
   if (operator === "<" || operator === "<>") return readable(target, scope);
   if (operator !== "<&") return null;
   const known = scope.files.get(`/dev/fd/${target?.text}`);
-  // The standard ones stay what they were; what another one reads is not known.
+  // The standard descriptors are unchanged; the data of any other one is unknown.
   return known ?? (/^([0-2]|-)$/.test(target?.text ?? "") ? null : flowOf(null));
 }
 
-/** What is read later from a descriptor; from a socket it is what the other end sends. */
+/** Records what a later command reads from a descriptor. From a socket it reads what the other host sends. */
 function keepOpen(descriptor: number, flow: Flow | null, target: Field | undefined, scope: Scope): void {
   if (descriptor < 3) return;
   if (/^\/dev\/(tcp|udp)\//.test(target?.text ?? ""))
@@ -86,7 +86,7 @@ function readable(target: Field | undefined, scope: Scope): Flow {
     : flowOf(null);
 }
 
-/** Remembers what went into files; answers what is left for the pipe. */
+/** Records what is written to files; returns what remains for the pipe. */
 export function writeFiles(flow: Flow, { redirects, scope }: CommandContext, where: Where): Flow {
   let left = flow;
   for (const { operator, descriptor, target } of redirects) {

@@ -1,4 +1,4 @@
-// One argv: who it is, what it changes in the scope, what it runs in turn, and what it prints.
+// One argv: which program it runs, what it changes in the scope, what it runs in turn, and what it prints.
 
 import { shellQuote } from "../../support/shell-quote.ts";
 import { changeDirectory, type Where } from "../paths/paths.ts";
@@ -11,17 +11,18 @@ import { runProgram } from "../programs/run-program.ts";
 import { runFile } from "../programs/runs/shell-scripts.ts";
 import { remembered } from "../remembered.ts";
 import { runBuiltin } from "./builtins.ts";
-import { type CommandContext, type EffectiveCommand, type Field, insideOf, type Runner } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import type { Flow } from "./flow.ts";
 import { flowOf, joinOrigins } from "./flow.ts";
 import { couldMatch } from "./glob.ts";
 import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
+import { insideOf } from "./nested-context.ts";
 import { foldOutput } from "./printed-output.ts";
-import { disguised, isBuiltinName, isInReach, isRedefined, originOf } from "./program-identity.ts";
+import { isBuiltinName, isInReach, isRedefined, originOf, unknownEffect } from "./program-identity.ts";
 import type { Scope } from "./script-scope.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 
-/** What a run needs besides the runner: where things are, and a place for the result. */
+/** A runner that also takes the effective commands and knows the functions of the script. */
 export interface CommandRunner extends Runner {
   emit(command: EffectiveCommand): void;
   callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
@@ -51,26 +52,26 @@ function noteLeft(command: EffectiveCommand, scope: Scope): void {
   if (leaves) leaves(readOptions(command.args, options), command, scope);
 }
 
-/** Whether something else stands where a builtin was: it does not change this shell the way the builtin would. */
+/** Whether a directory builtin was replaced: the replacement does not change the directory as the builtin would. */
 function isSwitchedOff(command: EffectiveCommand, around: CommandContext): boolean {
   return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
 }
 
-/** With `autocd` a directory alone is a `cd`. */
+/** With `autocd`, the name of a directory alone is a `cd`. */
 function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandContext): void {
   if (args.length > 0 || isKnownProgram(called) || isBuiltinName(called)) return;
   scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
 }
 
-/** So deep are names followed that stand for other names. */
+/** Depth to which aliases and copies are followed. */
 const NAMES_MAX_DEPTH = 8;
 
 /** What a name may run besides the program it is known for. */
 function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
   const { scope, via } = around;
-  const hidden = disguised(command, around, runner.where);
+  const hidden = unknownEffect(command, around, runner.where);
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
-  // A function runs in this very shell: where it is afterwards is not known.
+  // A function runs in this shell: its directory afterwards is unknown.
   if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
   if (via.length >= NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
@@ -83,12 +84,12 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   }
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
-  // An earlier lookup found the program where it belongs.
+  // bash found the program in its system directory.
   if (origin.endsWith(`/${command.called}`) && !isInReach(origin, runner.where)) return;
   runner.runArgv([{ text: origin, span: command.span }, ...command.args], insideOf(around, "copy"));
 }
 
-/** What a command runs in turn, the first kind that fits; null where it runs nothing. */
+/** Runs what the command would run in turn: the first kind that applies. null if it runs nothing. */
 function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??
@@ -100,7 +101,7 @@ function runInside(command: EffectiveCommand, around: CommandContext, runner: Co
   );
 }
 
-/** A glob may well name the one program it must not. */
+/** A glob may match a dangerous program. */
 function runUnknown(
   command: EffectiveCommand,
   first: Field,
@@ -109,7 +110,7 @@ function runUnknown(
 ): Flow {
   runner.sign("unknown-program", first.span, command.called);
   if (around.stdin.origins.includes("socket"))
-    runner.sign("reverse-shell", first.span, "the other end of a socket decides what runs");
+    runner.sign("reverse-shell", first.span, "the other host of a socket decides which program runs");
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {
       runner.runArgv([{ ...first, text: name }, ...command.args], insideOf(around, "glob"));
@@ -120,7 +121,7 @@ function runUnknown(
 
 const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
 
-/** GNU's programs where the system has others of the same name: `gln` is `ln`. */
+/** GNU programs under their names on BSD and macOS: `gln` is `ln`. */
 const GNU =
   /^g(cat|chgrp|chmod|chown|cp|dd|head|install|link|ln|mkdir|mkfifo|mv|rmdir|shred|tail|tar|tee|touch|truncate|unlink|xargs|env|nice|nohup|stdbuf)$/;
 

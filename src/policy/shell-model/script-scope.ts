@@ -1,5 +1,5 @@
-// What is known at one point of a script: variables, positional parameters, functions, aliases, the directory and the
-// files whose text the script itself wrote. A variable has several values where branches disagree.
+// The state at one point of a script: variables, positional parameters, functions, aliases, the directory, and the files
+// whose text the script itself wrote. A variable has several values if branches assign different ones.
 
 import type { Function as FunctionNode } from "unbash";
 import {
@@ -19,33 +19,33 @@ export interface Variable {
   readonly values: readonly string[];
   /** The elements, if it is an array. */
   readonly elements: readonly string[] | null;
-  /** Where its value came from. */
+  /** The origins of its value. */
   readonly origins: readonly DataOrigin[];
 }
 
-/** The file table is shared by all scopes of a walk: a subshell writes real files. */
+/** All scopes of a walk share the file table: a subshell writes real files. */
 export type Files = Map<string, Flow>;
 
-/** What has ended where nothing of a list runs any more: after `break`, `return` or `exit`. */
+/** What `break`, `return` or `exit` ended: the rest of the list does not run. */
 export type Ended = "loop" | "function" | "shell";
 
 export class Scope {
   directories: Directories;
-  /** null: the list goes on. */
+  /** null: the list continues. */
   ended: Ended | null = null;
   names: Names = NO_NAMES;
   /** Whether a command that fails ends the shell: `set -e`. */
   exitsOnError = false;
-  /** null: not known. */
+  /** null: unknown. */
   positional: readonly string[] | null = null;
   readonly files: Files;
-  /** Shared by all scopes of a walk, as the files are. */
+  /** Shared by all scopes of a walk, like the files. */
   readonly made: MadePaths;
   readonly #budget: Budget;
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  /** Which of the tables are this scope's own: the others are shared, and copied before the first write. */
+  /** The tables that only this scope uses. The others are shared and copied before the first write. */
   #owns: Owned = ALL;
 
   constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
@@ -62,17 +62,17 @@ export class Scope {
     return this.directories.now;
   }
 
-  /** Goes from every directory it may be in to where the step leads. */
+  /** Applies the step to every directory it may be in. */
   move(step: (cwd: string) => string): void {
     this.directories = new Directories(this.#after((cwd) => [step(cwd)]));
   }
 
-  /** The same, where the directory may not be there. */
+  /** The same for a directory that may not exist. */
   tryMove(step: (cwd: string) => readonly string[]): void {
     this.directories = this.directories.tried(this.#after(step));
   }
 
-  /** What follows in a list runs, whatever came of the command before; with `set -e` only if it succeeded. */
+  /** A list continues after success and failure of a command; with `set -e` only after success. */
   goOn(isTested: boolean): void {
     const { directories } = this;
     this.directories = this.exitsOnError && !isTested ? directories.succeeded() : directories.either();
@@ -83,7 +83,7 @@ export class Scope {
     for (const cwd of this.cwds) {
       for (const next of step(cwd)) {
         this.#budget.spend(1 + next.length / CHARS_PER_STEP);
-        // No system has such a path: a command that makes one up gets no farther.
+        // No system has such a long path: treat it as unknown.
         cwds.add(next.length > PATH_MAX_CHARS ? UNKNOWN : next);
       }
     }
@@ -106,7 +106,7 @@ export class Scope {
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
-  /** From here on bash itself says what it is. */
+  /** From here on bash itself sets the value. */
   unassign(name: string): void {
     if (!this.#variables.has(name)) return;
     this.#ownVariables();
@@ -148,7 +148,7 @@ export class Scope {
     this.#aliases.delete(name);
   }
 
-  /** Whether bash replaces aliases at all; a script does not, unless it says so. */
+  /** Whether bash expands aliases; a script does so only if it sets the option. */
   get expandsAliases(): boolean {
     return this.names.options?.has("expand_aliases") ?? true;
   }
@@ -157,7 +157,7 @@ export class Scope {
     return this.names.options?.has(name) ?? false;
   }
 
-  /** A copy that may change on its own, as a subshell or a branch does. Copied only when one of the two writes. */
+  /** An independent copy for a subshell or a branch. Tables are copied on the first write. */
   fork(): Scope {
     this.#budget.spend();
     const copy = new Scope(this.directories, this.files, this.made, this.#budget);
@@ -172,7 +172,7 @@ export class Scope {
     return copy;
   }
 
-  /** From here on everything is possible that was possible at the end of the other. */
+  /** Adds the state at the end of another branch. */
   merge(other: Scope): void {
     this.#budget.spend();
     if (this.directories !== other.directories && other.ended === null) this.#mergeDirectories(other);
@@ -185,7 +185,7 @@ export class Scope {
     for (const [name, text] of other.#aliases) if (!this.#aliases.has(name)) this.setAlias(name, text);
   }
 
-  /** Whether nothing was learnt since the other was forked. */
+  /** Whether nothing changed since the other was forked. */
   sameAs(other: Scope): boolean {
     return (
       this.#variables === other.#variables &&
@@ -221,7 +221,7 @@ export class Scope {
     this.#owns = { ...this.#owns, variables: true };
   }
 
-  /** Functions and aliases: few, and a function that is called later keeps them for long. */
+  /** Functions and aliases are few, but a function that is called later keeps its copies. */
   #ownNames(): void {
     if (this.#owns.names) return;
     this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);
@@ -239,11 +239,11 @@ interface Owned {
 const ALL: Owned = { variables: true, names: true };
 const NONE: Owned = { variables: false, names: false };
 
-/** How much text is copied or compared in the time of one step. */
+/** Characters that are copied or compared in one step. */
 const CHARS_PER_STEP = 128;
-/** And how many names. */
+/** Names that are copied or compared in one step. */
 const NAMES_PER_STEP = 16;
-/** What a name costs whose copies stay in memory. */
+/** The cost of a name whose copies stay in memory. */
 const KEPT_NAME_STEPS = 0.5;
 const PATH_MAX_CHARS = 4_096;
 

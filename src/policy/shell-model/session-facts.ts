@@ -1,4 +1,4 @@
-// The state of a session's bash that changes what the text of its next command means.
+// The state of a session's bash that changes the meaning of its next command.
 
 /** The caller reads these from the session's bash. A command outside a session has none. */
 export interface SessionFacts {

@@ -27,7 +27,7 @@ function applySession(scope: Scope, session: SessionFacts, where: Where): void {
     IFS: " \t\n",
   };
   for (const [name, value] of Object.entries(variables)) {
-    // An unset IFS splits like the usual one; bash itself answers for the usual values, also after a cd.
+    // An unset IFS splits like the default one. Keep default values out of the scope: PWD changes with each cd.
     if (value === usual[name] || (name === "IFS" && value === null)) continue;
     scope.assign(name, [value ?? ""]);
   }

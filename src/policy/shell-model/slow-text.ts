@@ -1,7 +1,7 @@
-// What parsing a text costs, told beforehand. A few shapes make the parser look ahead over the same characters again
-// and again: a megabyte of opening braces would take it minutes. Ordinary text costs nothing here.
+// Estimates the cost of parsing a text. A few shapes make the parser scan the same characters repeatedly: a megabyte of
+// opening braces would take minutes. Ordinary text costs nothing here.
 
-/** In steps of the budget. Knows nothing of bash but its brackets and quotes, and takes the worse of two readings. */
+/** In steps of the budget. Recognizes only brackets and quotes, and assumes the more expensive of two readings. */
 export function lookAheadSteps(text: string): number {
   const count = new LookAheads();
   let last = "";
@@ -17,17 +17,17 @@ export function lookAheadSteps(text: string): number {
 const QUOTES = "'\"`";
 const SPECIAL: ReadonlySet<string> = new Set([...QUOTES, "{", "}", "[", "(", ")", "<"]);
 
-/** How many characters the parser looks at in the time of one step. */
+/** Characters that the parser scans in one step. */
 const CHARS_PER_STEP = 128;
-/** Pairs of here-documents that begin on one line, which are compared with each other, in the time of one step. */
+/** Pairs of here-documents on one line that the parser compares in one step. */
 const PAIRS_PER_STEP = 256;
 
-/** An arithmetic expression is looked through at a fraction of the cost of `$[`, and only to its end. */
+/** Scanning an arithmetic expression costs a fraction of scanning `$[`, and ends with the expression. */
 const ARITHMETIC_SHARE = 1 / 8;
 
 interface Brace {
   readonly at: number;
-  /** What it stands in. */
+  /** The quotes and substitutions around it. */
   readonly inside: number;
 }
 
@@ -37,7 +37,7 @@ class LookAheads {
   #hereDocs = 0;
   /** The open braces of what may be one word. */
   #braces: Brace[] = [];
-  /** Substitutions that are open, and quotes that have come an odd number of times: a word goes on over its line. */
+  /** Open substitutions, and quotes that occurred an odd number of times: the word continues on the next line. */
   #open = 0;
   #odd = 0;
 
@@ -57,12 +57,12 @@ class LookAheads {
     else if (pair === "($" || pair === "(<" || pair === "(>") this.#open += 1;
   }
 
-  /** What may be quoted closes nothing that may not be. */
+  /** A brace that may be quoted does not close one outside the quotes. */
   #close(at: number, last: string): void {
     const brace = this.#braces.at(-1);
     if (last === "\\" || brace?.inside !== this.#inside()) return;
     this.#braces.pop();
-    this.#look(brace.at, at);
+    this.#count(brace.at, at);
   }
 
   endLine(at: number, continues: boolean): void {
@@ -82,11 +82,11 @@ class LookAheads {
   }
 
   #endWords(end: number): void {
-    for (const { at } of this.#braces) this.#look(at, end);
+    for (const { at } of this.#braces) this.#count(at, end);
     this.#braces = [];
   }
 
-  #look(from: number, to: number): void {
+  #count(from: number, to: number): void {
     this.#steps += (to - from) / CHARS_PER_STEP;
   }
 }

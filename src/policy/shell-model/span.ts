@@ -1,4 +1,4 @@
-// Where in the command something stands.
+// A range of the command's text.
 
 /** UTF-16 offsets into the command, end exclusive. */
 export interface Span {

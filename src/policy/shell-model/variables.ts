@@ -1,8 +1,9 @@
-// Variables through which another program is made to run code. Their values are walked like any other text.
+// Variables that make another program run code. Their values are walked like any other text.
 
 import { changeDirectory, type Where } from "../paths/paths.ts";
 import { isShell } from "../programs/programs.ts";
-import { apartFrom, type CommandContext, type EffectiveCommand, type Runner } from "./command.ts";
+import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
+import { apartFrom } from "./nested-context.ts";
 import { isInReach } from "./program-identity.ts";
 
 const LOADS =
@@ -12,7 +13,7 @@ const LOADS =
 const COMMANDS =
   /^(PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|FCEDIT)$/;
 
-/** What people ordinarily set these to. */
+/** Common harmless values. */
 const ORDINARY =
   /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i( -e)? '?s[^;&|`$()]*|firefox|google-chrome|delta|bat)$/;
 
@@ -37,8 +38,8 @@ export function runVariables(command: EffectiveCommand, around: CommandContext, 
 }
 
 /**
- * The assignments a program sees. bash reads the file in BASH_ENV before any script, also where an earlier command of
- * the session has set it. Only a file that commands can write counts: one of the system belongs to the machine.
+ * The assignments that a program sees. bash reads the file in BASH_ENV before any script, even if an earlier command of
+ * the session set it. Only a file that commands can write counts.
  */
 export function visibleAssignments(
   called: string,
@@ -55,7 +56,7 @@ export function visibleAssignments(
 }
 
 function injects({ name, value }: InjectedVariable, command: EffectiveCommand): boolean {
-  // Any command that writes to a temporary directory decides what its programs are.
+  // Any command can write programs to a temporary directory.
   if (name === "PATH") return /^(\/tmp|\/var\/tmp|\/dev\/shm)(\/|:|$)/.test(value);
   if (name === "ENV") return isShell(command.program);
   if (name === "PS4" || name === "PS1") return /\$\(|`/.test(value);

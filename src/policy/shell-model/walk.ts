@@ -1,5 +1,5 @@
-// Walks the syntax tree in the order bash would run it and collects the effective commands. Branches are walked with
-// their own scope and merged, nested texts are parsed and walked in place; nothing is ever run.
+// Walks the syntax tree in the order bash would run it and collects the effective commands. Each branch has its own
+// scope, which is merged afterwards. Nested texts are parsed and walked where they occur. Nothing is ever run.
 
 import type {
   Command,
@@ -43,10 +43,10 @@ export class Walk implements Runner {
 
   readonly #facts: PolicyFacts;
   readonly #found: (command: EffectiveCommand) => void;
-  /** The last one that was made: the commands of a list share it. */
+  /** The most recent context: the commands of a list share it. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
-  /** Every effective command is handed to `found` at once: a long script leaves nothing behind in memory. */
+  /** Passes each effective command to `found` at once, so that a long script uses no memory for them. */
   constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.profile = facts.profile ?? "standard";
@@ -70,7 +70,7 @@ export class Walk implements Runner {
     for (const fork of forkingFunctions(nodes, this.budget)) {
       const frameOf = this.#functions.get(fork.name)?.frame ?? frame;
       const kind = fork.certain ? "fork-bomb" : "fork-maybe";
-      this.sign(kind, spanOf(fork.node, frameOf), `the function ${fork.name} starts itself again and again`);
+      this.sign(kind, spanOf(fork.node, frameOf), `the function ${fork.name} starts itself repeatedly`);
     }
   }
 
@@ -113,7 +113,7 @@ export class Walk implements Runner {
     this.budget.spend(lookAheadSteps(text));
     const script = parseText(text);
     if (NAMES_ITSELF.test(text) && startsItself(script)) {
-      this.sign("fork-bomb", span, "a script starts itself again and again");
+      this.sign("fork-bomb", span, "a script starts itself repeatedly");
     }
     return script;
   }
@@ -205,7 +205,7 @@ export class Walk implements Runner {
   #command(node: Command, frame: Frame): Flow {
     const { argvs, around } = evaluateCommand(node, frame, this.context(frame));
     let flow: Flow | null = null;
-    // Without a program the redirections still open their files.
+    // Without a program, redirections still open their files.
     for (const argv of argvs.length > 0 ? argvs : [[]]) {
       const result = this.runArgv(argv, around);
       flow = flow === null ? result : flowOf(null, joinOrigins(flow.origins, result.origins));
@@ -225,7 +225,7 @@ export class Walk implements Runner {
     return flow;
   }
 
-  /** A pipeline of one command, perhaps behind `!`. */
+  /** A pipeline of one command, with or without `!`. */
   #alone({ prefixes }: Pipeline, only: SyntaxNode, frame: Frame): Flow {
     if (!prefixes.some(({ type }) => type === "Negation")) return this.node(only, frame);
     const flow = this.node(only, { ...frame, isTested: true });
@@ -251,7 +251,7 @@ export class Walk implements Runner {
   }
 
   #substitute(part: Substitution, frame: Frame, stdin: Flow): Flow {
-    // unbash parses a substitution when it is looked at, with everything nested in it: paid for beforehand.
+    // unbash parses a substitution and everything nested in it on first access, so the budget pays before that.
     this.budget.spend(TEXT_STEPS + part.text.length / 2);
     const { script } = part;
     const around = frame.fixed ?? frame.around ?? { start: part.pos, end: part.end };
@@ -259,10 +259,10 @@ export class Walk implements Runner {
       this.sign("unparsed", around, "a substitution cannot be read");
       return flowOf(null);
     }
-    // The positions in a text that was unescaped first are of no use outside.
+    // Positions in an unescaped text do not fit the original text.
     const fixed = script.source === undefined ? frame.fixed : around;
     const scope = frame.scope.fork();
-    // bash takes `set -e` away from a substitution.
+    // A substitution does not inherit `set -e`.
     scope.exitsOnError = false;
     return this.budget.deeper(() => this.#script(script, { ...frame, scope, stdin, fixed }));
   }
@@ -287,7 +287,7 @@ export class Walk implements Runner {
   }
 }
 
-/** The least that a text inside a text costs, however short it is. */
+/** The minimum cost of a nested text. */
 const TEXT_STEPS = 24;
 const ARGV_STEPS = 2;
 

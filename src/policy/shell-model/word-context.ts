@@ -1,4 +1,4 @@
-// What the evaluation of words needs from the walk around it.
+// What the evaluation of words needs from the walk.
 
 import type { ArithmeticExpansionPart, ProcessSubstitutionPart, SyntaxNode } from "unbash";
 import type { Where } from "../paths/paths.ts";
@@ -6,7 +6,7 @@ import type { Budget } from "./budget.ts";
 import type { DataOrigin, Flow } from "./flow.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** Everything that holds a script of its own. */
+/** Syntax nodes that contain a script of their own. */
 export type Substitution = Extract<
   SyntaxNode,
   { type: "CommandExpansion" | "ArithmeticCommandExpansion" | "ProcessSubstitution" }
@@ -16,14 +16,14 @@ export interface WordContext {
   readonly scope: Scope;
   readonly where: Where;
   readonly budget: Budget;
-  /** Walks a substitution; answers what it prints. */
+  /** Walks a substitution; returns what it prints. */
   substitute(part: Exclude<Substitution, ProcessSubstitutionPart>): Flow;
-  /** Notes where a value that is put in came from. */
+  /** Records the origins of a substituted value. */
   carry(origins: readonly DataOrigin[]): void;
-  /** Walks a process substitution; answers what can be read from it. */
+  /** Walks a process substitution; returns what can be read from it. */
   connect(part: ProcessSubstitutionPart): Flow;
-  /** Walks an arithmetic expression for what it runs. */
+  /** Walks the commands inside an arithmetic expression. */
   arithmetic(part: ArithmeticExpansionPart): void;
-  /** Notes that data is evaluated as code. */
+  /** Reports that data is evaluated as code. */
   evaluated(detail: string): void;
 }

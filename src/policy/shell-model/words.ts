@@ -1,5 +1,5 @@
 // From a word of the syntax tree to the fields bash would make of it: quotes removed, braces and tildes expanded,
-// constants put in, split at IFS. What cannot be known becomes a mark (marks.ts), never a guess.
+// constants filled in, split at IFS. An unknown part becomes a mark (marks.ts), never a guess.
 
 import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
@@ -16,7 +16,7 @@ import { lookAheadSteps } from "./slow-text.ts";
 import type { WordContext } from "./word-context.ts";
 
 export interface Evaluated {
-  /** One list of fields for every way the variables may stand. */
+  /** One list of fields for each combination of variable values. */
   readonly alternatives: readonly (readonly string[])[];
   readonly flow: Flow | null;
 }
@@ -55,12 +55,12 @@ export function evaluateQuoted(parts: readonly WordPart[], context: WordContext)
   return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
 }
 
-/** A word that needs no evaluation costs next to nothing. */
+/** The cost of a word that needs no evaluation. */
 export const PLAIN_STEPS = 0.25;
 
 export const isPlain = (text: string): boolean => /^[\w/.,:+@%=-]*$/.test(text);
 
-/** unbash makes the parts of a word when they are looked at: paid for beforehand. */
+/** unbash parses the parts of a word on first access, so the budget pays before that. */
 function partSteps(text: string): number {
   const steps = 1 + text.length / 16;
   return text.length < SHORT_CHARS ? steps : steps + lookAheadSteps(text);
@@ -70,7 +70,7 @@ const SHORT_CHARS = 128;
 
 interface Piece {
   readonly text: string;
-  /** "literal" text is as written; "quoted" text keeps even nothing as a field; "split" text is cut at IFS. */
+  /** "literal" text is as written; "quoted" text is a field even if empty; "split" text is split at IFS. */
   readonly kind: "literal" | "quoted" | "split";
 }
 
@@ -92,7 +92,7 @@ class Evaluation {
     this.#context = context;
   }
 
-  /** Every brace alternative, each with every way its variables may stand. */
+  /** Every brace alternative, each with every combination of variable values. */
   combinations(word: Word): readonly Ways[] {
     let lists: WordPart[][] = [[]];
     for (const part of word.parts ?? [literal(word)]) {
@@ -177,9 +177,9 @@ class Evaluation {
   }
 }
 
-/** How much of a value is copied in the time of one step. */
+/** Characters of a value that are copied in one step. */
 const VALUE_CHARS_PER_STEP = 32;
-/** How many characters are split into fields in the time of one step. Each way of a word is split anew. */
+/** Characters that are split into fields in one step. Each combination is split separately. */
 const SPLIT_CHARS_PER_STEP = 8;
 
 function charsIn(pieces: readonly Piece[]): number {
@@ -197,7 +197,7 @@ function listElements(part: WordPart, scope: Scope): readonly string[] | null {
   return isList ? (scope.variable(part.parameter)?.elements ?? null) : null;
 }
 
-/** Every list with every continuation. The one list of an ordinary word grows in place: copying it would be quadratic. */
+/** Every list with every continuation. A single list is extended without a copy: copying would be quadratic. */
 function multiplied<T>(lists: T[][], choices: readonly (readonly T[])[]): T[][] {
   const [list] = lists;
   const [choice] = choices;
@@ -215,7 +215,7 @@ function printed({ text, alternatives }: Flow): readonly string[] {
   return alternatives ?? [text === null ? UNKNOWN : text.replace(/\n+$/, "")];
 }
 
-/** The parser puts U+FFFD where bytes are no UTF-8. That may be the name of something else. */
+/** The parser writes U+FFFD for bytes that are not UTF-8, but the file's real name differs: decode the text here. */
 function ansiCText({ text, value }: { readonly text: string; readonly value: string }): string {
   const isExact = value.isWellFormed() && !value.includes("\uFFFD");
   return isExact ? unmarked(value) : decodeAnsiC(text.slice(2, -1));
@@ -266,7 +266,7 @@ function expandTildes(pieces: readonly Piece[], context: WordContext, assignment
 }
 
 function homeOf(name: string, { where, scope }: WordContext): string {
-  // Where HOME is unset, bash asks the user database.
+  // If HOME is unset, bash asks the user database.
   if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]) || where.home;
   if (name === "+") return onlyOf(scope.variable("PWD")?.values ?? scope.cwds);
   if (name === "-") return onlyOf(scope.variable("OLDPWD")?.values ?? [UNKNOWN]);
@@ -277,7 +277,7 @@ function homeOf(name: string, { where, scope }: WordContext): string {
 const onlyOf = (values: readonly string[]): string =>
   values.length === 1 ? (values[0] ?? UNKNOWN) : UNKNOWN;
 
-/** Brace alternatives follow each other; the ways of one variable are alternatives of the whole. */
+/** Brace alternatives become consecutive fields; values of a variable are alternatives of the whole word. */
 function joinCombinations(
   combined: readonly (readonly (readonly string[])[])[],
 ): readonly (readonly string[])[] {

@@ -22,7 +22,7 @@ tar -czf dist/mod${i}.tgz -C build mod${i}
 `;
 
 describe("bypass by size", () => {
-  it("the last of a thousand commands is read like the first", () => {
+  it("judges the last of a thousand commands like the first", () => {
     expect(verdictOf(`${"true && ".repeat(1000)}rm -rf /`)).toBe("deny");
     expect(verdictOf(`${"true; ".repeat(1000)}rm -rf /`)).toBe("deny");
     expect(verdictOf(`${"true | ".repeat(100)}rm -rf /`)).toBe("deny");
@@ -93,7 +93,7 @@ describe("bypass by size", () => {
     "lines to read": repeated("$'x\\ny z\\n'", 12, 'read -a b<<<"$a";'),
     "nested loops": `${"for i in a b;do x=$i;".repeat(18)}:;${"done;".repeat(18)}`,
   };
-  it.each(Object.keys(short))("500 characters are too complex before they take long: %s", (name) => {
+  it.each(Object.keys(short))("500 characters become too complex before they take long: %s", (name) => {
     const text = short[name] ?? "";
     expect(text.length).toBeLessThanOrEqual(500);
     // A generous ceiling against hangs: one judgement takes less than a tenth of a second.

@@ -34,7 +34,7 @@ describe("bypass by globs", () => {
     expect(verdictOf(command)).toBe("ask");
   });
 
-  it("the rule that would speak about the name speaks about the pattern", () => {
+  it("a rule that matches a name also matches a glob for it", () => {
     expect(judge("rm -rf .g*", dev)).toMatchObject({ rule: "delete-repository" });
     expect(judge("echo x > .git/conf*", dev)).toMatchObject({ rule: "write-hooks" });
     expect(judge("cp x .git/hook?/pre-commit", dev)).toMatchObject({ rule: "write-hooks" });

@@ -263,7 +263,7 @@ describe("bypass by self-approval", () => {
     );
   });
 
-  it("a sandboxed command cannot ask for the network or for the sandbox's exceptions", () => {
+  it("a sandboxed command cannot request network access or sandbox exceptions", () => {
     for (const option of ["--network full", "--git-config", "--debuggers"]) {
       const command = `nacre run --sandbox workspace-write ${option} ls`;
       expect(verdictOf(command, { sandboxed: true })).toBe("ask");
@@ -271,10 +271,10 @@ describe("bypass by self-approval", () => {
     }
   });
 
-  it("the reason names what is loosened", () => {
+  it("the reason names the loosened setting", () => {
     expect(judge("nacre run --policy off ls", dev)).toMatchObject({
       rule: "loosen-policy",
-      reason: "nacre would run commands with --policy off: only a person decides that.",
+      reason: "nacre would run commands with --policy off: only the user decides that.",
     });
     expect(judge("codex --yolo", dev)).toMatchObject({ rule: "skip-approvals" });
   });

@@ -1,16 +1,11 @@
-// nacre itself: what a nested call would run is judged like `bash -c`, and a call must not choose looser rules than the
-// ones this command is judged by.
+// Nested calls of nacre: the inner command is judged like `bash -c`, and the call must not choose looser rules than those
+// that judge this command.
 
 import { changeDirectory } from "../../paths/paths.ts";
-import {
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  insideOf,
-  type Runner,
-} from "../../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf, NO_FLOW } from "../../shell-model/flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "../../shell-model/marks.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import type { Scope } from "../../shell-model/script-scope.ts";
 import { NACRE_OPTIONS } from "../agents.ts";
 import { type Options, readOptions, valuesOf } from "../read-options.ts";
@@ -38,7 +33,7 @@ function runWords(
   const options = readOptions(given, NACRE_OPTIONS);
   const [verb, ...operands] = options.operands;
   const asks = options.flags.has("help") || options.flags.has("version");
-  // With --dry-run the inner policy judges, and nothing runs.
+  // With --dry-run nothing runs.
   if (asks || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
   const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
   const own = looserVerb(verb?.text ?? "", operands, options);
@@ -48,20 +43,20 @@ function runWords(
   return runOperands(operands, { given, options, command }, around, runner);
 }
 
-/** What a verb itself takes out of a person's hands; null where it takes nothing. */
+/** How a verb takes a decision from the user, or null. */
 function looserVerb(verb: string, operands: readonly Field[], { flags }: Options): string | null {
-  if (isUnresolved(verb)) return "what nacre would do is only known at run time";
+  if (isUnresolved(verb)) return "the nacre command is known only at run time";
   if (/^(approve|deny|forget)$/.test(verb))
-    return `nacre ${verb} answers a question that was put to a person`;
+    return `nacre ${verb} answers an approval request that the user must answer`;
   if (verb === "kill" && flags.has("all"))
     return "nacre kill --all ends the commands of every agent of this user";
   if (verb === "init" && flags.has("write")) return "nacre init --write changes the settings of an agent";
   if (verb === "ui" && flags.has("control"))
-    return "nacre ui --control answers questions that are put to a person";
+    return "nacre ui --control answers approval requests that the user must answer";
   if (verb !== "mcp") return null;
   if (flags.has("no-token")) return "nacre mcp --no-token lets every user of the machine run commands";
   return operands.some(({ text }) => isUnresolved(text))
-    ? "the options of nacre mcp are only known at run time"
+    ? "the options of nacre mcp are known only at run time"
     : null;
 }
 
@@ -71,7 +66,7 @@ interface NacreCall {
   readonly command: EffectiveCommand;
 }
 
-/** One operand is shell text. Several, or those behind `--`, are the words of one command. */
+/** One operand is shell text. Several operands, or those after `--`, are the argv of one command. */
 function runOperands(
   operands: readonly Field[],
   { given, options, command }: NacreCall,
@@ -95,13 +90,13 @@ function runOperands(
   if (variables.length > 0) runner.runArgv([], { ...inside, assignments: variables });
   if (operands.length > 1 || given.some(({ text }) => text === "--")) return runner.runArgv(operands, inside);
   if (isUnresolved(first.text))
-    runner.sign("hidden-code", first.span, `${command.program} runs a text that is made at run time`);
+    runner.sign("hidden-code", first.span, `${command.program} runs text that is built at run time`);
   return runner.runText(first.text, { ...inside, span: first.span });
 }
 
 const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"];
 
-/** What makes the rules of `nacre run` and `nacre mcp` looser than those this command is judged by. */
+/** Options that make the rules of `nacre run` and `nacre mcp` looser than those that judge this command. */
 function looserOptions(
   options: Options,
   { cwds, assignments, links }: EffectiveCommand,
@@ -122,23 +117,23 @@ function looserOptions(
   }
   for (const { text } of valuesOf(options, "writable")) {
     const inside = cwds.every((cwd) =>
-      links.places(text, cwd, true).every((place) => /^(inside-)?workspace$|^temp$/.test(place.class)),
+      links.resolve(text, cwd, true).every((place) => /^(inside-)?workspace$|^temp$/.test(place.class)),
     );
     if (!inside) found.push(`nacre would let commands write to ${shown(text)}`);
   }
   if (options.flags.has("allow-unsandboxed")) found.push("nacre would run commands without a sandbox");
   if (isSandboxed) {
     const widened = ["git-config", "debuggers"].find((flag) => options.flags.has(flag));
-    if (widened !== undefined) found.push(`nacre would open the sandbox with --${widened}`);
+    if (widened !== undefined) found.push(`nacre would widen the sandbox with --${widened}`);
     if (valuesOf(options, "network").some(({ text }) => text !== "none"))
-      found.push("nacre would give commands the network");
+      found.push("nacre would give commands network access");
   }
   if (movesRules(assignments, scope, where.home))
     found.push("nacre would read its rules from another directory");
   return found;
 }
 
-/** Whether variables name another place for the rules of the user. */
+/** Whether variables name another directory for the user's rules. */
 function movesRules(assignments: EffectiveCommand["assignments"], scope: Scope, home: string): boolean {
   const homes = scope.variable("HOME")?.values ?? [];
   return (

@@ -11,7 +11,7 @@ import { packageOf } from "./package-name.ts";
 
 const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
 
-/** What follows the name of nacre, however it is called; null for any other program. */
+/** The arguments of nacre, however it is started; null for any other program. */
 export function nacreWords(command: EffectiveCommand): readonly Field[] | null {
   const { program, called, args } = command;
   if (program === "nacre") return args;
@@ -20,7 +20,7 @@ export function nacreWords(command: EffectiveCommand): readonly Field[] | null {
   return called.includes("/") ? wordsAfter({ text: called }, args, command) : null;
 }
 
-/** Whether a known program runs scripts and packages that may be anything. */
+/** Whether a known program runs arbitrary scripts and packages. */
 export function runsScripts(program: string): boolean {
   return RUNTIMES.has(program) || MANAGERS.has(program) || /^(python|pypy)[\d.]*$/.test(program);
 }
@@ -30,7 +30,7 @@ const MANAGERS: ReadonlySet<string> = new Set(
   "npm pnpm yarn yarnpkg npx pnpx bunx corepack volta ni nr nlx dx".split(" "),
 );
 
-/** The first word of a runtime, where it is no script: `deno run`, `bun x`, `tsx watch`. */
+/** First words of a runtime that are not a script: `deno run`, `bun x`, `tsx watch`. */
 const RUNTIME_VERBS = /^(run|x|watch|serve|exec)$/;
 
 function wordsForScript(command: EffectiveCommand): readonly Field[] | null {
@@ -47,11 +47,11 @@ export function scriptWords({ program, args }: EffectiveCommand): readonly Field
   return hasVerb ? readOptions(operands.slice(1), RUNTIME_OPTIONS, "at-operand").operands : operands;
 }
 
-/** The program's file by the names it has in the package and in its repository, or any file below its directory. */
+/** nacre's program file in the package and in the repository, or any file below its directory. */
 const SCRIPTS =
   /(^|\/)((main|start)(\.[cm]?[jt]s)?|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
 
-/** The words behind a script or package, if it is one of nacre's. */
+/** The arguments of a script or package, if it belongs to nacre. */
 function wordsAfter(
   script: Pick<Field, "text">,
   words: readonly Field[],
@@ -62,7 +62,7 @@ function wordsAfter(
   return isScript && isCall(words, false) ? words : null;
 }
 
-/** The words behind the package, or behind `start`, its script in the repository. Options with values stand anywhere. */
+/** The arguments after the package, or after `start`, its script in the repository. Options may precede both. */
 function wordsForPackage(args: readonly Field[]): readonly Field[] | null {
   for (const [i, { text }] of args.entries()) {
     const isPackage = packageOf(text) === "nacre";
@@ -73,13 +73,13 @@ function wordsForPackage(args: readonly Field[]): readonly Field[] | null {
   return null;
 }
 
-/** Whether words begin with a command of nacre; with nacre for sure, also one that is only known at run time. */
+/** Whether words begin with a command of nacre. If nacre surely runs, an unknown command counts as well. */
 function isCall(words: readonly Field[], isNacre: boolean): boolean {
   const [verb] = readOptions(words, NACRE_OPTIONS).operands;
   return verb !== undefined && (VERBS.test(verb.text) || (isNacre && isUnresolved(verb.text)));
 }
 
-/** The option by which an unknown program, or a script, looks like nacre with looser rules; null where none is there. */
+/** The option that makes an unknown program or script resemble nacre with looser rules, or null. */
 export function nacreLikeOption({ program, args }: EffectiveCommand): string | null {
   if (!runsScripts(program) && isKnownProgram(program)) return null;
   const words = args.filter(({ text }) => text !== "--");

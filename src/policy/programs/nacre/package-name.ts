@@ -1,7 +1,7 @@
 // The package that a word of a package manager or runtime names: `nacre@latest`, `npm:nacre/cli`, `../nacre`,
 // `node_modules/@openai/codex/bin/codex.js`.
 
-/** Its name; null for a word that names none. */
+/** The name of the package, or null. */
 export function packageOf(text: string): string | null {
   const installed = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/@.][^/@]*)(?:\/|$)/.exec(text)?.[1];
   if (installed !== undefined) return installed;

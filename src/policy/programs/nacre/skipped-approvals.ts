@@ -1,4 +1,4 @@
-// Other agents: programs that run commands by rules of their own, with or without asking a person.
+// Agents that are started without their approvals.
 
 import { asksForHelp } from "../../facts.ts";
 import { remembered } from "../../remembered.ts";
@@ -10,7 +10,7 @@ import type { Agent } from "../program-record.ts";
 import { isKnownProgram, isWrapper, programNamed } from "../programs.ts";
 import { runsScripts } from "./nacre-words.ts";
 
-/** Reports an agent that would act without asking. It runs nothing that could be judged here. */
+/** Reports an agent that would act without asking. The commands it runs are unknown here. */
 export function runAgent(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): null {
   const agent = agentNamed(command.program);
   if (agent === "none") return null;
@@ -26,12 +26,12 @@ const agentNamed = remembered((program): Agent | "unknown" | "none" => {
   return !runsScripts(program) && (isKnownProgram(program) || isWrapper(program)) ? "none" : "unknown";
 });
 
-/** A program that is not known may be an agent, or start one. */
+/** An unknown program may be an agent, or start one. */
 function sharedSwitch({ args }: EffectiveCommand): string | null {
   return args.find(({ text }) => SHARED_SWITCHES.has(text))?.text ?? null;
 }
 
-/** The switch, value or variable that takes an agent's questions away; null where nothing does. */
+/** The switch, value or variable that disables an agent's approvals, or null. */
 function loosened(agent: Agent, { args, assignments }: EffectiveCommand, scope: Scope): string | null {
   const end = args.findIndex(({ text }, i) => text === "--" && i > 0);
   const texts = (end < 0 ? args : args.slice(0, end)).map(({ text }) => text);

@@ -1,4 +1,4 @@
-// Agents that a runtime starts by a file of their package, or by a module: the same as a call by their name.
+// Agents that a runtime starts by a file of their package, or by a module: judged like a call by name.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
@@ -9,7 +9,7 @@ import { readOptions } from "../read-options.ts";
 import { RUNTIMES, scriptWords } from "./nacre-words.ts";
 import { packageOf } from "./package-name.ts";
 
-/** Runs the agent that a script or module stands for; null for any other script. */
+/** Runs the agent that a script or module belongs to; null for any other script. */
 export function runStarted(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const [started, ...rest] = startedBy(command);
   const program = started ? agentOf(started.text) : null;

@@ -1,9 +1,10 @@
 // awk programs: system(), pipes to and from commands, files they write.
 
-import { apartFrom, type CommandContext, type Runner } from "../../shell-model/command.ts";
+import type { CommandContext, Runner } from "../../shell-model/command.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { isUnresolved } from "../../shell-model/marks.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { hasFlag, readOptions, valuesOf } from "../read-options.ts";
 import { writeFile } from "./sed.ts";
@@ -21,7 +22,7 @@ export const runAwk: RunsCommand = (command, around, runner, table) => {
 function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   const { span } = here;
   if (isUnresolved(text) && text.length < 3)
-    runner.sign("hidden-code", span, "awk runs a program that is made at run time");
+    runner.sign("hidden-code", span, "awk runs a program that is built at run time");
   const textsOf = (pattern: RegExp) =>
     [...text.matchAll(pattern)].map(([, shell = ""]) => decodeEscapes(shell));
   const called = textsOf(SYSTEM);
@@ -35,7 +36,7 @@ function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   if (/\/inet[46]?\/(tcp|udp)\//.test(text) && /getline/.test(text))
     runner.sign("reverse-shell", span, "awk connects to another machine");
   if (DYNAMIC.test(text.replace(SYSTEM, " ")))
-    runner.sign("hidden-code", span, "awk runs commands that it puts together itself");
+    runner.sign("hidden-code", span, "awk builds and runs commands");
 }
 
 const FILTERS = /^(sort|uniq|wc|head|tail|cat|column|tr|cut|tee|less)\b[^;&|`$]*$/;

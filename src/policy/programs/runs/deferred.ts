@@ -1,9 +1,9 @@
-// Texts that run later or are made into commands by another program: at, cron tables, recipes of a makefile from stdin.
+// Texts that another program runs, perhaps later: at, cron tables, recipes of a makefile from stdin.
 
 import { changeDirectory } from "../../paths/paths.ts";
-import { apartFrom } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 

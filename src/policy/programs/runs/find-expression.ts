@@ -1,24 +1,25 @@
-// find and fd: the roots are what -exec and -delete act on, unless a test narrows them down.
+// find and fd: -exec and -delete act on everything below the roots, unless a test selects some files.
 
 import { couldBe } from "../../paths/path-parts.ts";
 import { changeDirectory } from "../../paths/paths.ts";
-import { apartFrom, type CommandContext, type Field, type Runner } from "../../shell-model/command.ts";
+import type { CommandContext, Field, Runner } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { withGlobs } from "../../shell-model/glob.ts";
 import { DEEP, MANY, STAR } from "../../shell-model/marks.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
 export interface Search {
   readonly roots: readonly Field[];
-  /** Whether only some of what lies below is meant. */
+  /** Whether a test selects only some of the files below. */
   readonly narrowed: boolean;
-  /** Patterns for the names of what is meant. */
+  /** Patterns for the names of the selected files. */
   readonly names: readonly string[];
   readonly expression: readonly Field[];
 }
 
-/** The paths that a find starts from, each marked as recursive, with the names it searches for. */
+/** The paths that a search finds: its roots with a mark for everything below, or with the names it selects. */
 export function foundPaths({ roots, narrowed, names }: Search): readonly Field[] {
   const below = narrowed ? [MANY, ...names] : [DEEP];
   return roots.flatMap((root) => {
@@ -41,7 +42,7 @@ export function readFind(args: readonly Field[]): Search {
   };
 }
 
-/** The names that a search is for: those in a branch that is left out (`-name .git -prune -o …`) are not. */
+/** The names that a search selects, without those of a pruned branch (`-name .git -prune -o …`). */
 function namesIn(expression: readonly Field[]): readonly string[] {
   if (expression.some(({ text }, i) => isNegation(text) && expression[i + 1]?.text === "(")) return [];
   const names: string[] = [];
@@ -68,7 +69,7 @@ const here = (args: readonly Field[]): Field => ({ text: ".", span: args[0]?.spa
 const NARROWING =
   /^-(i?name|i?path|i?wholename|i?regex|i?lname|[acm](time|min)|a?newer\w*|size|user|group|uid|gid|perm|empty|inum|links|samefile|nouser|nogroup)$/;
 
-/** Every branch of the expression must hold a test that leaves something out. */
+/** Whether every branch of the expression contains a test that excludes files. */
 function isNarrow(expression: readonly Field[]): boolean {
   let branches = 1;
   let tests = 0;
@@ -127,7 +128,7 @@ function runOnPaths(
   const [program] = argv;
   if (!program) return;
   if (program.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text)) {
-    runner.sign("runs-program", program.span, `${program.text} is run on every file found`);
+    runner.sign("runs-program", program.span, `${program.text} runs on every file found`);
   }
   const placed = argv.some(({ text }) => text.includes("{}"));
   for (const path of paths) {

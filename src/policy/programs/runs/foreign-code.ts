@@ -1,5 +1,5 @@
-// Literals of foreign code that run or destroy something: a scan for calls by name and the strings they are given.
-// It knows no grammar; code that hides its intent passes, and the sandbox is what stops it.
+// Scans code of other languages for calls that run or destroy something, with literal arguments. It knows no grammar:
+// code that hides its intent passes, and only the sandbox stops it.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
@@ -8,13 +8,13 @@ import { STAR, UNKNOWN } from "../../shell-model/marks.ts";
 export interface CodeScan {
   /** Shell texts it runs. */
   readonly texts: readonly string[];
-  /** What it does, as the command that does the same. */
+  /** Its effects, as equivalent shell commands. */
   readonly argvs: readonly (readonly string[])[];
   readonly forks: "certain" | "maybe" | null;
   readonly reverseShell: boolean;
   /** Whether it evaluates what it fetches. */
   readonly isFetched: boolean;
-  /** Whether it runs what it is given: its input, its arguments, a file. */
+  /** Whether it runs its input, its arguments or a file. */
   readonly isHidden: boolean;
   /** Whether it sends something over the network. */
   readonly sends: boolean;
@@ -64,7 +64,7 @@ const SENDS =
 const HIDDEN =
   /(?<![.\w])(?:exec|eval)\s*\(?\s*(?:input\s*\(|sys\.stdin|open\s*\(|raw_input|STDIN|gets\b|ARGF|process\.argv|<STDIN>)|\b(?:system|os\.system|popen|exec|execSync)\s*\(?\s*(?:\$_|ARGV\[|input\s*\(|open\s*\(|sys\.argv|sys\.stdin|process\.argv|gets\b)/;
 
-/** Perl's lists of bare words, as the strings they stand for. */
+/** Replaces Perl's lists of bare words by strings. */
 function withLists(code: string): string {
   if (!code.includes("qw")) return code;
   return code.replace(
@@ -80,7 +80,7 @@ function withLists(code: string): string {
   );
 }
 
-/** What is deleted or ended without a literal in the call itself. */
+/** Deletions and kills without a literal in the call itself. */
 function withoutCalls(source: string): readonly (readonly string[])[] {
   const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
   found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
@@ -94,7 +94,7 @@ function withoutCalls(source: string): readonly (readonly string[])[] {
   return [...found, ...listed.map((path) => ["rm", "-rf", "--", path])];
 }
 
-/** Shell texts between marks of their own: backticks, %x, qx, Groovy's execute. */
+/** Shell texts in special quotes: backticks, %x, qx, Groovy's execute. */
 function shellTexts(source: string): readonly string[] {
   const texts = [...source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)].map(([, text = ""]) => text);
   // In JavaScript a backtick quotes an ordinary string.
@@ -103,16 +103,16 @@ function shellTexts(source: string): readonly string[] {
   return [...texts, ...[...marked].map(([, quoted = "", percent = ""]) => quoted || percent)];
 }
 
-/** Paths whose entries are gone through one by one. */
+/** Directories whose entries are listed. */
 const LISTS =
   /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)|\bfind(?:depth)?\s*\(\s*(?:\\?&?\w+|sub\s*\{[^}]{0,200}\})\s*,\s*["']([^"'\n]{1,400})["']/g;
-/** pathlib's way to write a file. */
+/** Files that pathlib writes. */
 const PATH_WRITES =
   /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(?:write_(?:text|bytes)|open\s*\(\s*["'][wa])/g;
-/** And to make a link. */
+/** Links that pathlib creates. */
 const PATH_LINKS =
   /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(sym|hard)?link_to\s*\(\s*(?:[\w.]*Path\s*\(\s*)?["']([^"'\n]{1,400})["']/g;
-/** A tree that is named from outside. */
+/** A deleted tree whose name comes from arguments or variables. */
 const GIVEN_TREES =
   /\b(?:rmtree|rmSync|rm_rf|rm_r|RemoveAll|remove_tree|rimraf)\s*\(\s*(?:process\.(?:env|argv)|os\.environ|os\.getenv|sys\.argv|ENV\b|ARGV\b|\$ENV|\$ARGV)/;
 const KILLS_ALL =
@@ -164,7 +164,7 @@ function opened(first: string, second: string): readonly (readonly string[])[] {
   return second === "" ? [["cat", "--", first]] : [];
 }
 
-/** The ways to name the home directory, as the literal they yield. */
+/** Replaces expressions for the home directory by its path. */
 function withHome(code: string, home: string): string {
   if (!/expanduser|home|HOME/.test(code)) return code;
   const literal = JSON.stringify(home);
@@ -183,7 +183,7 @@ function withHome(code: string, home: string): string {
     .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
 }
 
-/** Names the code gives to calls and to texts are put back: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
+/** Replaces aliases by what they name: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
 function withOwnNames(code: string): string {
   let named = /from\s+subprocess\s+import/.test(code)
     ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")
@@ -204,7 +204,7 @@ const RENAMES =
   /\b(subprocess|system|popen|exec|execSync|execFileSync|spawn|spawnSync|rmtree|rmSync|run|call)\s*(?::|\bas\b)\s*([A-Za-z_]\w{0,40})/g;
 const CONSTANTS = /(\$?\b[A-Za-z_]\w{0,40})\s*=\s*("[^"\n]{1,400}"|'[^'\n]{1,400}')/g;
 
-/** The string literals a call is given, as long as there is nothing else between them. */
+/** The string literals at the start of a call's arguments. */
 function literalsAt(
   source: string,
   start: number,

@@ -1,17 +1,12 @@
-// Interpreters with their code on the command line or on stdin: what the code would run or destroy, as far as literals
-// show it. It is judged as the shell command that does the same, so that one set of rules judges both.
+// Code for interpreters on the command line or on stdin: what its literals run or destroy. Each such call is judged as
+// the equivalent shell command, so that one set of rules covers both.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { changeDirectory, holdsCredentials } from "../../paths/paths.ts";
-import {
-  apartFrom,
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  type Runner,
-} from "../../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
 import { isCertain, UNKNOWN } from "../../shell-model/marks.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { Span } from "../../shell-model/span.ts";
 import { loosenedByCode } from "../nacre/nacre-code.ts";
 import type { RunsCommand } from "../program-record.ts";
@@ -31,7 +26,7 @@ export const runInterpreter: RunsCommand = (command, around, runner, table) => {
   return flowOf(null);
 };
 
-/** The program text when it is read from a file the command wrote, from stdin or from a substitution. */
+/** The code of a file that the command wrote, of stdin or of a substitution. */
 function scriptOf(
   first: Field | undefined,
   command: EffectiveCommand,
@@ -56,17 +51,17 @@ function runCode(
 ): void {
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
-    // A script by its name, only given as input.
+    // A named script, passed as input.
     if (origins.join() === "file") return;
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
-    runner.sign(kind, around.span, `${command.program} runs code that is made at run time`);
+    runner.sign(kind, around.span, `${command.program} runs code that is built at run time`);
   }
   if (code.length > POLICY_FOLDED_MAX_CHARS)
     runner.sign("hidden-code", around.span, "the code is too long to be read");
   const loosened = loosenedByCode(code.slice(0, POLICY_FOLDED_MAX_CHARS));
   if (loosened !== null) runner.sign("loosens-policy", around.span, `${command.program} ${loosened}`);
   const scan = scanCode(code, runner.where.home);
-  // In Tcl the words of a command stand as they are.
+  // Tcl commands need no quotes.
   const bare = /^(tclsh|expect|wish)/.test(command.program)
     ? [...code.matchAll(/\b(?:exec|spawn|system)\s+(?:-\w+\s+)*([^;\n\]"]{1,400})/g)].map(
         ([, text = ""]) => text,
@@ -81,20 +76,20 @@ function runCode(
   signs(scan, command.program, around.span, runner);
 }
 
-/** Keys that the code reads and sends, as the command that does the same. */
+/** Keys that the code reads and sends, as equivalent shell commands. */
 function sentSecrets({ sends, argvs }: CodeScan, { scope }: CommandContext): readonly (readonly string[])[] {
   if (!sends) return [];
   const [cwd = UNKNOWN] = scope.cwds;
   return argvs
     .filter(
       ([program, , path = ""]) =>
-        program === "cat" && scope.made.links.places(path, cwd, true).some(holdsCredentials),
+        program === "cat" && scope.made.links.resolve(path, cwd, true).some(holdsCredentials),
     )
     .map(([, , path = ""]) => ["curl", "-T", path]);
 }
 
 function signs(scan: CodeScan, program: string, span: Span, runner: Runner): void {
-  if (scan.isHidden) runner.sign("hidden-code", span, `${program} runs what it is given`);
+  if (scan.isHidden) runner.sign("hidden-code", span, `${program} runs its input or its arguments`);
   if (scan.forks)
     runner.sign(scan.forks === "certain" ? "fork-bomb" : "fork-maybe", span, `${program} forks without end`);
   if (scan.isFetched) runner.sign("remote-code", span, `${program} runs code that it fetches first`);

@@ -2,9 +2,10 @@
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../../support/limits.ts";
 import { shellQuote } from "../../../support/shell-quote.ts";
-import { type Field, insideOf } from "../../shell-model/command.ts";
+import type { Field } from "../../shell-model/command.ts";
 import { type Flow, flowOf, joinOrigins } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { hasFlag, readOptions, valuesOf } from "../read-options.ts";
 
@@ -77,7 +78,7 @@ export const runParallel: RunsCommand = (command, around, runner, table) => {
   if (command.stdin.origins.includes("endless") && at < 0)
     runner.sign("fork-maybe", command.span, "parallel starts processes for input that never ends");
   if (given.some((item) => item.includes(UNKNOWN)) && /^(|\{\}|(ba|da|z)?sh -c)$/.test(template)) {
-    runner.sign("hidden-code", command.span, "parallel runs commands that come from its input");
+    runner.sign("hidden-code", command.span, "parallel runs commands from its input");
   }
   return flowOf(null);
 };

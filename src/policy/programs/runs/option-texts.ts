@@ -1,12 +1,7 @@
-// Options through which a harmless-looking program runs another one. The value is read as the shell would read it.
+// Options that make a harmless-looking program run another one. Their value is judged as shell text.
 
-import {
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  insideOf,
-  type Runner,
-} from "../../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
@@ -43,9 +38,9 @@ function runTexts(
   for (const { text, span } of texts) runner.runText(text, { ...inside, span });
 }
 
-/** A compressor or a remote shell by its own name is no surprise. */
+/** Common values: a compressor or a remote shell. */
 const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
-/** What tar does at a checkpoint without running anything. */
+/** Actions of tar at a checkpoint that run nothing. */
 const CHECKPOINT = /^(dot|echo|bell|ttyout|sleep|totals|wait)(=|$)/;
 
 function withoutUsual(texts: readonly Field[]): readonly Field[] {

@@ -1,8 +1,9 @@
 // Commands that run elsewhere: over ssh, whose options may also run something here, and in a pod.
 
-import { apartFrom, type CommandContext, type Field, insideOf } from "../../shell-model/command.ts";
+import type { CommandContext, Field } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
+import { apartFrom, insideOf } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 

@@ -1,7 +1,8 @@
-// The commands of a sed script that reach outside: e (run), the e flag of s, w and W (write).
+// The commands of a sed script that run programs or write files: e, the e flag of s, w and W.
 
-import { type CommandContext, insideOf, type Runner } from "../../shell-model/command.ts";
+import type { CommandContext, Runner } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 

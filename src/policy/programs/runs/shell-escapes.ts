@@ -1,15 +1,16 @@
-// Commands that editors, viewers and clients run from inside: vim's :!, ed's !, less's +!, .shell of sqlite3.
+// Shell escapes of editors, viewers and clients: vim's :!, ed's !, less's +!, .shell of sqlite3.
 
-import { type EffectiveCommand, type Field, insideOf } from "../../shell-model/command.ts";
+import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 
-/** Runs what the pattern's first or second group finds in the arguments and the input. */
+/** Runs the text that the first or second group matches in the arguments and the input. */
 export function shellEscapes(pattern: RegExp): RunsCommand {
   return (command, around, runner) => {
     const inside = insideOf(around, command.program);
     for (const { text, span } of textsOf(command)) {
       for (const [, shell = "", called = ""] of text.matchAll(pattern)) {
-        runner.sign("runs-program", span, `${command.program} runs a command from inside`);
+        runner.sign("runs-program", span, `${command.program} runs a shell command`);
         runner.runText(shell || called, { ...inside, span });
       }
     }

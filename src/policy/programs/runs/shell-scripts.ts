@@ -1,20 +1,15 @@
-// Shells and what feeds them: -c texts, scripts on stdin, sourced files, and files the same command wrote before.
+// Shells and their scripts: -c texts, stdin, sourced files, and files that the same command wrote before.
 
 import { changeDirectory } from "../../paths/paths.ts";
-import {
-  apartFrom,
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  type Runner,
-} from "../../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
 import { isUnresolved, UNKNOWN } from "../../shell-model/marks.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { Span } from "../../shell-model/span.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
-const MADE_AT_RUN_TIME = "a shell runs a text that is made at run time";
+const MADE_AT_RUN_TIME = "a shell runs text that is built at run time";
 
 /** `source` and `.`, as builtins only. */
 export const runSource: RunsCommand = (command, around, runner) => {
@@ -38,14 +33,14 @@ export const runShell: RunsCommand = (command, around, runner, table) => {
   return readScript(first, command, inShell(command, around, rest), runner);
 };
 
-/** A program by its path that the same command wrote or fetched before. */
+/** Runs a program that the same command wrote or fetched before. */
 export function runFile(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   if (!command.called.includes("/")) return null;
   const flow = knownFile(command.called, around);
   return flow ? runFlow(flow, command.span, inShell(command, around, command.args, false), runner) : null;
 }
 
-/** Runs what a shell would read; reports text that is not known before the run. */
+/** Runs the text that a shell reads; reports text that is unknown before the run. */
 export function runFlow(flow: Flow, span: Span, around: CommandContext, runner: Runner): Flow {
   if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")
@@ -71,7 +66,7 @@ function runTextOf(
     runner.sign(kind, text.span, MADE_AT_RUN_TIME);
   }
   const inside = inShell(command, around, args.slice(1));
-  // The first argument behind the text is $0.
+  // The first argument after the text is $0.
   inside.scope.assign("0", [args[0]?.text ?? command.called]);
   const flow = runner.runText(text.text, { ...inside, stdin: around.stdin, span: text.span });
   return { ...flow, origins: [...flow.origins, "shell"] };
@@ -90,7 +85,7 @@ function readScript(file: Field, command: EffectiveCommand, around: CommandConte
   const known = knownFile(file.text, around);
   if (known) return runFlow(known, file.span, around, runner);
   if (file.text === UNKNOWN || /^\/(dev|proc\/[^/]*)\/fd\//.test(file.text))
-    runner.sign("hidden-code", file.span, "a shell runs a file that is named at run time");
+    runner.sign("hidden-code", file.span, "a shell runs a file whose name is known only at run time");
   return flowOf(null, ["shell"]);
 }
 

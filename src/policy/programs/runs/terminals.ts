@@ -1,14 +1,9 @@
-// What is typed into a terminal or waits there for a key: tmux, screen, and bash's own bind.
+// Text that is typed into a terminal or bound to a key: tmux, screen, and bash's own bind.
 
-import {
-  apartFrom,
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  type Runner,
-} from "../../shell-model/command.ts";
+import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
+import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions } from "../read-options.ts";
 
@@ -38,7 +33,7 @@ function typeIntoTmux(args: readonly Field[], around: CommandContext, runner: Ru
 function runTmuxCommand(verb: string, rest: readonly Field[], around: CommandContext, runner: Runner): void {
   const operandsOf = (values: string) => readOptions(rest, { values }, "at-operand").operands;
   if (RUNS.test(verb)) {
-    // -h is a height for a popup, and no more than a direction elsewhere.
+    // -h takes a height for a popup and is a flag elsewhere.
     typed(operandsOf(/popup$/.test(verb) ? "-bcdehsStTwxy" : "-ceFlnstxy"), " ", around, runner);
   } else if (/^send(-keys)?$/.test(verb)) {
     const keys = operandsOf("-tN");

@@ -2,15 +2,15 @@
 
 import { shellQuote } from "../../../support/shell-quote.ts";
 import { changeDirectory } from "../../paths/paths.ts";
-import {
-  type AssignedValue,
-  type CommandContext,
-  type EffectiveCommand,
-  type Field,
-  insideOf,
-  type Runner,
+import type {
+  AssignedValue,
+  CommandContext,
+  EffectiveCommand,
+  Field,
+  Runner,
 } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
+import { insideOf } from "../../shell-model/nested-context.ts";
 import { PACKAGE_PROGRAMS } from "../agents.ts";
 import type { Program, Wrapper } from "../program-record.ts";
 import { hasFlag, type OptionTable, readOptions, valuesOf } from "../read-options.ts";
@@ -32,7 +32,7 @@ export function runWrapped(
 ): Flow | null {
   const peeled = wraps ? peel(command, wraps, options) : null;
   if (!peeled) return null;
-  // `command cd` and `builtin cd` move this very shell.
+  // `command cd` and `builtin cd` change the directory of this shell.
   const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
   for (const { name, value } of peeled.assignments) scope.assign(name, [value]);
   const { directory } = peeled;
@@ -81,7 +81,7 @@ function afterVerb(args: readonly Field[], { verb }: Wrapper): readonly Field[] 
 }
 
 function afterOperands(operands: readonly Field[], { skip = 0, may }: Wrapper): readonly Field[] {
-  // After an operand of its own a wrapper may still say where its options end.
+  // A wrapper accepts `--` even after its own operands.
   const from = operands[skip]?.text === "--" ? skip + 1 : skip;
   const rest = operands.slice(from);
   return may?.test(rest[0]?.text ?? "") ? rest.slice(1) : rest;
@@ -97,7 +97,7 @@ function takeAssignments(rest: readonly Field[], { assigns }: Wrapper) {
   return { assignments, rest: rest.slice(end) };
 }
 
-/** Shell text: the value of an option, wherever it stands, or the joined rest. */
+/** Shell text: the value of an option at any position, or the joined rest. */
 function textOf(
   command: EffectiveCommand,
   wrapper: Wrapper,
@@ -109,7 +109,7 @@ function textOf(
     const options = readOptions(command.args, table, isEnv ? "at-operand" : "at-end");
     const [first] = valuesOf(options, wrapper.text);
     if (!first) return null;
-    // `env -S` splits its value and then goes on with the arguments behind it.
+    // `env -S` splits its value and appends the remaining arguments.
     const tail = isEnv ? rest.map(({ text }) => ` ${shellQuote(text)}`).join("") : "";
     return { ...first, text: first.text + tail };
   }
