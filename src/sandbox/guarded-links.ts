@@ -1,7 +1,8 @@
 // Watches symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
 // link, so a command can replace it. The result of the command then names the link with its old and new target.
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
+import { LINKS_MAX_COUNT } from "../support/limits.ts";
 import { linkTarget, shownPath } from "../support/path-text.ts";
 
 export interface GuardedLink {
@@ -16,22 +17,29 @@ export interface GuardedLink {
 /** Every link that the kernel follows when it resolves this path, in order. */
 export function linksAlong(path: string, role: string): GuardedLink[] {
   const links = new Map<string, GuardedLink>();
-  let rest = partsOf(path);
-  let at = "/";
-  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-    const next = join(at, part);
-    const target = linkText(next);
+  let real = "/";
+  let rest = partsOf(resolve(path));
+  for (let count = 0; count < LINKS_MAX_COUNT && rest.length > 0; ) {
+    const [part = "", ...after] = rest;
+    // `..` goes up from the target of a link, not from the link.
+    const at = part === ".." ? dirname(real) : join(real, part);
+    const target = linkText(at);
+    rest = after;
     if (target === undefined) {
-      at = next;
+      real = at;
       continue;
     }
-    // A loop.
-    if (links.has(next)) break;
-    links.set(next, { path: next, target, role });
-    rest = [...partsOf(resolve(at, target)), ...rest];
-    at = "/";
+    count++;
+    links.set(at, { path: at, target, role });
+    if (target.startsWith("/")) real = "/";
+    rest = [...partsOf(target), ...after];
   }
   return [...links.values()];
+}
+
+/** The directories that contain these links. A command that can write such a directory can replace the link. */
+export function linkHolders(path: string): string[] {
+  return [...new Set(linksAlong(path, "").map((link) => dirname(link.path)))];
 }
 
 /** Reports each change of a link once. */
@@ -65,7 +73,7 @@ function changeRemark({ path, target, role }: GuardedLink, now: string | undefin
 }
 
 function partsOf(path: string): string[] {
-  return path.split("/").filter((part) => part !== "");
+  return path.split("/").filter((part) => part !== "" && part !== ".");
 }
 
 function linkText(path: string): string | undefined {

@@ -3,6 +3,7 @@ import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
+import { LINKS_MAX_COUNT } from "../support/limits.ts";
 import { fsPath, linkTarget, resolvedPath, shownPath } from "../support/path-text.ts";
 
 /** Resolves every link. Keeps the rest of the path after the first component that does not exist. */
@@ -35,9 +36,6 @@ function resolveUncached(target: string, known: Map<string, string>, links: numb
   const from = resolveFully(dirname(target), known, links);
   return resolveFully(resolve(from, link), known, links + 1);
 }
-
-// The kernel's limit.
-const LINKS_MAX_COUNT = 40;
 
 /** Whether a path is a directory or another file; undefined if it does not exist or is inaccessible. Does not follow links. */
 export function kindOf(path: string): "directory" | "file" | undefined {

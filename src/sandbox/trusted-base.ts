@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
 import type { SandboxRefusal } from "./explain.ts";
-import { linkHolders } from "./link-holders.ts";
+import { linkHolders } from "./guarded-links.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { isWithin, kindOf, realPath } from "./real-path.ts";
 

@@ -176,8 +176,8 @@ describe("the built program", () => {
     return main;
   }
   const env = () => ({ ...process.env, NACRE_HOME: state });
-  const run = (main: string, ...words: string[]) =>
-    spawnSync(process.execPath, [main, ...words], { env: env(), encoding: "utf8", cwd: base });
+  const run = (main: string, ...args: string[]) =>
+    spawnSync(process.execPath, [main, ...args], { env: env(), encoding: "utf8", cwd: base });
   const inodes = () => readdirSync(dir).map((name) => [name, statSync(join(dir, name)).ino]);
 
   beforeEach(() => mkdirSync(state, { mode: 0o700 }));

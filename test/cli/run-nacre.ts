@@ -18,16 +18,16 @@ export interface Finished {
 export interface TestCli {
   /** The working directory, which contains the state directory. */
   readonly dir: () => string;
-  nacre(...words: string[]): Promise<Finished>;
+  nacre(...args: string[]): Promise<Finished>;
   /** With stdin; `interactive`, `columns` and `colors` simulate a terminal. */
   nacreWith(
     input: {
       readonly stdin: string;
       readonly interactive?: boolean;
       readonly columns?: number;
-      readonly colours?: boolean;
+      readonly colors?: boolean;
     },
-    ...words: string[]
+    ...args: string[]
   ): Promise<Finished>;
 }
 
@@ -49,26 +49,26 @@ export function useCli(): TestCli {
     rmSync(home, { recursive: true, force: true });
   });
 
-  const nacreWith: TestCli["nacreWith"] = async (input, ...words) => {
-    const { stdin, interactive = false, columns, colours = false } = input;
+  const nacreWith: TestCli["nacreWith"] = async (input, ...args) => {
+    const { stdin, interactive = false, columns, colors = false } = input;
     const stdout = new PassThrough();
     const stderr = new PassThrough();
     const texts = [collect(stdout), collect(stderr)];
-    const code = await runCli(words, {
+    const code = await runCli(args, {
       stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)]),
       stdout,
       stderr,
       cwd: home,
       interactive,
       columns,
-      colors: { stdout: colours, stderr: colours },
+      colors: { stdout: colors, stderr: colors },
     });
     stdout.end();
     stderr.end();
     const [out = "", err = ""] = await Promise.all(texts);
     return { code, stdout: out, stderr: err };
   };
-  const nacre: TestCli["nacre"] = (...words) => nacreWith({ stdin: "" }, ...words);
+  const nacre: TestCli["nacre"] = (...args) => nacreWith({ stdin: "" }, ...args);
   return { dir: () => home, nacre, nacreWith };
 }
 

@@ -41,11 +41,11 @@ test("a -- between the arguments of a command is refused", async () => {
 
 test.each([[], ["-b"], ["--session", "work"]])(
   "invalid bash gives bash's own error message and exit code: %j",
-  async (...words) => {
-    const { code, stdout, stderr } = await nacre("run", ...words, "touch here; echo 'open");
+  async (...args) => {
+    const { code, stdout, stderr } = await nacre("run", ...args, "touch here; echo 'open");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^bash: line 1: unexpected EOF .*\n(.*\n)*nacre: bash cannot read the command/);
-    const json = await nacre("run", ...words, "--json", "touch here; echo 'open");
+    const json = await nacre("run", ...args, "--json", "touch here; echo 'open");
     expect(json.code).toBe(2);
     expect(JSON.parse(json.stdout)).toMatchObject({
       exit_code: 2,
@@ -225,7 +225,7 @@ test("--env-mode decides what the command inherits", async () => {
   vi.stubEnv("MY_API_TOKEN", "token-of-mine-123456");
   vi.stubEnv("EDITOR_OF_MINE", "ed");
   const command = "printenv MY_API_TOKEN EDITOR_OF_MINE; printenv HOME | sed 's/.*/home/'";
-  const shown = async (...words: string[]) => (await nacre("run", ...words, command)).stdout;
+  const shown = async (...args: string[]) => (await nacre("run", ...args, command)).stdout;
   expect(await shown()).toBe("ed\nhome\n");
   expect(await shown("--env-mode", "all")).toBe("token-of-mine-123456\ned\nhome\n");
   expect(await shown("--env-mode", "core")).toBe("home\n");

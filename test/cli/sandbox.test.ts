@@ -29,7 +29,7 @@ describeSandboxed("nacre run --sandbox", () => {
   });
 
   test("accepts paths, limits and network access", async () => {
-    const words = [
+    const args = [
       "--sandbox",
       "workspace-write",
       "--network",
@@ -41,7 +41,7 @@ describeSandboxed("nacre run --sandbox", () => {
     ];
     const { stdout } = await nacre(
       "run",
-      ...words,
+      ...args,
       "--max-memory",
       "512M",
       "--max-file-size",
@@ -63,12 +63,12 @@ describeSandboxed("nacre run --sandbox", () => {
   });
 
   test("refuses a sandbox that cannot be enforced, with the remedy", async () => {
-    const words = ["--sandbox", "workspace-write", "--writable", "/usr"];
-    const refused = await nacre("run", ...words, "true");
+    const args = ["--sandbox", "workspace-write", "--writable", "/usr"];
+    const refused = await nacre("run", ...args, "true");
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/cannot be enforced here, so nothing was run.*--allow-unsandboxed/);
     for (const form of [[], ["--session", "work"], ["-b"]]) {
-      const allowed = await nacre("run", ...form, ...words, "--allow-unsandboxed", "echo ran");
+      const allowed = await nacre("run", ...form, ...args, "--allow-unsandboxed", "echo ran");
       expect(allowed).toMatchObject({
         code: 0,
         stdout: form[0] === "-b" ? expect.stringMatching(/^shell_/) : "ran\n",

@@ -21,11 +21,11 @@ const CHANGES: readonly (readonly [string, string, string])[] = [
 
 test.each(
   CHANGES.flatMap(([what, change, command]) =>
-    FORMS.map(([form, words]) => ({ what, change, command, form, words })),
+    FORMS.map(([form, args]) => ({ what, change, command, form, args })),
   ),
 )(
   "$what of a named session changes the verdict of its next command ($form)",
-  async ({ change, command, words }) => {
+  async ({ change, command, args }) => {
     const work = join(dir(), "work");
     mkdirSync(join(work, "build"), { recursive: true });
     writeFileSync(join(work, "kept"), "");
@@ -33,7 +33,7 @@ test.each(
       nacre("run", "--session", name, "--cwd", work, ...more, text);
     const before = await inSession("plain", command, "--dry-run");
     expect((await inSession("changed", change)).code).toBe(0);
-    const after = await inSession("changed", command, ...words);
+    const after = await inSession("changed", command, ...args);
     expect([before.code, after.code]).toEqual([0, REFUSED]);
     expect(existsSync(join(work, "kept"))).toBe(true);
   },

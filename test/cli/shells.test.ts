@@ -1,4 +1,4 @@
-// ps, output and kill see the shells of other programs: here, of a separate manager.
+// ps and output see the shells of other programs: here, of a separate manager.
 import { readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -140,34 +140,6 @@ test("output --all reports missing output", async () => {
   expect(stderr).toContain("nacre: output cap reached");
 });
 
-test("kill ends a shell of another host with everything it started, and the host reports why", async () => {
-  const mark = new Mark();
-  await using host = otherHost();
-  const command = `setsid sleep ${mark.next()} & sleep ${mark.next()}`;
-  const shell = await host.createShell({ command, workingDir: dir() });
-  await eventually(() => expect(mark.processes().length).toBeGreaterThanOrEqual(2));
-  const { code, stdout } = await nacre("kill", shell.id);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: `Shell ${shell.id} terminated\n` });
-  expect(mark.processes()).toEqual([]);
-  await shell.wait(20_000);
-  expect(shell.outcome).toMatchObject({ kind: "killed", by: "nacre kill" });
-  const again = await nacre("kill", shell.id);
-  expect(again).toMatchObject({ code: 0, stdout: `Shell ${shell.id} already stopped (status: killed)\n` });
-});
-
-test("kill ends the others if one id is unknown, and prints everything as JSON", async () => {
-  const mark = new Mark();
-  await using host = otherHost();
-  const shell = await host.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() });
-  const { code, stdout, stderr } = await nacre("kill", "nobody", shell.id, "--json");
-  expect(code).toBe(1);
-  expect(stderr).toContain("Shell not found: nobody");
-  expect(JSON.parse(stdout)).toMatchObject({
-    shells: [{ id: shell.id, status: "killed", already_stopped: false, survivors: [] }],
-  });
-  expect(mark.processes()).toEqual([]);
-});
-
 test("an unknown id is an error with a hint", async () => {
   const { code, stdout, stderr } = await nacre("output", "shell_nope");
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -236,7 +208,7 @@ test("ps keeps to the width of the terminal", async () => {
 test("ps uses colors only where they are wanted", async () => {
   await using host = otherHost();
   await (await host.createShell({ command: "exit 3", workingDir: dir() })).wait(20_000);
-  const coloured = await nacreWith({ stdin: "", colours: true }, "ps");
+  const coloured = await nacreWith({ stdin: "", colors: true }, "ps");
   expect(coloured.stdout).toContain("\x1b[31mfailed (3)");
   expect((await nacre("ps")).stdout).not.toContain("\x1b");
 });
@@ -303,116 +275,4 @@ describe("output", () => {
     expect(stderr).toBe(`nacre: ${id} is completed; --all prints the whole output\n`);
     expect((await nacre("output", id, "--all")).stdout).toHaveLength(100_000);
   });
-});
-
-describe("wait", () => {
-  test("exits with the exit code of the shell, or with 124 after the timeout", async () => {
-    await using host = otherHost();
-    const command = "until [ -e go ]; do sleep 0.02; done; exit 7";
-    const shell = await host.createShell({ command, workingDir: dir() });
-    const expired = await nacre("wait", shell.id, "--timeout", "30ms");
-    expect(expired).toEqual({
-      code: 124,
-      stdout: "",
-      stderr: `nacre: ${shell.id} is still running after 30ms\n`,
-    });
-    const waiting = nacre("wait", shell.id.slice("shell_".length), "--timeout", "20s");
-    writeFileSync(join(dir(), "go"), "");
-    expect(await waiting).toEqual({
-      code: 7,
-      stdout: "",
-      stderr: `nacre: ${shell.id} exited with code 7\n`,
-    });
-    const { stdout } = await nacre("wait", shell.id, "--json");
-    expect(JSON.parse(stdout)).toEqual({
-      bash_id: shell.id,
-      result: "ended",
-      status: "failed",
-      exit_code: 7,
-      duration_ms: expect.any(Number),
-    });
-  });
-
-  test("--for prints the line that came, and fails if none did", async () => {
-    await using host = otherHost();
-    const shell = await host.createShell({ command: "echo listening on 80", workingDir: dir() });
-    expect(await nacre("wait", shell.id, "--for", "on [0-9]+")).toEqual({
-      code: 0,
-      stdout: "listening on 80\n",
-      stderr: "",
-    });
-    expect(await nacre("wait", shell.id, "--for", "never")).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: `nacre: ${shell.id} exited with code 0 before the line appeared\n`,
-    });
-  });
-});
-
-describe("kill", () => {
-  test("--all ends every shell of every host", async () => {
-    const mark = new Mark();
-    await using one = otherHost();
-    await using two = otherHost();
-    const shells = [
-      await one.createShell({ command: `sleep ${mark.next()}`, workingDir: dir() }),
-      await two.createShell({ command: `sleep ${mark.next()}`, workingDir: dir(), scope: "other" }),
-    ];
-    const { code, stdout } = await nacre("kill", "--all");
-    expect(code).toBe(0);
-    expect(stdout.trim().split("\n").sort()).toEqual(shells.map(({ id }) => `Shell ${id} terminated`).sort());
-    expect(mark.processes()).toEqual([]);
-    expect(await nacre("kill", "--all")).toEqual({ code: 0, stdout: "", stderr: "No shell is running.\n" });
-  });
-
-  test("--signal sends it to everything in the shell and ends nothing by itself", async () => {
-    await using host = otherHost();
-    const command = "trap 'echo got it; exit 5' USR1; echo ready; while :; do sleep 0.02; done";
-    const shell = await host.createShell({ command, workingDir: dir() });
-    await shell.waitFor({ pattern: /ready/ }, 20_000);
-    const { code, stdout, stderr } = await nacre("kill", shell.id, "--signal", "usr1");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^Shell ${shell.id}: SIGUSR1 sent to \\d process(es)?\n$`));
-    expect(stderr).toContain("nacre: signaled: bash ");
-    expect(await shell.wait(20_000)).toBe(5);
-    expect(shell.getAllOutput()).toContain("got it");
-  });
-
-  test("an ambiguous beginning of an id is refused with the matching ids", async () => {
-    await using host = otherHost();
-    const shells = [];
-    for (let count = 0; count < 2; count++)
-      shells.push(await host.createShell({ command: "true", workingDir: dir() }));
-    const { code, stderr } = await nacre("kill", "shell_");
-    expect(code).toBe(1);
-    for (const { id } of shells) expect(stderr).toContain(id);
-    expect(stderr).toContain("Write more of it.");
-    for (let count = 0; count < 5; count++)
-      shells.push(await host.createShell({ command: "true", workingDir: dir() }));
-    const many = (await nacre("kill", "shell_")).stderr;
-    expect(many).toMatch(/shells: (shell_\w+, ){4}shell_\w+ and 2 more\. Write more of it\.\n$/);
-  });
-});
-
-test("clean removes ended shells and keeps those that run or left processes running", async () => {
-  const mark = new Mark();
-  await using host = otherHost();
-  const start = (command: string) => host.createShell({ command, workingDir: dir() });
-  const done = await start("yes | head -c 2048");
-  const leaving = await start(`sleep ${mark.next()} & :`);
-  const running = await start(`sleep ${mark.next()}`);
-  await done.wait(20_000);
-  await leaving.wait(20_000);
-  expect((await nacre("clean", "--older-than", "1h")).stdout).toBe("Removed 0 shells and 0B of output\n");
-  expect(await nacre("clean")).toEqual({
-    code: 0,
-    stdout: "Removed 1 shell and 2KB of output\n",
-    stderr: `nacre: ${leaving.id} has ended and left processes running; end them first: nacre kill ${leaving.id}\nnacre: 1 shell still running, see nacre ps\n`,
-  });
-  const { shells } = JSON.parse((await nacre("ps", "--json")).stdout);
-  expect(shells.map(({ id }: { id: string }) => id).sort()).toEqual([leaving.id, running.id].sort());
-  await nacre("kill", "--all");
-  await nacre("kill", leaving.id);
-  expect(JSON.parse((await nacre("clean", "--json")).stdout)).toMatchObject({ kept: [] });
-  expect(await nacre("ps", "--all")).toMatchObject({ stdout: "", stderr: "There are no shells.\n" });
 });

@@ -8,8 +8,8 @@ import { atTerminal, CTRL_C } from "./terminal.ts";
 
 const { nacre, dir } = useCli();
 
-function open(words: string, env: NodeJS.ProcessEnv = {}, columns = 70) {
-  const line = `stty cols ${columns}; exec '${process.execPath}' '${program}' ${words}`;
+function open(args: string, env: NodeJS.ProcessEnv = {}, columns = 70) {
+  const line = `stty cols ${columns}; exec '${process.execPath}' '${program}' ${args}`;
   return atTerminal(line, {
     cwd: dir(),
     env: { PATH: process.env["PATH"], NACRE_HOME: join(dir(), "state"), ...env },
@@ -48,10 +48,10 @@ test.each([
   ["in a session", "run --session work", ""],
 ])(
   "a second Ctrl-C ends a command that ignores the first, with everything it started, %s",
-  async (_, words, apart) => {
+  async (_, args, apart) => {
     const mark = new Mark();
     const terminal = open(
-      `${words} 'trap "echo not yet" INT; trap "" TERM; ${apart}sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
+      `${args} 'trap "echo not yet" INT; trap "" TERM; ${apart}sleep ${mark.next()} & echo ready; while :; do sleep 0.02; done'`,
     );
     await terminal.shows("ready");
     terminal.type(CTRL_C);
@@ -65,10 +65,10 @@ test.each([
 test.each([
   ["in a shell of its own", "run"],
   ["in a session", "run --session work"],
-])("Ctrl-C ends background lists without their next step, %s", async (_, words) => {
+])("Ctrl-C ends background lists without their next step, %s", async (_, args) => {
   const mark = new Mark();
   const terminal = open(
-    `${words} '(sleep ${mark.next()}; touch marker) & echo ready; sleep ${mark.next()}; touch marker'`,
+    `${args} '(sleep ${mark.next()}; touch marker) & echo ready; sleep ${mark.next()}; touch marker'`,
   );
   await terminal.shows("ready");
   terminal.type(CTRL_C);

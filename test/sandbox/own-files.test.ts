@@ -1,145 +1,21 @@
 // Attempts to change what nacre runs outside the sandbox: its package, bash, rules and audit log, in every location where
 // they can be installed. Each attempt also runs without a sandbox, where it must succeed.
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import {
-  installInProject,
-  installInto,
-  PEOPLE,
-  type Person,
-  type Ran,
-  runAs,
-} from "../fixtures/installed.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { installInto, PEOPLE, type Person, runAs } from "../fixtures/installed.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
-
-const base = mkdtempSync("/var/tmp/nacre-test-");
-chmodSync(base, 0o755);
-afterAll(() => rmSync(base, { recursive: true, force: true }));
-
-interface Place {
-  readonly home: string;
-  readonly workspace: string;
-  /** The path that starts the program. */
-  readonly program: string;
-  /** The package's folder. */
-  readonly folder: string;
-  readonly flags: readonly string[];
-}
-
-interface Setup {
-  readonly name: string;
-  readonly make: (at: { home: string; workspace: string }) => Omit<Place, "home" | "workspace">;
-}
-
-const mainOf = (folder: string) => join(folder, "dist/cli/main.js");
-
-const REFUSED: readonly Setup[] = [
-  {
-    name: "in the workspace's node_modules",
-    make: ({ workspace }) => {
-      const folder = installInProject(workspace);
-      return { folder, program: mainOf(folder), flags: [] };
-    },
-  },
-  {
-    name: "in the npx cache, with ~/.npm writable",
-    make: ({ home }) => {
-      const folder = installInProject(join(home, ".npm/_npx/0a1b2c3d"));
-      return { folder, program: mainOf(folder), flags: ["--writable", "~/.npm"] };
-    },
-  },
-  {
-    name: "in a store of links in the workspace's node_modules",
-    make: ({ workspace }) => {
-      const folder = installInto(join(workspace, "node_modules/.pnpm/nacre@1/node_modules"));
-      writeFileSync(join(workspace, "package.json"), "{}");
-      symlinkSync(folder, join(workspace, "node_modules/nacre"));
-      return { folder, program: mainOf(join(workspace, "node_modules/nacre")), flags: [] };
-    },
-  },
-  {
-    name: "as a checkout that is the workspace",
-    make: ({ workspace }) => {
-      rmSync(workspace, { recursive: true });
-      const installed = installInto(join(workspace, "..", "made"));
-      cpSync(installed, workspace, { recursive: true });
-      return { folder: workspace, program: mainOf(workspace), flags: [] };
-    },
-  },
-  {
-    name: "elsewhere, and started by a link in the workspace's node_modules/.bin",
-    make: ({ home, workspace }) => {
-      const folder = installInto(join(home, "lib/node_modules"));
-      mkdirSync(join(workspace, "node_modules/.bin"), { recursive: true });
-      writeFileSync(join(workspace, "package.json"), "{}");
-      const program = join(workspace, "node_modules/.bin/nacre");
-      symlinkSync(mainOf(folder), program);
-      return { folder: join(workspace, "node_modules/.bin"), program, flags: [] };
-    },
-  },
-];
-
-const AS_LIBRARY: Setup = {
-  name: "in the workspace's node_modules, with its dependencies",
-  make: ({ workspace }) => {
-    const folder = installInProject(workspace, { withDependencies: true });
-    return { folder, program: mainOf(folder), flags: [] };
-  },
-};
-
-const PROTECTED: readonly Setup[] = [
-  {
-    name: "as a global package in a writable home",
-    make: ({ home }) => {
-      const folder = installInto(join(home, ".nvm/versions/node/v1/lib/node_modules"));
-      return { folder, program: mainOf(folder), flags: ["--writable", "~/.nvm"] };
-    },
-  },
-  {
-    name: "in a writable directory, linked into the workspace's node_modules",
-    make: ({ home, workspace }) => {
-      const folder = installInto(join(home, "src"));
-      mkdirSync(join(workspace, "node_modules"));
-      symlinkSync(folder, join(workspace, "node_modules/nacre"));
-      return { folder, program: mainOf(folder), flags: ["--writable", "~/src"] };
-    },
-  },
-];
-
-let count = 0;
-
-/** A new home and workspace with the package installed, owned by the person. */
-function placeFor({ prefix }: Person, { make }: Setup): Place {
-  const top = join(base, String(count++));
-  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
-  const [home, workspace] = [join(top, "home"), join(top, "work")];
-  for (const dir of [home, workspace]) mkdirSync(dir, { recursive: true });
-  const made = make({ home, workspace });
-  if (prefix.length > 0) give(top);
-  return { home, workspace, ...made };
-}
-
-function give(path: string): void {
-  runAs({ name: "root", prefix: [] }, ["chown", "-R", "65534:65534", path], { cwd: "/", home: "/" });
-}
-
-function nacre(person: Person, { home, workspace, program, flags }: Place, words: readonly string[]): Ran {
-  const argv = [process.execPath, program, "run", "--policy", "off", ...flags, ...words];
-  return runAs(person, argv, { cwd: workspace, home, env: { NACRE_HOME: join(home, "state") } });
-}
+import {
+  AS_LIBRARY,
+  installationFor,
+  mainOf,
+  nacre,
+  PROTECTED,
+  REFUSED,
+  type Setup,
+} from "./installations.ts";
 
 const CASES = PEOPLE.flatMap((person) =>
   REFUSED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
@@ -147,30 +23,35 @@ const CASES = PEOPLE.flatMap((person) =>
 
 describeSandboxed("a sandbox that could not protect the package", () => {
   test.each(CASES)("is refused to $user: $where", ({ person, setup }) => {
-    const place = placeFor(person, setup);
-    const attack = `echo : >>'${place.folder}/planted' && echo REACHED`;
-    const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
-    expect(confined.stderr).toContain(place.folder);
+    const installed = installationFor(person, setup);
+    const attack = `echo : >>'${installed.folder}/planted' && echo REACHED`;
+    const confined = nacre(person, installed, ["--sandbox", "workspace-write", attack]);
+    expect(confined.stderr).toContain(installed.folder);
     expect(confined.stderr).toContain("npm install -g nacre");
     expect(confined.stdout).not.toContain("REACHED");
     expect(confined.status).not.toBe(0);
     // Without a sandbox the same command succeeds.
-    expect(nacre(person, place, [attack]).stdout).toContain("REACHED");
+    expect(nacre(person, installed, [attack]).stdout).toContain("REACHED");
     // With --allow-unsandboxed it runs with a warning.
-    const loose = nacre(person, place, ["--sandbox", "workspace-write", "--allow-unsandboxed", "echo ran"]);
+    const loose = nacre(person, installed, [
+      "--sandbox",
+      "workspace-write",
+      "--allow-unsandboxed",
+      "echo ran",
+    ]);
     expect(loose.stdout).toContain("ran");
     expect(loose.stderr).toContain("not enforced");
   });
 });
 
 test("nacre mcp returns that refusal and runs nothing", async () => {
-  const place = placeFor(PEOPLE[0] as Person, REFUSED[0] as Setup);
+  const installed = installationFor(PEOPLE[0] as Person, REFUSED[0] as Setup);
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [place.program, "mcp", "--policy", "off", "--sandbox", "workspace-write"],
-    env: { PATH: process.env["PATH"] ?? "", HOME: place.home, NACRE_HOME: join(place.home, "state") },
-    cwd: place.workspace,
+    args: [installed.program, "mcp", "--policy", "off", "--sandbox", "workspace-write"],
+    env: { PATH: process.env["PATH"] ?? "", HOME: installed.home, NACRE_HOME: join(installed.home, "state") },
+    cwd: installed.workspace,
     stderr: "ignore",
   });
   await client.connect(transport);
@@ -178,16 +59,16 @@ test("nacre mcp returns that refusal and runs nothing", async () => {
   const answer = await client.callTool({ name: "Bash", arguments: { command: "touch ran" } });
   expect(answer.isError).toBe(true);
   expect(JSON.stringify(answer.content)).toContain("npm install -g nacre");
-  expect(existsSync(join(place.workspace, "ran"))).toBe(false);
+  expect(existsSync(join(installed.workspace, "ran"))).toBe(false);
 });
 
 test("nacre doctor reports that a sandbox would be refused", () => {
   const person = PEOPLE[0] as Person;
-  const place = placeFor(person, REFUSED[0] as Setup);
-  const doctor = runAs(person, [process.execPath, place.program, "doctor"], {
-    cwd: place.workspace,
-    home: place.home,
-    env: { NACRE_HOME: join(place.home, "state") },
+  const installed = installationFor(person, REFUSED[0] as Setup);
+  const doctor = runAs(person, [process.execPath, installed.program, "doctor"], {
+    cwd: installed.workspace,
+    home: installed.home,
+    env: { NACRE_HOME: join(installed.home, "state") },
   });
   expect(doctor.stdout).toContain("npm install -g nacre");
 });
@@ -231,14 +112,14 @@ describeSandboxed("a package in the workspace that is started through a link", (
     ),
   )("cannot be replaced by a command of $user: $where", ({ person, setup }) => {
     for (const attack of setup.attacks) {
-      const place = placeFor(person, setup);
-      const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
+      const installed = installationFor(person, setup);
+      const confined = nacre(person, installed, ["--sandbox", "workspace-write", attack]);
       expect(confined.stdout, attack).not.toContain("REACHED");
       expect(confined.stderr, attack).toMatch(
         /Read-only file system|Device or resource busy|Permission denied/,
       );
       // Without a sandbox the same command succeeds.
-      expect(nacre(person, place, [attack]).stdout, attack).toContain("REACHED");
+      expect(nacre(person, installed, [attack]).stdout, attack).toContain("REACHED");
     }
   });
 });
@@ -249,8 +130,8 @@ describeSandboxed("a package in a writable path", () => {
       PROTECTED.map((setup) => ({ person, setup, user: person.name, where: setup.name })),
     ),
   )("cannot be changed by a command of $user: $where", ({ person, setup }) => {
-    const place = placeFor(person, setup);
-    const { folder } = place;
+    const installed = installationFor(person, setup);
+    const { folder } = installed;
     const attacks = [
       `echo : >>'${folder}/dist/engine/hook.sh' && echo REACHED`,
       `rm -f '${folder}/dist/cli/main.js' && echo REACHED`,
@@ -259,29 +140,32 @@ describeSandboxed("a package in a writable path", () => {
       `echo : >>node_modules/nacre/dist/cli/main.js && echo REACHED`,
     ];
     for (const attack of attacks) {
-      const confined = nacre(person, place, ["--sandbox", "workspace-write", attack]);
+      const confined = nacre(person, installed, ["--sandbox", "workspace-write", attack]);
       expect(confined.stderr).not.toContain("cannot be enforced");
       expect(confined.stdout, attack).not.toContain("REACHED");
     }
     // Its siblings are writable.
     const beside = `echo x >'${join(folder, "../beside")}' && echo REACHED`;
-    expect(nacre(person, place, ["--sandbox", "workspace-write", beside]).stdout).toContain("REACHED");
-    expect(nacre(person, place, [attacks[0] ?? ""]).stdout).toContain("REACHED");
+    expect(nacre(person, installed, ["--sandbox", "workspace-write", beside]).stdout).toContain("REACHED");
+    expect(nacre(person, installed, [attacks[0] ?? ""]).stdout).toContain("REACHED");
   });
 
   test("is refused by the library before anything runs", () => {
     for (const person of PEOPLE) {
-      const place = placeFor(person, AS_LIBRARY);
-      const script = join(place.workspace, "host.js");
+      const installed = installationFor(person, AS_LIBRARY);
+      const script = join(installed.workspace, "host.js");
       writeFileSync(
         script,
         `import { createToolkit } from "nacre";
 try { await createToolkit({ workingDir: process.cwd(), sandbox: "workspace-write" }); console.log("STARTED"); }
 catch (error) { console.log(error.code, error.message); }`,
       );
-      const ran = runAs(person, [process.execPath, script], { cwd: place.workspace, home: place.home });
+      const ran = runAs(person, [process.execPath, script], {
+        cwd: installed.workspace,
+        home: installed.home,
+      });
       expect(ran.stdout).toContain(`spawn_failed The sandbox "workspace-write" cannot be enforced here`);
-      expect(ran.stdout).toContain(place.folder);
+      expect(ran.stdout).toContain(installed.folder);
       expect(ran.stdout).toContain("npm install -g nacre");
     }
   });
@@ -290,21 +174,21 @@ catch (error) { console.log(error.code, error.message); }`,
 describe("the keeper's scripts", () => {
   test("are read from the package once: later changes are not run", () => {
     const person = PEOPLE[0] as Person;
-    const place = placeFor(person, AS_LIBRARY);
-    const script = join(place.workspace, "host.js");
-    const marker = join(place.home, "marker");
+    const installed = installationFor(person, AS_LIBRARY);
+    const script = join(installed.workspace, "host.js");
+    const marker = join(installed.home, "marker");
     writeFileSync(
       script,
       `import { ShellManager } from "nacre";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-const manager = new ShellManager({ poolSize: 0, stateRoot: ${JSON.stringify(join(place.home, "state"))} });
+const manager = new ShellManager({ poolSize: 0, stateRoot: ${JSON.stringify(join(installed.home, "state"))} });
 const run = async () => {
   const shell = await manager.createShell({ command: "echo ran", workingDir: "/", background: false });
   await shell.wait(20_000);
   process.stdout.write(shell.getAllOutput());
 };
 await run();
-const folder = ${JSON.stringify(join(place.folder, "dist/engine"))};
+const folder = ${JSON.stringify(join(installed.folder, "dist/engine"))};
 for (const name of readdirSync(folder)) {
   if (!name.endsWith(".sh")) continue;
   const text = readFileSync(folder + "/" + name, "utf8");
@@ -321,11 +205,11 @@ await run();
 await manager.dispose();
 console.log("done");`,
     );
-    const ran = runAs(person, [process.execPath, script], { cwd: place.workspace, home: place.home });
+    const ran = runAs(person, [process.execPath, script], { cwd: installed.workspace, home: installed.home });
     expect(ran.stdout).toBe("ran\nran\nran\ndone\n");
     expect(existsSync(marker)).toBe(false);
     // The next host reads the changed scripts.
-    const again = nacre(person, place, ["echo again"]);
+    const again = nacre(person, installed, ["echo again"]);
     expect(again.stdout).toContain("again");
     expect(readFileSync(marker, "utf8")).toContain("planted");
   });
