@@ -168,7 +168,7 @@ describe("the end of a manager", () => {
   });
 });
 
-describe("what a start may be told", () => {
+describe("the options of a start", () => {
   test("a NUL in the command is refused with its place", async () => {
     await expect(manager().createShell({ command: "echo \0", workingDir: tmpdir() })).rejects.toMatchObject({
       code: "invalid_input",

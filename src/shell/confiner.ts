@@ -1,4 +1,4 @@
-// Between a manager and the sandbox: what is asked of it for one shell, in the host's words.
+// Connects a manager with the sandbox: turns its options into the start script of one shell.
 
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -18,7 +18,7 @@ import { attempt } from "../support/attempt.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { makeScratch } from "./scratch.ts";
 
-/** Parts of a plan for the host, for one shell. */
+/** Parts of the StartPlan of one shell. */
 export interface ConfinedPlan {
   readonly startScript: ((context: StartContext) => StartScript) | undefined;
   /** Part of its meta; known when `startScript` has been called. */
@@ -27,7 +27,7 @@ export interface ConfinedPlan {
   readonly takeRemarks: () => string[];
 }
 
-/** What the first process of a sandboxed session reports through, and its bashes through it (supervisor.sh). */
+/** The report pipe of the first process of a sandboxed session; its bashes open it through that process (supervisor.sh). */
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
@@ -60,19 +60,19 @@ export class Confiner {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
-  /** Removes what shells needed that have ended with nobody there to hear of it. */
+  /** Removes placeholders and control groups of shells whose host was dead when they ended. */
   tidy(): void {
     this.#sandbox.tidy();
   }
 
-  /** Tries the sandbox of a workspace that is known, so that a refusal comes early. */
+  /** Tries the sandbox of a known workspace, so that it fails early. */
   async warmUp(): Promise<void> {
     this.tidy();
     const { workspace } = this.#options;
     if (workspace !== undefined && this.#sandbox.isNeeded) await this.#prepare(workspace);
   }
 
-  /** For a shell that runs its command as a script; `inherits` is a file it reads first, and reports what came of it. */
+  /** For a shell that runs its command as a script. `inherits` is a script that it reads first; the shell reports the result. */
   async forScript(at: {
     readonly workspace: string | undefined;
     readonly workingDir: string;
@@ -99,23 +99,22 @@ export class Confiner {
     }));
   }
 
-  /** Whether commands of this workspace run in a sandbox: one was asked for, and it can be had. */
+  /** Whether commands of this workspace run in a sandbox: requested, and available. */
   async isEnforced(workspace: string): Promise<boolean> {
     if (!this.#isSandboxed) return false;
     const root = this.#options.workspace ?? workspace;
     return (await this.#prepare(root)) !== "none";
   }
 
-  /** Whether a sandboxed command can stand in this directory. */
+  /** Whether this directory is visible to a sandboxed command. */
   isSeen(directory: string, workspace: string): boolean {
     return this.#sandbox.isSeen(directory, this.#options.workspace ?? workspace);
   }
 
-  /** A state directory that cannot be used says so itself, better than a sandbox that finds no place in it. */
+  /** Checks the state directory first: its error explains more than a failing sandbox. */
   async #prepare(workspace: string): ReturnType<Sandbox["prepare"]> {
     this.#root.ensure();
-    // A root that is made later would be seen by a sandbox that lives on, a session's, and a place that does not exist
-    // cannot be hidden.
+    // A missing directory cannot be hidden, and a running session would see one that is created later: create it now.
     if (this.#isSandboxed) for (const root of usualStateRoots()) makeIfPossible(root);
     return await this.#sandbox.prepare(workspace);
   }
@@ -153,7 +152,7 @@ export class Confiner {
   }
 }
 
-/** Tells of processes that were started since it was last asked. */
+/** Returns whether a process was started since the last call. */
 function forkWatch(): () => boolean {
   let mark = markPids();
   return () => {
@@ -163,7 +162,7 @@ function forkWatch(): () => boolean {
   };
 }
 
-/** Not a home that does not exist. */
+/** Does not create a missing home directory. */
 function makeIfPossible(root: string): void {
   attempt(() => {
     if (existsSync(dirname(dirname(dirname(root))))) makeDirs(root);

@@ -1,4 +1,4 @@
-// Ends shells whose time is over.
+// Ends shells at their deadlines.
 import { TIMER_MAX_MS } from "../support/limits.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
@@ -7,7 +7,7 @@ const RETRY_MS = 1_000;
 export class Deadlines {
   readonly #timers = new Map<string, NodeJS.Timeout>();
 
-  /** `timeoutMs` is what was asked for, `leftMs` what is left of it. */
+  /** `timeoutMs` is the requested timeout, `leftMs` the rest of it. */
   set(shell: ShellProcess, timeoutMs: number, leftMs: number): void {
     const wait = Math.min(Math.max(0, leftMs), TIMER_MAX_MS);
     const timer = setTimeout(() => {
@@ -18,13 +18,9 @@ export class Deadlines {
     this.#timers.set(shell.id, timer);
   }
 
-  /** What cannot be ended now (no file descriptor left, say) is tried again: its time is over for good. */
+  /** Retries a kill that fails, for lack of file descriptors for example. */
   async #end(shell: ShellProcess, timeoutMs: number): Promise<void> {
-    try {
-      await shell.end({ kind: "timeout", detail: String(timeoutMs) });
-    } catch {
-      // Told by its still running.
-    }
+    await shell.end({ kind: "timeout", detail: String(timeoutMs) }).catch(() => {});
     if (shell.isRunning && this.#timers.has(shell.id)) this.set(shell, timeoutMs, RETRY_MS);
   }
 

@@ -1,4 +1,4 @@
-// Live output of one shell: what is there, then what comes, until it ends.
+// Live output of one shell: everything printed so far, then new output until it ends.
 
 import { Cursor } from "../engine/cursor.ts";
 import type { ShellFiles } from "../engine/state-dir.ts";
@@ -14,7 +14,7 @@ export interface OutputPiece {
   readonly text: string;
 }
 
-/** As it was printed. The bytes hold until the next piece is asked for. */
+/** Raw bytes, valid until the reader asks for the next piece. */
 export interface OutputBytes {
   readonly stream: StreamName;
   readonly bytes: Buffer;
@@ -23,13 +23,13 @@ export interface OutputBytes {
 export interface Followed {
   readonly hasEnded: () => boolean;
   readonly ended: Promise<unknown>;
-  /** Where to begin, in bytes. @default 0 */
+  /** Start positions in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
   /** Stops following when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Text, whole characters at a time. */
+/** As text, in whole characters. */
 export async function* followOutput(
   files: ShellFiles,
   followed: Followed,
@@ -50,7 +50,7 @@ export async function* followBytes(
   { hasEnded, ended, from, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
-  // Others read while a piece is on its way to whoever asked for it.
+  // A buffer of its own: other readers run while the consumer uses a piece.
   const buffer = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
   const watch = new OutputWatch(files.dir);
   const nudge = () => watch.nudge();
@@ -59,7 +59,7 @@ export async function* followBytes(
   let turns = 0;
   try {
     while (!signal?.aborted) {
-      // Asked before reading: what is printed up to the end is on disk when the end is known.
+      // Check for the end before reading: all output is on disk when the end is known.
       const last = hasEnded();
       let quiet = true;
       for (const { stream, cursor } of cursors) {
@@ -71,7 +71,7 @@ export async function* followBytes(
         yield { stream, bytes };
       }
       if (!quiet) {
-        // A backlog of gigabytes must not keep others waiting.
+        // A backlog of gigabytes must not block this thread.
         if (++turns % READ_TURN_CHUNKS_COUNT === 0) await yieldTurn();
         continue;
       }

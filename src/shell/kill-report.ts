@@ -1,4 +1,4 @@
-// The proof of a kill: what was signalled, and what is still there, with the reason.
+// The proof of a kill: every process that got a signal, and every survivor with the reason.
 import { isSameProcess, isStopped, type ProcessRef } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 
@@ -11,16 +11,16 @@ export interface Survivor {
 export interface KillReport {
   /** Every process that got a signal. */
   readonly signalled: readonly { readonly pid: number; readonly command: string }[];
-  /** What could not be ended, and why. Empty means: looked for, and nothing found; but see `unverified`. */
+  /** Processes that could not be ended, and why. Empty: a scan found none, unless `unverified` is set. */
   readonly survivors: readonly Survivor[];
-  /** The deadline came before the last scan was complete. It goes on, and so does the killing. */
+  /** The deadline came before the last scan was complete. The kill continues in the background. */
   readonly unverified?: true;
 }
 
-/** What is known of one shell when its kill is over. */
+/** The state of one shell after its kill. */
 export interface KilledShell {
   readonly shell: StartedShell;
-  /** What the last scan found. */
+  /** The result of the last scan. */
   readonly remaining: readonly ProcessRef[];
   readonly isDenied: (process: ProcessRef) => boolean;
   readonly hasEnded: boolean;
@@ -44,7 +44,7 @@ export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): 
   return survivors.length === 0 ? shimOf(killed) : survivors;
 }
 
-/** Where everything has ended and the shell has not: its shim is the reason. */
+/** All processes have ended and the shell has not: its shim is the reason. */
 function shimOf({ shell, hasEnded }: KilledShell): Survivor[] {
   if (hasEnded || shell.unseen !== undefined) return [];
   if (!isSameProcess(shell.shimPid, shell.shimStart)) return [];

@@ -1,12 +1,12 @@
-// Why output is not on disk, in words: what happened, and what to do. For shells and for commands of sessions.
+// Remarks about output that is not on disk: what happened, and what to do. For shells and for commands of sessions.
 import type { StreamName } from "./follow-output.ts";
 
-/** `dir`: where the output should be. */
+/** `dir`: the directory of the output files. */
 export function spoolFullRemark(dir: string): string {
   return `spool full: the disk had no space left for the output; the exit code is right, output is missing. The output goes to ${dir}: free space on that disk or in the quota of this user (ENOSPC, EDQUOT), or set NACRE_HOME to a directory on another disk. Output is kept again as soon as there is space.`;
 }
 
-/** Its loggers ended by a signal. */
+/** A signal ended its loggers. */
 export const LOGGER_KILLED =
   "logger lost: the process that stores the output was killed, by another process or by the kernel; output is missing, the exit code is right";
 
@@ -19,7 +19,7 @@ export function capRemark(capBytes: number, stream: StreamName): string {
   return `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`;
 }
 
-/** `missing`: the bytes of this command that are gone, as far as that is known. */
+/** `missing`: how many bytes of this command are gone; undefined if not known. */
 export function truncatedRemark(file: string, missing: number | undefined): string {
   const what =
     missing === 0

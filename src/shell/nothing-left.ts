@@ -1,15 +1,15 @@
-// Proves that a scan of /proc which found nothing of a shell has missed nothing. It can miss a chain in which each process
-// forks one child and exits: when the scan gets to a process, that has exited, and its child came after the scan began.
-// Such a child has one of the pids that were given out since then. If there are none, the proof is complete; if there
-// are, each is inspected, and then the newest process for a while.
+// Proves that a scan of /proc that found no process of a shell has missed none. A scan can miss a chain in which each
+// process forks one child and exits: a process is gone when the scan reaches it, and its child appeared after the scan
+// began. Such a child has a PID that the kernel assigned since then. If it assigned none, the proof is complete.
+// Otherwise checks each of these PIDs, and then the newest process for a while.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { lastPid } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { FORK_CHECK_MAX_MS, NEW_PROCESS_QUIET_MS } from "../support/limits.ts";
 
 /**
- * `pidBefore`: the last pid that was given out before the scan. Kills what it finds: the caller is about to do so, and
- * the process cannot be found again.
+ * `pidBefore`: the last PID assigned before the scan. Kills the processes it finds: the caller is about to do so, and could
+ * not find them again.
  */
 export async function isNothingLeft(
   scope: ProcessScope,
@@ -17,7 +17,7 @@ export async function isNothingLeft(
   pidBefore: number,
 ): Promise<boolean> {
   if (lastPid() === pidBefore) return true;
-  let isStruck = false;
+  let hasSignalled = false;
   const plan = {
     firstMs: NEW_PROCESS_QUIET_MS,
     maxMs: FORK_CHECK_MAX_MS,
@@ -25,7 +25,7 @@ export async function isNothingLeft(
     sincePid: pidBefore,
   } as const;
   await scope.signalNewProcesses(shells, plan, () => {
-    isStruck = true;
+    hasSignalled = true;
   });
-  return !isStruck;
+  return !hasSignalled;
 }

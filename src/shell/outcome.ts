@@ -1,24 +1,24 @@
-// Why a shell ended: decided once, from what is on disk and whether its shim is alive. Pure.
+// Why a shell ended: decided once, from its record and whether its shim is alive. Pure.
 import { constants } from "node:os";
 import type { Cause, EndRecord, ExitRecord } from "../engine/end-record.ts";
 
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }
-  /** bash tells a death by signal as 128 + n, and an `exit 137` the same way: the signal is inferred. */
+  /** bash reports a death by signal as 128 + n, the same as an `exit 137`: the signal is inferred. */
   | { readonly kind: "signaled"; readonly signal: string; readonly code: number }
   | { readonly kind: "timedOut"; readonly afterMs: number; readonly code: number }
   | { readonly kind: "killed"; readonly by: string; readonly code: number }
   | { readonly kind: "aborted"; readonly code: number }
   | { readonly kind: "failedToStart"; readonly reason: string }
-  /** Gone without a record. Never a success, and no exit code is known. */
+  /** Gone without a record: never a success, and without an exit code. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface OutcomeFacts {
   readonly record: EndRecord;
   readonly shimAlive: boolean;
-  /** What the bash wrote that could not begin the command. */
+  /** The text of the fault file: why bash could not begin the command. */
   readonly fault: string | undefined;
-  /** Why its processes cannot be looked for. */
+  /** Why its processes cannot be found. */
   readonly unseen?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ function fromCause(cause: Cause | undefined, { code }: ExitRecord): Outcome | un
     case "never-started":
       return neverStarted();
     case "terminated":
-      // Whoever handles TERM and exits as it likes was not killed.
+      // A command that handles TERM and exits by itself was not killed.
       return code === 128 + constants.signals.SIGTERM
         ? { kind: "killed", by: cause.detail, code }
         : undefined;
@@ -73,22 +73,22 @@ function neverStarted(): Outcome {
   };
 }
 
-/** What an exit code says by itself. */
+/** The outcome for an exit code without a cause. */
 export function fromCode(code: number): Outcome {
   const signal = signalOf(code);
   return signal ? { kind: "signaled", signal, code } : { kind: "exited", code };
 }
 
-/** The signal an exit code above 128 stands for. */
+/** The signal of an exit code above 128. */
 export function signalOf(code: number): string | undefined {
   const number = code - 128;
   if (number < 1 || number > 64) return undefined;
   const named = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
-  // Real-time signals have no names of their own.
+  // Node has no names for real-time signals.
   return named ?? (number >= 34 ? `SIGRTMIN+${number - 34}` : undefined);
 }
 
-/** The exit code, where one is known. */
+/** The exit code, if known. */
 export function codeOf(outcome: Outcome): number | null {
   return outcome.kind === "lost" || outcome.kind === "failedToStart" ? null : outcome.code;
 }

@@ -1,5 +1,5 @@
-// Finds a line in growing output. Looks at each byte once, also at a last line without its newline
-// (a prompt waits there), and never holds more than a bounded part of one line.
+// Finds a line in growing output. Reads each byte once, tests a last line without its newline, too (a prompt has none), and
+// holds only a bounded part of one line.
 import { Cursor } from "../engine/cursor.ts";
 import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
@@ -19,7 +19,7 @@ export class LineSearch {
     this.#matcher = matcher;
   }
 
-  /** The first matching line among what is new; "more" where there is more to read, "dry" where not. */
+  /** The first matching line of the new output; "more" if there is more to read, "dry" if not. */
   advance(): { readonly line: string } | "more" | "dry" {
     for (let chunks = 0; chunks < READ_TURN_CHUNKS_COUNT; chunks++) {
       this.#cursor.settle();
@@ -43,7 +43,7 @@ export class LineSearch {
     }
     const last = text.slice(end);
     this.#rest = last.slice(-MATCH_LINE_MAX_CHARS);
-    // An empty rest is no line: nothing was printed behind the last newline.
+    // An empty rest is no line: the output ends with a newline.
     return last !== "" && this.#matcher.matches(last) ? last : undefined;
   }
 }

@@ -1,4 +1,4 @@
-// A part of an output file: what one command printed.
+// A part of an output file: the output of one command.
 
 /** Bytes [from, to) of a file. */
 export interface OutputPart {

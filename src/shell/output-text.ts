@@ -1,21 +1,21 @@
-// Spooled bytes as text: what is new to a cursor, all there is, and both streams in one string.
+// Output files as text: the new part behind a cursor, everything, and both streams in one string.
 import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import { NacreError } from "../support/errors.ts";
 import { ALL_OUTPUT_MAX_BYTES, READ_MAX_BYTES } from "../support/limits.ts";
 import { decodeUtf8, incompleteTailBytes } from "../text/decode.ts";
 
-/** stdout, then [stderr] on a line of its own and stderr, where there is any. */
+/** stdout, then a line [stderr] and stderr, if there is any. */
 export function joinStreams(stdout: string, stderr: string): string {
   if (stderr === "") return stdout;
   const gap = stdout === "" || stdout.endsWith("\n") ? "" : "\n";
   return `${stdout}${gap}[stderr]\n${stderr}`;
 }
 
-/** The text that is new to a cursor, which moves behind it. */
+/** The new text behind a cursor, which moves to its end. */
 export function takeText(cursor: Cursor, ended: boolean): string {
   cursor.settle();
   const bytes = cursor.peek(READ_MAX_BYTES);
-  // A character that is still being written, or goes on in the next part, waits for the next read.
+  // An incomplete character at the end waits for the next read.
   const held = ended && bytes.length < READ_MAX_BYTES ? 0 : incompleteTailBytes(bytes);
   cursor.advance(bytes.length - held);
   return decodeUtf8(bytes.subarray(0, bytes.length - held));

@@ -1,4 +1,4 @@
-// Tells when a shell's directory changes, for as long as somebody listens. Nothing is watched otherwise.
+// Waits for changes in a shell's directory. Watches only as long as a reader follows the output.
 import { type FSWatcher, watch } from "node:fs";
 import { WATCH_FALLBACK_MS } from "../support/limits.ts";
 
@@ -12,11 +12,11 @@ export class OutputWatch {
       this.#watcher = watch(dir, { persistent: false }, () => this.nudge());
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // Out of inotify watches, or the directory is gone: looking every now and then has to do.
+      // Out of inotify watches, or the directory is gone: next() polls instead.
     }
   }
 
-  /** Resolves at once if something has changed since the last call, else with the next change. */
+  /** Resolves at once if the directory has changed since the last call, else with the next change or poll. */
   async next(maxMs = WATCH_FALLBACK_MS): Promise<void> {
     if (!this.#changed && maxMs > 0) {
       await new Promise<void>((resolve) => {

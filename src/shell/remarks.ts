@@ -1,15 +1,16 @@
-// What an exit record says besides the code, in words.
+// Remarks about the end of a shell: what its exit record holds besides the code.
 import { existsSync, readFileSync } from "node:fs";
 import { sizeOf } from "../engine/cursor.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { ShellMeta } from "../engine/meta.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { SHELL_NAMES } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
 import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
-  // Loggers that a session's bash got later are not the shim's, which knows nothing of their end.
+  // The shim of a session's bash does not know how loggers ended that were started later.
   if (meta.output !== undefined && meta.output.stdout.file !== SHELL_NAMES.stdout)
     return confinementRemarks({ files, meta });
   const remarks: string[] = [];
@@ -29,12 +30,12 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
   return [...remarks, ...confinementRemarks({ files, meta })];
 }
 
-/** The shim counts what goes to the files that it has opened; a session counts for each of its commands. */
+/** Whether the record counts the bytes of this output: a session counts them for each command itself. */
 export function isCounted({ output, isSessionBash }: ShellMeta): boolean {
   return output === undefined && isSessionBash === undefined;
 }
 
-/** `seen`: streams whose file a reader has found truncated. */
+/** `seen`: streams whose file a reader found truncated. */
 export function truncationRemarks(
   record: ExitRecord | undefined,
   { files, meta }: StartedShell,
@@ -49,15 +50,9 @@ export function truncationRemarks(
   });
 }
 
-/** What its sandbox and its limits have to say. */
+/** Remarks of its sandbox and its limits. */
 export function confinementRemarks({ files, meta }: Pick<StartedShell, "files" | "meta">): string[] {
-  return meta.confinement ? saved(files.remarks) : [];
-}
-
-function saved(path: string): string[] {
-  try {
-    return readFileSync(path, "utf8").split("\n").filter(Boolean);
-  } catch {
-    return [];
-  }
+  return meta.confinement
+    ? (attempt(() => readFileSync(files.remarks, "utf8").split("\n").filter(Boolean)) ?? [])
+    : [];
 }

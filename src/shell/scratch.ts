@@ -1,5 +1,5 @@
-// The part of a shell's directory that a sandboxed session, or a shell started from it, may write to: its state. Nothing in there is to be
-// trusted, and nothing else of the directory is in its reach: records and output are ours.
+// The scratch directory of a shell: the only part of its directory that a sandboxed session, or a shell started from it, can
+// see and write. Holds its saved state. Nothing in it can be trusted.
 import { join } from "node:path";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { makeDirs } from "../support/make-dirs.ts";

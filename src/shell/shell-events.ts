@@ -1,4 +1,4 @@
-// What a manager's listeners are told about its shells. For commands of sessions: session/session-events.ts.
+// The events about the shells of a manager. For commands of sessions: session/session-events.ts.
 import type { NacreEvents } from "../support/events.ts";
 import type { KillReport } from "./kill-report.ts";
 import type { ShellProcess } from "./shell-process.ts";

@@ -1,5 +1,5 @@
-// How one shell lives and ends: derived from its record, its cause and whether its shim is alive, decided
-// once. Also when it began and ended, on clocks that do not jump.
+// The state of one shell: derives its outcome once, from its record, its cause and whether its shim is alive. Measures its
+// start and end with clocks that do not jump.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../engine/end-record.ts";
 import { isSameProcess } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
+import { attempt } from "../support/attempt.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXIT_MESSAGE_MAX_MS } from "../support/limits.ts";
@@ -27,10 +28,10 @@ export class ShellLife {
   #cause: Cause | undefined;
   #completedAt: number | null = null;
   #endedMs: number | undefined;
-  /** When the shim was first seen dead and its record gone. */
+  /** When the shim was first found dead and its record missing. */
   #recordGoneMs: number | undefined;
 
-  /** `ageMs`: how long ago one began that we have started ourselves. */
+  /** `ageMs`: how long ago a shell of this process began. */
   constructor(started: StartedShell, onEnd: () => void, ageMs = 0) {
     this.#started = started;
     this.#onEnd = onEnd;
@@ -58,11 +59,11 @@ export class ShellLife {
     return this.#completedAt;
   }
 
-  /** How long ago it ended, whatever the clock on the wall was set to since; null while it runs. */
+  /** How long ago it ended, independent of changes of the wall clock; null while it runs. */
   get endedAgoMs(): number | null {
     this.refresh();
     if (!this.#outcome || this.#endedMs === undefined) return null;
-    // It ended before this boot; how long before, no clock tells for sure.
+    // It ended before this boot. No clock says how long before.
     if (this.#started.origin === "another boot") return uptime() * 1000;
     return Math.max(0, monotonicMs() - this.#endedMs);
   }
@@ -71,54 +72,54 @@ export class ShellLife {
     return Math.max(0, Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs));
   }
 
-  /** The shim has told the host how it ended. */
-  conclude(told: ExitRecord): void {
+  /** The shim has reported its end to the host process. */
+  conclude(reported: ExitRecord): void {
     if (this.#outcome) return;
-    let exit: EndRecord["exit"] = told;
+    let exit: EndRecord["exit"] = reported;
     let cause: Cause | undefined;
     try {
       ({ exit, cause } = readEndRecord(this.#started.files.record));
     } catch {
-      // Out of file descriptors, say: the message tells as much as the record.
+      // For lack of file descriptors, for example. The report has the same content as the record.
     }
-    this.#settle(typeof exit === "object" ? exit : told, cause, true);
+    this.#settle(typeof exit === "object" ? exit : reported, cause, true);
   }
 
-  /** Looks whether the shim is still there: one that was killed, or is another host's, tells us nothing. */
+  /** Checks whether the shim is alive: a killed shim, or one of another host, sends this process no report. */
   refresh(): void {
     if (this.#outcome) return;
     const { shimPid, shimStart, files, unseen, attached } = this.#started;
     try {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
-      // Its last act is to tell its host; whoever is not that host finds the record first.
+      // A living shim reports to its own host. Other processes read the record.
       if (shimAlive && !attached) return;
-      // Read after it was seen dead: nobody can have written since.
+      // Read after the shim was found dead: no process writes the record later.
       const { exit, cause } = readEndRecord(files.record);
       if (exit === "corrupt" && !attached && this.#mayHearYet()) return;
-      // Found before the shim's message has come: without this, what reads the result now would miss its remarks.
+      // The report of the shim has not arrived yet: without this, a reader of the result would miss its remarks.
       if (typeof exit === "object") this.#started.free?.();
       this.#settle(exit, cause, shimAlive);
     } catch (error) {
-      // Whoever cannot look knows nothing new; it is not lost for that.
+      // A lack of file descriptors proves nothing: the shell is not lost.
       if (!(error instanceof NacreError)) throw error;
     }
   }
 
-  /** The record was removed with its directory. The shim has sent the same in a message, which may be on its way. */
+  /** Whether the record was removed with its directory, and the report of the shim can still arrive. */
   #mayHearYet(): boolean {
     if (existsSync(this.#started.files.record)) return false;
     this.#recordGoneMs ??= monotonicMs();
     return monotonicMs() - this.#recordGoneMs < EXIT_MESSAGE_MAX_MS;
   }
 
-  /** Says why it is about to be ended. The first reason wins, and none comes after the end. */
+  /** Writes the cause of a kill. The first cause wins, and an ended shell gets none. */
   giveCause(cause: Cause): void {
     this.refresh();
     if (this.#outcome) return;
     try {
       writeCause(this.#started.files.record, cause);
     } catch {
-      // The spool is gone or broken; then this process is the only one that can know.
+      // The record is gone or unwritable: then only this process knows the cause.
       this.#cause ??= cause;
     }
   }
@@ -139,13 +140,13 @@ export class ShellLife {
     this.#onEnd();
   }
 
-  /** Of a shell that ended before we came, the record knows better than our clocks. */
+  /** For a shell that another host started, the record has the time of the end. */
   #setEnd(record: ExitRecord | undefined): void {
     const { attached, meta, files } = this.#started;
     this.#endedMs = monotonicMs();
     this.#completedAt = wallMs();
     if (record) {
-      // The shim has measured the end; this process hears of it later where its event loop is blocked.
+      // The shim has measured the end. The report arrives later if the event loop of this process was blocked.
       const recordedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
       this.#endedMs = attached ? recordedMs : Math.min(this.#endedMs, recordedMs + UPTIME_STEP_MS);
     }
@@ -154,25 +155,21 @@ export class ShellLife {
   }
 }
 
-/** The shim reads the time since boot in hundredths of a second. */
+/** The resolution of the time since boot that the shim reads. */
 const UPTIME_STEP_MS = 10;
 
 function sinceUptimeMs(uptimeMs: number): number {
   return uptime() * 1000 - uptimeMs;
 }
 
-/** Why the command has not begun, if it has not. */
+/** Why the command could not begin; undefined if it began. */
 function faultOf({ code }: ExitRecord, { files, meta }: StartedShell): string | undefined {
   if (code === 126) return readFault(files.fault);
-  // bwrap ends with 1 where it cannot set up what it was told to, and then knows of no exit code.
+  // bwrap exits with 1 if it cannot set up the sandbox, and then reports no exit code of the command.
   if (code !== 1 || meta.confinement?.driver !== "bubblewrap") return undefined;
   return readFault(files.sandboxStatus)?.includes('"exit-code"') ? undefined : "sandbox";
 }
 
 function readFault(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(path, "utf8").trim());
 }

@@ -1,4 +1,4 @@
-// How many background shells a scope may have at a time.
+// The limit on background shells of a scope.
 import { NacreError } from "../support/errors.ts";
 
 export interface LiveShell {
@@ -16,7 +16,7 @@ export class ShellQuota {
     this.#live = live;
   }
 
-  /** Taken before the start, so that many at once cannot slip past the limit together. Returns how to leave. */
+  /** Call before the start, so that concurrent starts cannot exceed the limit. Returns the function that releases it. */
   take(scope: string): () => void {
     const count = this.#counts.get(scope) ?? 0;
     if (count >= this.#max) {

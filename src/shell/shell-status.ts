@@ -1,4 +1,4 @@
-// The life of a shell in one word. Derived from its outcome, never stored beside it. Pure.
+// The status of a shell: derived from its outcome, never stored. Pure.
 import type { Outcome } from "./outcome.ts";
 
 export const ShellStatus = Object.freeze({
@@ -14,7 +14,7 @@ export type ShellStatus = (typeof ShellStatus)[keyof typeof ShellStatus];
 
 export const SHELL_STATUSES: readonly ShellStatus[] = Object.freeze(Object.values(ShellStatus));
 
-/** Which status may follow which: pending, running, then exactly one ending. */
+/** The possible next statuses: pending, running, then exactly one ending. */
 export const SHELL_TRANSITIONS: Readonly<Record<ShellStatus, readonly ShellStatus[]>> = {
   pending: ["running", "failed", "killed", "lost"],
   running: ["completed", "failed", "killed", "timeout", "lost"],

@@ -1,4 +1,4 @@
-// Two starts with one key are one run.
+// Idempotency keys: two starts with the same key are one run.
 import type { ShellProcess } from "./shell-process.ts";
 
 export class StartKeys {
@@ -6,14 +6,14 @@ export class StartKeys {
   /** The key a shell was started with, by its id. */
   readonly #keys = new Map<string, string>();
 
-  /** The run of this key, which may have begun already. A key is one of its scope. */
+  /** Returns the run of this key in this scope, or starts it. */
   async run(scope: string, key: string, start: () => Promise<ShellProcess>): Promise<ShellProcess> {
     const full = `${scope}\0${key}`;
     const known = this.#runs.get(full);
     if (known) return await known;
     const started = start();
     this.#runs.set(full, started);
-    // A start that failed is no run: the key may be used again.
+    // A failed start frees the key.
     started.then(
       (shell) => this.#keys.set(shell.id, full),
       () => this.#runs.delete(full),
@@ -21,7 +21,7 @@ export class StartKeys {
     return await started;
   }
 
-  /** Its key may be used again. */
+  /** Frees the key of this shell. */
   forget(id: string): void {
     const key = this.#keys.get(id);
     if (key !== undefined) this.#runs.delete(key);

@@ -1,4 +1,4 @@
-// What a host is told to start, of what the caller asked for. Everything that can be wrong with it is said here.
+// Turns the options of a start into a plan for the engine. Throws an error for everything that is wrong with them.
 import { uptime } from "node:os";
 import { thisProcess } from "../engine/process-table.ts";
 import type { StartPlan } from "../engine/taken-slot.ts";
@@ -10,17 +10,17 @@ import { checkSettable, checkStart } from "../support/start-checks.ts";
 import type { Confiner } from "./confiner.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 
-export interface StartSurroundings {
+export interface StartDefaults {
   readonly confiner: Confiner;
   readonly allowedRoots: readonly string[] | undefined;
-  /** What it has on top of this must fit beside it. */
+  /** Together with the variables of the start it must fit the size limit. */
   readonly environment: Readonly<Record<string, string>>;
   readonly capBytes: number;
 }
 
 export async function planStart(
   options: CreateShellOptions & { readonly scope: string },
-  { confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartSurroundings,
+  { confiner, allowedRoots, environment, capBytes: usualCapBytes }: StartDefaults,
 ): Promise<Omit<StartPlan, "onExit">> {
   const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
   checkStart({ command, workingDir, timeoutMs: options.timeoutMs }, allowedRoots);
@@ -53,7 +53,7 @@ export async function planStart(
   };
 }
 
-/** Milliseconds from its start; one that nobody may be left to end has an end all the same. */
+/** Milliseconds from its start. A durable shell always has a deadline: its host may be gone. */
 export function deadlineOf({ timeoutMs, durable }: CreateShellOptions): number | undefined {
   return timeoutMs ?? (durable ? DURABLE_DEADLINE_MS : undefined);
 }

@@ -1,4 +1,4 @@
-// Clears the spool of what has ended long ago, or is too much, now and then.
+// Removes old finished shells, and those above the quota, from time to time.
 import { uptime } from "node:os";
 import { presenceOf } from "../engine/attach.ts";
 import { bootId } from "../engine/process-table.ts";
@@ -11,7 +11,7 @@ export interface SweeperOptions {
   readonly root: StateRoot;
   readonly maxAgeSeconds: number;
   readonly quotaBytes: number;
-  /** Called with the ids of what is gone. */
+  /** Called with the ids of the removed shells. */
   readonly onSwept: (ids: readonly string[]) => void;
 }
 
@@ -23,7 +23,7 @@ export class Sweeper {
     this.#options = options;
   }
 
-  /** Off the path of the call that happens to be the one. */
+  /** Later, so that the current call does not wait for it. */
   nowAndThen(): void {
     if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = monotonicMs();

@@ -1,6 +1,5 @@
-// The shells that run, looked at every now and then: a shim that was killed, or is another host's, tells us
-// nothing. A signal 0 costs next to nothing, but a shim that nobody has reaped answers it, too; so a few are
-// looked at closely each time, in turn.
+// Checks running shells periodically: a killed shim, or one of another host, sends no report. Signal 0 to the shim is cheap,
+// but succeeds for a zombie, too. So each check also reads the state of a few shims, in turn.
 import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { ShellProcess } from "./shell-process.ts";
@@ -13,7 +12,7 @@ export class Watchlist {
   add(shell: ShellProcess): void {
     this.#shells.add(shell);
     if (this.#timer) return;
-    this.#timer = setInterval(() => this.#look(), LIVENESS_CHECK_MS);
+    this.#timer = setInterval(() => this.#check(), LIVENESS_CHECK_MS);
     this.#timer.unref();
   }
 
@@ -31,7 +30,7 @@ export class Watchlist {
     this.#timer = undefined;
   }
 
-  #look(): void {
+  #check(): void {
     const shells = this.list();
     const turn = shells.slice(this.#first, this.#first + LIVENESS_READS_COUNT);
     this.#first = this.#first + turn.length < shells.length ? this.#first + turn.length : 0;

@@ -60,8 +60,8 @@ test("a shell without a readable meta, or with another one's, is none", async ()
 });
 
 /**
- * Resolves when the host, which is this process, has a slot that is on disk: its shim has told it so before it waits
- * for its bash (wait4, on x86-64 or arm64), and what is told is read before the event loop comes round.
+ * Resolves when the host, which is this process, has a slot that is on disk: its shim has reported it before it waits
+ * for its bash (wait4, on x86-64 or arm64), and the event loop reads the report before the next turn.
  */
 async function known({ shimPid }: ShellIdentity): Promise<void> {
   await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(61|260) /));
@@ -81,7 +81,7 @@ test("a bash that waits for its job waits, one that has got it has begun, and so
     return identity;
   });
   expect(keeperOfWaiting(slot.commandPid)).toMatch(/\/keepers\/\d+-[0-9a-f]{8}$/);
-  // Somebody else with that pid has nothing to do with it.
+  // Another process with that PID does not count.
   expect(progressOf({ ...slot, commandStart: "0" })).toBe("begun");
   await known(slot);
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });

@@ -1,4 +1,4 @@
-// Who answers for the shells while there is no keeper, seen while the host lives.
+// The deputy, which covers the shells while there is no keeper, with a living host.
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ async function onlyDeputy(root: string): Promise<number> {
   });
 }
 
-test("a deputy sleeps until its keeper is dead, and nobody but the two has what it waits at", async () => {
+test("a deputy sleeps until its keeper is dead, and no other process holds the pipe between them", async () => {
   const shells = manager();
   const root = shells.root.path;
   const shell = await shells.createShell({ command: "echo up; sleep 300", workingDir: tmpdir() });

@@ -152,9 +152,9 @@ describe("the fields of a record", () => {
   test("are read alike from the record and from the shim's message", () => {
     fc.assert(
       fc.property(fields, (text) => {
-        const told: ExitRecord | undefined = parseExitFields(text);
-        expect(told).toBeDefined();
-        expect(reading(rendered(text) + NO_CAUSE).exit).toEqual(told);
+        const parsed: ExitRecord | undefined = parseExitFields(text);
+        expect(parsed).toBeDefined();
+        expect(reading(rendered(text) + NO_CAUSE).exit).toEqual(parsed);
       }),
     );
   });

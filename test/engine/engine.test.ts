@@ -69,7 +69,7 @@ function hostOf(options: Partial<EngineOptions> = {}) {
 }
 
 describe("starting", () => {
-  test("writes the command and meta before it begins, and names who runs it", async () => {
+  test("writes the command and meta before it begins, and the identity of its processes", async () => {
     const { start } = hostOf();
     const shell = await start("exit 7");
     expect(readMeta(shell.files.meta)).toEqual(shell.meta);
@@ -93,7 +93,7 @@ describe("starting", () => {
     const { host, start, idle } = hostOf({ poolSize });
     await host.ready();
     await eventually(() => expect(idle()).toHaveLength(poolSize));
-    // Before anybody could have noticed.
+    // Before any process could have noticed.
     for (const { commandPid } of idle()) process.kill(commandPid, "SIGKILL");
     await Promise.all(
       idle().map(({ commandPid }) => eventually(() => expect(isAlive(commandPid)).toBe(false))),
@@ -183,7 +183,7 @@ describe.each(["auto", "best-effort"] as const)("with containment %s", (containm
   });
 });
 
-test("a command that was just forked and does not bear its tag yet is found all the same", async () => {
+test("a command that was just forked and has no tag yet is found", async () => {
   const { host, start } = hostOf();
   const shell = await start("sleep 300");
   const tag = shell.tag ?? 0n;

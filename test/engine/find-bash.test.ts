@@ -64,7 +64,7 @@ describe("the bash of PATH", () => {
     ["made of empty parts", "::"],
     ["relative", ".:bin:./x"],
     ["without one", "/nowhere:/etc/passwd"],
-  ])("is looked for in the usual places where PATH is %s", (_, path) => {
+  ])("is found in the usual directories if PATH is %s", (_, path) => {
     expect(findBash(undefined, path)).toMatch(USUAL);
   });
 

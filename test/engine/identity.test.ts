@@ -33,7 +33,7 @@ test("an identity without a tag says so", () => {
   expect(reading(LINE.replace("4611686018427387903", "-"))).toMatchObject({ tag: "-" });
 });
 
-test("an identity cut short anywhere names nobody", () => {
+test("an identity cut short anywhere is invalid", () => {
   for (let length = 0; length < LINE.length; length++) expect(reading(LINE.slice(0, length))).toBeUndefined();
 });
 
@@ -41,12 +41,12 @@ test.each([
   ["with a pid that is no number", LINE.replace("12 ", "-1 ")],
   ["with a field too many", LINE.replace("\n", " 5\n")],
   ["with a second line", LINE + LINE],
-  ["of random text", "nobody\n"],
-])("an identity %s names nobody", (_, text) => {
+  ["of random text", "random\n"],
+])("an identity %s is invalid", (_, text) => {
   expect(reading(text)).toBeUndefined();
 });
 
-test("a missing identity names nobody", () => {
+test("a missing identity is invalid", () => {
   expect(readIdentity(join(directory(), "none"))).toBeUndefined();
 });
 

@@ -95,7 +95,7 @@ describe("a keeper", () => {
     await keeper.end();
   });
 
-  test("bears its tag, and a second one with the same number is turned away", async () => {
+  test("has its tag, and a second one with the same number is refused", async () => {
     const space = TagSpace.within("unlimited", Math.random());
     if (!space) throw new Error("no tags");
     const tagged = { tag: String(space.keeperTag), hostShift: space.hostShift };
@@ -105,7 +105,7 @@ describe("a keeper", () => {
       new RegExp(`Max file locks +${space.keeperTag} +${space.keeperTag} `),
     );
     await expect(start(tagged)).rejects.toBeInstanceOf(TagTaken);
-    // The host whose number it is says so when it starts its next keeper.
+    // A host with this number passes "+TAG" to its next keeper.
     process.kill(keeper.hello.pid, "SIGKILL");
     await keeper.exited;
     const again = await start({ ...tagged, tag: `+${space.keeperTag}` });
@@ -123,7 +123,7 @@ describe("a keeper that does not start", () => {
     await expect(start({ bashPath: speaker(...lines) })).rejects.toThrow(message);
   });
 
-  test("because it ended at once is told", async () => {
+  test("because it ended at once is reported", async () => {
     await expect(start({ bashPath: "/bin/true" })).rejects.toThrow(
       expect.objectContaining({ code: "spawn_failed", message: expect.stringMatching(/^The keeper\b/) }),
     );

@@ -22,15 +22,15 @@ describe("a slot", () => {
     expect(readStat(slot.commandPid)?.startTime).toBe(slot.commandStart);
     writeFileSync(join(slot.dir, "cmd"), 'echo "$GIVEN and $OWN"; echo oops >&2; exit 3\n');
     expect(sendJob(slot, { ...job, variables: ["OWN=more"] })).toBe(true);
-    const told = await end(slot.generation);
-    expect(told).toMatchObject({
+    const reported = await end(slot.generation);
+    expect(reported).toMatchObject({
       code: 3,
       stdoutBytes: 21,
       stderrBytes: 5,
       capReached: false,
       unsure: false,
     });
-    expect(recordOf(slot)).toEqual({ exit: told, cause: undefined });
+    expect(recordOf(slot)).toEqual({ exit: reported, cause: undefined });
     expect(readFileSync(join(slot.dir, "out"), "utf8")).toBe("by the test and more\n");
     expect(readFileSync(join(slot.dir, "err"), "utf8")).toBe("oops\n");
   });
@@ -91,7 +91,7 @@ describe("a keeper that is killed", () => {
     expect(recordOf(slot).cause).toEqual({ kind: "host-ended", detail: "" });
   });
 
-  test("still has the ends of its shells told through the pipe they inherited", async () => {
+  test("still gets the ends of its shells reported through the pipe they inherited", async () => {
     const { keeper, open, end } = keeperFor();
     const slot = await open();
     const gate = join(slot.dir, "gate");
@@ -113,7 +113,7 @@ describe("a keeper that is killed", () => {
         (error: unknown) => (error instanceof Error ? error.message : "?"),
       ),
     );
-    // Their requests stand in a pipe that nobody reads any more.
+    // Their requests are in a pipe that no process reads any more.
     process.kill(pid, "SIGKILL");
     for (const answer of await Promise.all(asked)) expect(answer).toMatch(/^served$|^The keeper\b/);
     expect(isAlive((await open()).commandPid)).toBe(true);

@@ -56,14 +56,14 @@ test("a takeover that cannot be written down fails", () => {
   expect(() => readLease(files, META)).toThrow();
 });
 
-test("what the holder gives up is nobody's, and can be taken over", () => {
+test("a shell that its holder gives up has no holder, and can be taken over", () => {
   const files = shellDir();
   giveUp(files, META, STARTER);
   expect(readLease(files, META)).toEqual({ number: 1, holder: undefined, over: false });
   expect(takeOver(files, readLease(files, META), SUCCESSOR, false)).toBe(true);
 });
 
-test("nobody gives up what another one holds", () => {
+test("a process cannot give up a shell that another one holds", () => {
   const files = shellDir();
   giveUp(files, META, SUCCESSOR);
   giveUp(files, META, { ...STARTER, startTime: "another process with that pid" });

@@ -51,7 +51,7 @@ describe("meta", () => {
     expect(statSync(join(dir, "meta")).mode & 0o777).toBe(0o600);
   });
 
-  test("is replaced whole: who has the old one open reads the old one to its end", () => {
+  test("is replaced atomically: a reader that has the old file open reads it to its end", () => {
     const path = join(directory(), "meta");
     writeMeta(path, sample);
     const old = readFileSync(path, "utf8");
@@ -83,7 +83,7 @@ describe("meta", () => {
     ["binary", "\0\xff"],
     ["of a later version", JSON.stringify({ ...sample, version: 2 })],
     ["with a cap that is text", JSON.stringify({ ...sample, capBytes: "1024" })],
-    ["with streams nobody knows", JSON.stringify({ ...sample, streams: "both" })],
+    ["with unknown streams", JSON.stringify({ ...sample, streams: "both" })],
   ])("that is %s is not trusted", (_, text) => {
     const path = join(directory(), "meta");
     writeFileSync(path, text);

@@ -7,7 +7,7 @@ import { monotonicMs } from "../../src/support/clock.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("who was started since is among them, and who was there before is not", async () => {
+test("a process that started since is among them, an older one is not", async () => {
   const mark = markPids();
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   await once(child, "spawn");
@@ -19,7 +19,7 @@ test("who was started since is among them, and who was there before is not", asy
   child.kill("SIGKILL");
 });
 
-test("after so long that every pid may have been given out again, everybody is", () => {
+test("after so long that the kernel may have reassigned every PID, all processes are", () => {
   // This process has a smaller pid than the one given out last: as one that was started after they had begun anew.
   const last = lastPid() - 1;
   expect(process.pid).not.toBe(last);

@@ -17,7 +17,7 @@ import {
 import { BASH } from "../fixtures/keepers.ts";
 import { eventually } from "../fixtures/shells.ts";
 
-const NOBODY = 2 ** 22 + 1;
+const UNUSED_PID = 2 ** 22 + 1;
 
 async function withChild<T>(
   script: string,
@@ -55,12 +55,12 @@ test("a name with parentheses, spaces and digits does not shift the fields", asy
   });
 });
 
-test("a pid nobody has is gone in every respect", () => {
-  expect(readStat(NOBODY)).toBeUndefined();
-  expect(lockLimit(NOBODY)).toBeUndefined();
-  expect(environmentOf(NOBODY)).toEqual([]);
-  expect(isSameProcess(NOBODY, "1")).toBe(false);
-  expect(commandLine(NOBODY)).toBe("[?]");
+test("an unused PID is gone in every respect", () => {
+  expect(readStat(UNUSED_PID)).toBeUndefined();
+  expect(lockLimit(UNUSED_PID)).toBeUndefined();
+  expect(environmentOf(UNUSED_PID)).toEqual([]);
+  expect(isSameProcess(UNUSED_PID, "1")).toBe(false);
+  expect(commandLine(UNUSED_PID)).toBe("[?]");
 });
 
 test("a zombie has ended", async () => {
@@ -77,8 +77,8 @@ test("a zombie has ended", async () => {
   });
 });
 
-// So many that the kernel has not got to all of them when they are looked at.
-test.each(["SIGKILL", "SIGTERM"])("whoever was sent a deadly %s is ending from then on", async (signal) => {
+// So many that the kernel has not ended all of them when they are checked.
+test.each(["SIGKILL", "SIGTERM"])("a process that got a fatal %s is ending from then on", async (signal) => {
   await withChild("for i in {1..40}; do sleep 300 & done; echo up; read -r", async (pid) => {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
     // Until it has become its program, a child of bash may not take the signal.

@@ -53,7 +53,7 @@ test.each([
   "error protocol what",
   "HELLO 1 12 345 tag b 0 5.2",
   "\0\xff",
-])("the line %j is unknown, and kept for whoever looks", (line) => {
+])("the line %j is unknown, and kept for diagnosis", (line) => {
   expect(parseAnswer(line)).toEqual({ kind: "unknown", line });
 });
 

@@ -20,7 +20,7 @@ function looking(gone: readonly StartedShell[] = []) {
   return { look, looks, begun };
 }
 
-test("those who ask at once share a look, and each gets its own", async () => {
+test("concurrent callers share a scan, and each gets its own result", async () => {
   const [a, b, c] = [shell("a"), shell("b"), shell("c")];
   const { look, looks, begun } = looking([c]);
   const both = Promise.all([look.processesOf([a]), look.processesOf([b, c]), look.processesOf([a])]);
@@ -33,7 +33,7 @@ test("those who ask at once share a look, and each gets its own", async () => {
   expect(looks.map(({ ids }) => ids)).toEqual([["a", "b", "c"]]);
 });
 
-test("whoever asks during a look gets the next one: the first may have passed what is new", async () => {
+test("a call during a scan gets the next one: the first may have passed a new process", async () => {
   const [a, b] = [shell("a"), shell("b")];
   const { look, looks, begun } = looking();
   const first = look.processesOf([a]);
@@ -58,7 +58,7 @@ test("two views of one shell are not mixed up", async () => {
   expect(ofOther.has(one)).toBe(false);
 });
 
-test("a look that fails fails for those who wait for it, and the next is made", async () => {
+test("a failing scan fails for its callers, and the next one runs", async () => {
   let looks = 0;
   const look = new SharedScan(async () => {
     looks++;

@@ -13,7 +13,7 @@ const { manager, directory, run } = useShells();
 const PRINT = (name: string) => `printf %s "$${name}" | od -An -v -tx1 | tr -d ' \\n'; echo`;
 const hex = (text: string) => Buffer.from(text).toString("hex");
 
-/** Names that our own programs use, or bash does; whoever sets them must not notice. */
+/** Names that our scripts or bash use. A command that sets them must not notice. */
 const AWKWARD = {
   hook: "h",
   shell_path: "/nowhere",
@@ -117,7 +117,7 @@ describe("BASH_ENV", () => {
     expect((await run(manager(), 'echo "$X"', { env })).getAllOutput()).toBe("read\n");
   });
 
-  test("is not set where nobody has set it", async () => {
+  test("is not set unless the caller sets it", async () => {
     const shell = await run(manager(), `echo "\${BASH_ENV-none}"; env | grep -c BASH_ENV`);
     expect(shell.getAllOutput()).toBe("none\n0\n");
   });
@@ -184,7 +184,7 @@ describe("streams", () => {
   });
 });
 
-test("a working directory that goes between the check and the start is told as such", async () => {
+test("a working directory that is removed between the check and the start is reported as such", async () => {
   const shells = manager({ poolSize: 0 });
   await shells.warmUp();
   const workingDir = join(directory(), "gone");

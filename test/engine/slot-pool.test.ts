@@ -21,11 +21,11 @@ afterEach(() => {
 
 function poolOf(size: number) {
   // The host hears of an end and tells its pool; so does this.
-  const told: string[] = [];
+  const ended: string[] = [];
   const { keeper, dir, end } = keeperFor({
     ownTag: lockLimit("self"),
     onExit: (generation) => {
-      told.push(generation);
+      ended.push(generation);
       pool.forgetIdle(generation);
     },
   });
@@ -33,7 +33,7 @@ function poolOf(size: number) {
   root.ensure();
   const pool = new SlotPool({ keeper, root, size, usualKind });
   pools.push(pool);
-  return { keeper, root, pool, told, end };
+  return { keeper, root, pool, ended, end };
 }
 
 async function filled(pool: SlotPool, size: number): Promise<void> {
@@ -42,7 +42,7 @@ async function filled(pool: SlotPool, size: number): Promise<void> {
 }
 
 describe("a pool", () => {
-  test("keeps as many slots ready as it was told, and hands out the one that waits longest", async () => {
+  test("keeps the configured number of slots ready, and hands out the one that has waited longest", async () => {
     const { pool, root } = poolOf(2);
     await filled(pool, 2);
     const [oldest] = pool.idleDirs();
@@ -66,13 +66,13 @@ describe("a pool", () => {
   });
 
   test("does not keep a slot that was dead before the pool had heard of it", async () => {
-    const { pool, keeper, told } = poolOf(1);
+    const { pool, keeper, ended } = poolOf(1);
     const openSlot = keeper.openSlot.bind(keeper);
     keeper.openSlot = async (request) => {
       keeper.openSlot = openSlot;
       const ready = await openSlot(request);
       process.kill(ready.commandPid, "SIGKILL");
-      await eventually(() => expect(told).toEqual([ready.generation]));
+      await eventually(() => expect(ended).toEqual([ready.generation]));
       return ready;
     };
     pool.refillIn(0);
@@ -125,7 +125,7 @@ describe("a pool", () => {
     expect(root.list()).toHaveLength(2);
   });
 
-  test("makes the state directory again that somebody removed", async () => {
+  test("creates a removed state directory again", async () => {
     const { pool, root } = poolOf(0);
     rmSync(root.path, { recursive: true });
     expect(isAlive((await pool.take(usualKind)).commandPid)).toBe(true);
@@ -133,7 +133,7 @@ describe("a pool", () => {
   });
 });
 
-test("a full disk is told apart from other trouble", () => {
+test("a full disk is distinguished from other errors", () => {
   const failure = (code: string) => Object.assign(new Error(`${code}: x`), { code });
   for (const code of ["ENOSPC", "EDQUOT"]) {
     expect(diskProblem("/s", failure(code))).toContain("no space is left for the state directory /s");

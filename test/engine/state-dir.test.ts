@@ -106,14 +106,14 @@ describe("a root that cannot serve", () => {
     expect(refusal(join(file, "state"))).toContain(`${join(file, "state")} cannot be used: `);
   });
 
-  test("is named when it belongs to somebody else", () => {
+  test("is named when it belongs to another user", () => {
     const dir = isRoot ? directory() : "/usr";
     if (isRoot) chownSync(dir, 12_345, 12_345);
     expect(refusal(dir)).toContain(`belongs to another user (uid ${isRoot ? 12_345 : 0})`);
   });
 
   test("is named when nothing can be written there", () => {
-    // Nobody, root included, creates a directory in /sys.
+    // No user, not even root, can create a directory in /sys.
     expect(refusal("/sys/nacre")).toContain("/sys/nacre cannot be used: ");
     if (isRoot) return;
     const dir = directory();

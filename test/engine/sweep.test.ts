@@ -73,7 +73,7 @@ describe("what may go", () => {
 
 describe("sweeping directories", () => {
   const HOUR = 3_600_000;
-  const nobody = (): Presence => "gone";
+  const allGone = (): Presence => "gone";
   const limits = { nowMs: Date.now(), maxAgeMs: HOUR, quotaBytes: Number.MAX_SAFE_INTEGER };
 
   function spool(): StateRoot {
@@ -122,7 +122,7 @@ describe("sweeping directories", () => {
     const root = spool();
     const lost = planted(root, "shell_00000001", { ageMs: 2 * HOUR, identity: IDENTITY });
     const corrupt = planted(root, "shell_00000002", { ageMs: 2 * HOUR, identity: IDENTITY, record: "?" });
-    expect((await sweep(root, limits, nobody)).sort()).toEqual([lost, corrupt]);
+    expect((await sweep(root, limits, allGone)).sort()).toEqual([lost, corrupt]);
   });
 
   test("spares for days what may run where it cannot be seen, and no longer", async () => {
@@ -134,19 +134,19 @@ describe("sweeping directories", () => {
     expect(root.list()).toEqual([maybe]);
   });
 
-  test("a shell of another pid namespace cannot be told gone; one of another boot is", () => {
+  test("a shell of another PID namespace may be alive; one of another boot is gone", () => {
     const here = { shimPid: 1, shimStart: "0", commandPid: 2, commandStart: "0", tag: "-" };
     expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: "1" })).toBe("unknown");
     expect(presenceOf({ ...here, bootId: "other", pidNamespace: pidNamespace() })).toBe("gone");
     expect(presenceOf({ ...here, bootId: bootId(), pidNamespace: pidNamespace() })).toBe("gone");
   });
 
-  test("removes a slot that nobody waits in at once, and spares one that may be coming up", async () => {
+  test("removes a slot without a process at once, and spares one that may be starting", async () => {
     const root = spool();
     const dead = planted(root, "shell_00000001", { ageMs: 1_000, identity: IDENTITY, meta: false });
     const comingUp = planted(root, "shell_00000002", { ageMs: 1_000, meta: false });
     const stillborn = planted(root, "shell_00000003", { ageMs: 120_000, meta: false });
-    expect((await sweep(root, limits, nobody)).sort()).toEqual([dead, stillborn]);
+    expect((await sweep(root, limits, allGone)).sort()).toEqual([dead, stillborn]);
     expect(root.list()).toEqual([comingUp]);
   });
 
@@ -159,7 +159,7 @@ describe("sweeping directories", () => {
       const root = spool();
       const record = ended(boot.uptimeMs - 5_000);
       planted(root, "shell_00000001", { ageMs: 30 * HOUR, record, identity: IDENTITY });
-      expect(await sweep(root, limits, nobody, boot)).toEqual([]);
+      expect(await sweep(root, limits, allGone, boot)).toEqual([]);
     });
 
     test("removes a shell that ended hours ago, though its files look new, or of the future", async () => {
@@ -168,18 +168,18 @@ describe("sweeping directories", () => {
       const ids = [0, -5 * HOUR].map((ageMs, index) =>
         planted(root, `shell_0000000${index}`, { ageMs, record, identity: IDENTITY }),
       );
-      expect((await sweep(root, limits, nobody, boot)).sort()).toEqual(ids);
+      expect((await sweep(root, limits, allGone, boot)).sort()).toEqual(ids);
     });
 
     test("removes shells of an earlier boot once this boot is older than the limit, and not before", async () => {
       const root = spool();
       const identity = "12 34 13 35 - earlier 1\n";
       const id = planted(root, "shell_00000001", { ageMs: -HOUR, record: ended(9_000), identity });
-      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: HOUR / 2 })).toEqual([]);
-      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
+      expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: HOUR / 2 })).toEqual([]);
+      expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: HOUR + 1 })).toEqual([id]);
     });
 
-    test("keeps a lost shell that was touched a moment ago by the clock of its start, and not for ever", async () => {
+    test("keeps a lost shell that was modified a moment ago by the clock of its start, but not forever", async () => {
       const root = spool();
       // Started 9 hours ago by a clock that is 20 hours behind today's, and touched a minute ago by that clock.
       const startedUptimeMs = boot.uptimeMs - 9 * HOUR;
@@ -187,8 +187,8 @@ describe("sweeping directories", () => {
       const createdAt = limits.nowMs - 29 * HOUR;
       writeMeta(root.files(id).meta, metaOf({ id, createdAt, startedUptimeMs }));
       utimesSync(root.files(id).meta, new Date(createdAt), new Date(createdAt));
-      expect(await sweep(root, limits, nobody, boot)).toEqual([]);
-      expect(await sweep(root, limits, nobody, { ...boot, uptimeMs: boot.uptimeMs + 11 * HOUR })).toEqual([
+      expect(await sweep(root, limits, allGone, boot)).toEqual([]);
+      expect(await sweep(root, limits, allGone, { ...boot, uptimeMs: boot.uptimeMs + 11 * HOUR })).toEqual([
         id,
       ]);
     });
@@ -205,7 +205,7 @@ describe("sweeping directories", () => {
         record: ended(boot.uptimeMs - 1_000),
         identity: IDENTITY,
       });
-      const all = await sweep(root, { ...limits, quotaBytes: 0 }, nobody, boot);
+      const all = await sweep(root, { ...limits, quotaBytes: 0 }, allGone, boot);
       expect(all[0]).toBe(first);
     });
   });
@@ -223,7 +223,7 @@ describe("sweeping directories", () => {
   test("goes past what is no shell directory", async () => {
     const root = spool();
     writeFileSync(`${root.shellsDir}/note`, "");
-    expect(await sweep(root, limits, nobody)).toEqual([]);
+    expect(await sweep(root, limits, allGone)).toEqual([]);
   });
 
   test("never removes a running shell or a waiting slot, however tight the limits", async () => {

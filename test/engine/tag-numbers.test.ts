@@ -22,7 +22,7 @@ function space(): TagSpace {
   return own;
 }
 
-/** A process that bears the tag of a shell, as something a shell left running does. */
+/** A process with the tag of a shell, like a leftover. */
 async function leftover(tags: TagSpace, number: number): Promise<number> {
   const child = spawn(BASH, ["-c", `ulimit -x ${tags.shellTag(number)}; echo up; exec sleep 300`]);
   children.push(child);
@@ -72,7 +72,7 @@ test("a number comes round again, unless something of its old shell is still run
   expect([await numbers.take(), await numbers.take()]).toEqual([0, 2]);
 });
 
-test("a number in use stays so for those who ask while the numbers come round", async () => {
+test("a number in use is not given to calls during the scan for numbers in use", async () => {
   const tags = space();
   const numbers = new TagNumbers(tags);
   await leftover(tags, 0);

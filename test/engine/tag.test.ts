@@ -29,7 +29,7 @@ describe("the bit layout", () => {
     expect(third.shellTag(1)).toBe(((second.shellTag(7) >> 18n) << 18n) | (2n << 14n) | 1n);
   });
 
-  test("fits a limit: every tag is below 2^63 and inner ones are lower than the tag they were born with", () => {
+  test("fits a limit: every tag is below 2^63 and inner ones are lower than the inherited tag", () => {
     let own = "unlimited";
     let above = 1n << 63n;
     for (let level = 0; level < 3; level++) {
@@ -113,7 +113,7 @@ test("no tag of one host is another's", () => {
   );
 });
 
-test("a stranger's limit is nobody's shell", () => {
+test("the limit of an unrelated process is no shell", () => {
   fc.assert(
     fc.property(owns, random, fc.bigInt({ min: 0n, max: (1n << 62n) - 1n }), (own, drawn, limit) => {
       expect(space(own, drawn).shellNumber(limit)).toBeUndefined();

@@ -31,7 +31,7 @@ test("the level of containment is visible", async () => {
   expect(usual.containment).toBe("tag");
 });
 
-test("without tags nobody bears one", async () => {
+test("without tags no process has one", async () => {
   const shell = await run(manager({ containment: "best-effort" }), "ulimit -Hx");
   expect(shell.getAllOutput()).toBe("unlimited\n");
 });

@@ -95,7 +95,7 @@ async function readyToRunAway(): Promise<{
   const dir = directory();
   const fifo = join(dir, "go");
   execFileSync("mkfifo", [fifo]);
-  // Without slots: where everybody is killed nobody would end them.
+  // Without slots: if all processes of nacre are killed, none would end them.
   await host.manager({ stateRoot: join(dir, "state"), capBytes: CAP, poolSize: 0 });
   const started = await host.start({ command: `read -r < ${fifo}; exec yes` });
   return {
@@ -140,12 +140,12 @@ test("with host, keeper and deputy killed, a runaway command still leaves no mor
   await eventually(() => expect([started.commandPid, started.shimPid].filter(isAlive)).toEqual([]));
 });
 
-test("with the host killed, the record is complete and nobody dies of its broken pipe", async () => {
+test("with the host killed, the record is complete and no process dies of its broken pipe", async () => {
   const { started, keeper, release, kill } = await readyToRunAway();
   process.kill(keeper, "SIGSTOP");
   await kill();
   release();
-  // The shim writes its news into a pipe that nobody reads any more, after the record.
+  // After the record the shim writes its report into a pipe that no process reads.
   expect(await recordOf(started.files.record)).toMatchObject({ code: 141, capReached: true });
   await eventually(() => expect(isAlive(started.shimPid)).toBe(false));
   expect(isAlive(keeper)).toBe(true);

@@ -1,4 +1,4 @@
-// Every disk here is a tmpfs of its host's own mount namespace: it is full for nobody else, and goes with it.
+// Every disk here is a tmpfs in the mount namespace of its host: it is full for no other process, and ends with the host.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -199,7 +199,7 @@ describe("in a session", () => {
     expect(ended).toMatchObject({ exitCode: 6, remarks: [expect.stringMatching(SPOOL_FULL)] });
   });
 
-  test("state that cannot be saved is told of, and what bash has is lost only with bash", async () => {
+  test("state that cannot be saved is reported, and is lost only when bash ends", async () => {
     const { host, disk } = await onDisk();
     const filler = join(disk, "filler");
     await host.inSession("A=1; echo there is a block for output");
@@ -207,9 +207,9 @@ describe("in a session", () => {
     await host.ask("fillDisk", { path: filler });
     await host.inSession("B=$(head -c 50000 /dev/zero | tr '\\0' y)");
     await host.ask("sessionSaved");
-    const told = await host.inSession('C=3; echo $A $(printf %s "$B" | wc -c) $C');
-    expect(told).toMatchObject({ exitCode: 0, out: "1 50000 3\n" });
-    expect(told.notes).toEqual([expect.stringMatching(UNSAVED)]);
+    const result = await host.inSession('C=3; echo $A $(printf %s "$B" | wc -c) $C');
+    expect(result).toMatchObject({ exitCode: 0, out: "1 50000 3\n" });
+    expect(result.notes).toEqual([expect.stringMatching(UNSAVED)]);
     await host.ask("sessionSaved");
     const ended = await host.inSession("exit 4");
     expect(ended.exitCode).toBe(4);

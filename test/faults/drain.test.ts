@@ -52,7 +52,7 @@ function loggersOf(shimPid: number, commandPid: number): number[] {
   return children.map(Number).filter((pid) => pid !== commandPid);
 }
 
-test("a logger that somebody stopped is woken, and the output is complete", async () => {
+test("a stopped logger is continued, and the output is complete", async () => {
   const shell = await manager().createShell({
     command: "echo up; kill -STOP $$; echo more; exit 5",
     workingDir: "/",
@@ -73,7 +73,7 @@ afterEach(() => {
   disks = [];
 });
 
-/** A shell whose stdout file is a pipe that holds 64 KiB until somebody reads it: the slowest of disks. */
+/** A shell whose stdout file is a pipe that holds 64 KiB until the test reads it: a very slow disk. */
 async function onSlowDisk(command: string) {
   const keeper = await bareKeeper();
   const shellDir = keeper.shellDir(1);

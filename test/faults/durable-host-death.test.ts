@@ -66,7 +66,7 @@ test("the keeper of a dead host goes with its last durable shell, and leaves not
     const command = `until [[ -e ${join(go, name)} ]]; do sleep 0.02; done; echo ${name}`;
     started.push(await host.start({ command, durable: true }));
   }
-  // One that is only being made would be in nobody's list yet.
+  // A slot that is only being started would be in no list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   await host.kill();
   const keepers = join(root, "keepers");
@@ -167,7 +167,7 @@ async function killOne(round: number) {
   const root = durables.root();
   const host = await durables.host(root);
   const plans = Array.from({ length: SHELLS }, (_, index) => checkable(round * SHELLS + index + 1));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   // From before the first start to after the last: so long after so many of them.
   const [after, delayMs] = [randomInt(0, SHELLS + 1), randomInt(0, 120)];
   const killSoon = () => void setTimeout(() => void host.kill(), delayMs);
@@ -175,8 +175,8 @@ async function killOne(round: number) {
   await host.startMany(
     plans.map(({ plan }) => plan),
     (id) => {
-      told.add(id);
-      if (told.size === after) killSoon();
+      reported.add(id);
+      if (reported.size === after) killSoon();
     },
   );
   await host.kill();
@@ -184,9 +184,9 @@ async function killOne(round: number) {
   const manager = durables.manager(root);
   await manager.adopt();
   const found = manager.findAll();
-  // Whatever the host has told of is there.
-  expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining([...told]));
-  const ends = await Promise.all(found.map((shell) => expectComplete(shell, plans, told.has(shell.id))));
+  // Every shell that the host has reported exists.
+  expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining([...reported]));
+  const ends = await Promise.all(found.map((shell) => expectComplete(shell, plans, reported.has(shell.id))));
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
   return { found: found.length, ends };
 }
@@ -194,12 +194,12 @@ async function killOne(round: number) {
 async function expectComplete(
   shell: ShellProcess,
   plans: readonly ReturnType<typeof checkable>[],
-  told: boolean,
+  reported: boolean,
 ): Promise<"complete" | "neverStarted"> {
   await shell.wait(20_000);
   const plan = plans.find(({ plan }) => plan.command === shell.command);
-  if (!plan) throw new Error(`nobody asked for ${shell.command}`);
-  if (!told && shell.outcome?.kind === "failedToStart") {
+  if (!plan) throw new Error(`no plan for ${shell.command}`);
+  if (!reported && shell.outcome?.kind === "failedToStart") {
     expect(shell.getAllOutput()).toBe("");
     return "neverStarted";
   }

@@ -41,7 +41,7 @@ test("two hosts see each other's shells, and what one ends is ended for the othe
     const listed = await host.ask<Listed[]>("findAll");
     expect(listed.map(({ id }) => id)).toEqual([first, second]);
     expect(listed.map(({ status }) => status)).toEqual(["running", "running"]);
-    // Whose host lives is nobody else's to take over or to end.
+    // No other host may take over or end a shell whose host lives.
     expect(await host.ask("adopt")).toEqual([]);
   }
   expect(marks.processes()).toHaveLength(2);

@@ -1,4 +1,4 @@
-// A shell is known by more than a number: whoever has its pid, its tag or its files by now is not taken for it.
+// A shell is identified by more than a number: a process with its PID, its tag or its files is not mistaken for it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
@@ -16,7 +16,7 @@ const noReuse = whyNoPidReuse();
 const reuseTitle = noReuse === undefined ? "" : ` (not here: ${noReuse})`;
 
 test.skipIf(noReuse)(
-  `a shell whose shim is dead and whose pid is a stranger's is lost, and the stranger is not touched${reuseTitle}`,
+  `a shell with a dead shim whose PID was reused is lost, and the new process is not touched${reuseTitle}`,
   async () => {
     await inPidNamespace(async ({ prefix, outside, takePid, marked }) => {
       const root = durables.root();
@@ -31,7 +31,7 @@ test.skipIf(noReuse)(
 
       const next = await durables.host(root, { prefix, isChild: true });
       expect(await next.ask("adopt")).toMatchObject([{ id, status: "lost", exitCode: null }]);
-      // What was really its own is ended, for nobody watches it any more.
+      // Its own processes are ended: no shim watches them any more.
       expect(marks.processes(own)).toEqual([]);
       expect(await next.ask("kill", { id })).toEqual({ signalled: [], survivors: [] });
       expect(marked(foreign)).toEqual([shimPid]);
@@ -64,7 +64,7 @@ test.each([
   ["another boot", 5, "deadbeef-0000-4000-8000-000000000000", "the machine has been restarted since", true],
   ["another pid namespace", 6, "4026530000", "it was started in another pid namespace", false],
 ] as const)(
-  "a shell of %s is lost, says so, and nobody who has its pids now is touched",
+  "a shell of %s is lost, says so, and processes with its PIDs are not touched",
   async (_, field, value, reason, adopts) => {
     const root = durables.root();
     const marks = new Mark();
@@ -93,13 +93,13 @@ test.each([
     expect(await shell?.kill({ graceMs: 0 })).toEqual({ signalled: [], survivors: [] });
     expect(marks.processes()).toHaveLength(1);
     expect(isAlive(shimPid)).toBe(true);
-    // Nobody needs to be told twice.
+    // A second adoption finds nothing.
     expect(await durables.manager(root).adopt()).toEqual([]);
     writeFileSync(identity, before);
   },
 );
 
-test("a tag that another host gives out by now leads to nobody", async () => {
+test("a tag that another host assigns by now leads to no process", async () => {
   const [root, elsewhere] = [durables.root(), durables.root()];
   const marks = new Mark();
   const dead = await durables.host(root);
@@ -139,9 +139,9 @@ test("what cannot be read of a running shell costs only that shell", async () =>
   writeFileSync(spool.files(identity).identity, "garbage of no use");
   writeFileSync(spool.files(meta).meta, '{"version": 1, "id"');
   await host.kill();
-  // Those whose keeper cannot tell how long they may live end with their host.
+  // If the keeper cannot read their deadline, they end with their host.
   await eventually(() => expect(marks.processes()).toHaveLength(2));
-  // Of one without an identity nobody can tell whether its shim is still at it.
+  // Without an identity no process knows whether its shim is alive.
   for (const id of [mark, identity])
     await eventually(() => expect(readEndRecord(spool.files(id).record).exit).toBeTypeOf("object"));
 

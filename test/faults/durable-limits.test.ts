@@ -52,7 +52,7 @@ test("the deadline of a durable shell is kept when its host is dead, and its nei
   );
 });
 
-test("a deadline is kept by whoever adopts the shell, when the keeper is dead, too", async () => {
+test("a deadline is kept by the host that adopts the shell, even if the keeper is dead", async () => {
   // One that is still to come, and one that has passed meanwhile.
   await Promise.all(
     [1_500, 300].map(async (timeoutMs) => {

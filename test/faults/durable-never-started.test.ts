@@ -1,4 +1,4 @@
-// Hosts that die in the middle of a start, and what the next host makes of it: no ghost is left that waits for ever.
+// Hosts that die in the middle of a start, and the next host: no slot is left that waits forever.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ const NEVER_STARTED = {
 type Fate = "lives" | "is killed, too" | "is killed with its deputy";
 const FATES: readonly Fate[] = ["lives", "is killed, too", "is killed with its deputy"];
 
-/** A host that kills itself at one point of the start of this command, which is not told to it in any other way. */
+/** A host that kills itself at one point of the start of this command, which it gets in no other way. */
 async function dieAt(
   point: string,
   { root, keeper, durable }: { root: string; keeper: Fate; durable: boolean },
@@ -50,7 +50,7 @@ const CASES = [true, false].flatMap((durable) =>
   })),
 );
 
-test("a shell whose host is killed between meta and start never started, and no ghost is left", async () => {
+test("a shell whose host is killed between meta and start never started, and no slot is left", async () => {
   await Promise.all(
     CASES.map(async ({ what, ...plan }) => {
       const root = durables.root();

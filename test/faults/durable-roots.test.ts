@@ -79,12 +79,12 @@ test("a state root that is a file is a clear error for a start, and holds no she
   });
 });
 
-test("a state root of somebody else is a clear error for a start, and its shells are not touched", async () => {
+test("a state root of another user is a clear error for a start, and its shells are not touched", async () => {
   const dir = shells.directory();
   const marks = new Mark();
   const root = join(dir, "state");
   if (!isRoot) {
-    // Nobody but root can make a directory for somebody else; the system's will do.
+    // Only root can create a directory for another user: use one of the system.
     const refused = shells.run(shells.manager({ stateRoot: "/usr" }), "true", { durable: true });
     await expect(refused).rejects.toThrow("/usr cannot be used: it belongs to another user (uid 0)");
     return;

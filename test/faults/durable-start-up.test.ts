@@ -45,13 +45,13 @@ test("many live and many finished shells of a dead host are adopted at once, eac
     expect(shell.getAllOutput()).toBe(`${number}\n`);
   }
   expect(manager.listShells()).toHaveLength(60);
-  // Those that have ended are nobody's business any more; the others are this host's.
+  // Ended shells need no owner; the others belong to this host.
   expect(await durables.manager(root).adopt()).toEqual([]);
   expect(await manager.killAll()).toBe(30);
   expect(marks.processes()).toEqual([]);
 });
 
-test("a sweep by age and quota touches no running shell of anybody, whether its host lives or not", async () => {
+test("a sweep by age and quota touches no running shell, whether its host lives or not", async () => {
   const root = durables.root();
   const spool = new StateRoot(root);
   const marks = new Mark();
@@ -65,7 +65,7 @@ test("a sweep by age and quota touches no running shell of anybody, whether its 
   const ended = (await living.start({ command: "echo over" })).id;
   await living.wait(ended);
   await dying.kill();
-  // As if nobody had touched them for a day.
+  // As if they had not been modified for a day.
   const longAgo = new Date(Date.now() - 86_400_000);
   for (const id of [...running, ended]) {
     const { dir } = spool.files(id);
@@ -82,7 +82,7 @@ test("a sweep by age and quota touches no running shell of anybody, whether its 
   for (const id of running) expect(manager.getShell(id)?.status).toBe("running");
 });
 
-test("what does not belong in the state root is left alone and disturbs nobody", async () => {
+test("unrelated files in the state root are left alone and cause no error", async () => {
   const root = durables.root();
   const host = await durables.host(root);
   const { id } = await host.start({ command: "exit 6", durable: true });

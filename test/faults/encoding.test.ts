@@ -49,7 +49,7 @@ test("a character that is never finished is shown as one replacement when the sh
   expect(live.join("")).toBe("ok \uFFFD");
 });
 
-test("binary output is kept byte for byte, and told from text", async () => {
+test("binary output is kept byte for byte, and distinguished from text", async () => {
   const copy = join(directory(), "copy");
   const shell = await run(manager(), `head -c 1M /dev/urandom | tee ${copy}`);
   const stored = readFileSync(shell.outputFiles.stdout);

@@ -1,4 +1,4 @@
-// A host and its keeper that are killed at once: nobody is left to clean up but the keeper's deputy, and it does.
+// A host and its keeper are killed at once: the keeper's deputy cleans up.
 import { randomInt } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ test("a session ends that waits for its next command, and one that runs one", as
   await host.ask("sessionBegins", { id: "busy", command: `trap '' HUP; sleep ${marks.next()}` });
   await eventually(() => expect(marks.processes()).toHaveLength(2));
   expect(isAlive(idle.pid)).toBe(true);
-  // One that is only being made would be in nobody's list yet.
+  // A slot that is only being started would be in no list yet.
   await eventually(() => expect(waiting(root)).toHaveLength(POOL_SLOTS_COUNT));
   const before = readdirSync(join(root, "shells"));
   await killBoth(host, root);
@@ -84,7 +84,7 @@ for (const containment of ["auto", "best-effort"] as const) {
       });
       await host.ask("waitForLine", { id, line: "^up$" });
       await eventually(() => expect(marks.processes()).toHaveLength(3));
-      // No slot is on its way: the directory of one that nobody was asked for yet would be for the sweep.
+      // No slot is being started: the keeper does not know its directory yet, and only a sweep would remove it.
       await eventually(() => expect(waiting(root)).toHaveLength(2));
       await killBoth(host, root, order);
       await eventually(() => expect(marks.processes()).toEqual([]));
@@ -121,7 +121,7 @@ async function outlive(containment: "auto" | "best-effort"): Promise<void> {
   await eventually(() => expect(waiting(root)).toHaveLength(2));
   await killBoth(host, root);
   await eventually(() => expect(waiting(root)).toEqual([]));
-  // Nobody adopts it meanwhile: whoever took over from the keeper ends it.
+  // No host adopts it meanwhile: the deputy ends it.
   await eventually(() => expect(marks.processes()).toEqual([]));
   expect(isAlive(durable.commandPid)).toBe(true);
   // And is taken for the keeper: another host leaves all of it alone.
@@ -149,7 +149,7 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
   for (const pid of [-keeper, host.pid]) process.kill(pid, "SIGKILL");
   await host.kill();
   await eventually(() => expect(marks.processes()).toEqual([]));
-  // The shims are dead, and told nobody how it ended; why they did is on disk.
+  // The shims are dead and have reported nothing; the cause is on disk.
   await eventually(() => expect(processesWith(`${root}/`)).toEqual([]));
   expect(readEndRecord(new StateRoot(root).files(id).record)).toMatchObject({
     exit: "pending",

@@ -26,8 +26,8 @@ const DEATHS: readonly Death[] = [
   { title: "crashes", signal: "SIGSEGV", exit: { code: null, signal: "SIGSEGV" } },
   { title: "comes to its end", ending: "return", exit: { code: 0, signal: null } },
   { title: "calls process.exit()", ending: "exit", exit: { code: 3, signal: null } },
-  { title: "throws and nobody catches", ending: "throw", exit: { code: 1, signal: null } },
-  { title: "has a rejection nobody handles", ending: "reject", exit: { code: 1, signal: null } },
+  { title: "throws an error that is not caught", ending: "throw", exit: { code: 1, signal: null } },
+  { title: "has an unhandled rejection", ending: "reject", exit: { code: 1, signal: null } },
 ];
 
 for (const { title, ending, signal, exit } of DEATHS) {

@@ -164,7 +164,7 @@ test("a keeper that was killed many times in a row is there again for the next c
   const shells = manager({ poolSize: 0 });
   await run(shells, "true");
   for (let deaths = 0; deaths < 5; deaths++) await replaceKeeper(shells.root.path);
-  // The next death is one too many: nobody starts another one for a while, unless it is needed.
+  // One death too many: the host starts no other keeper for a while, unless a command needs it.
   process.kill(keeperPid(shells.root.path), "SIGKILL");
   expect((await run(shells, "echo again")).getAllOutput()).toBe("again\n");
 });

@@ -19,7 +19,7 @@ const bareKeeper = useBareKeepers(directory);
 
 const isLong = Boolean(process.env["NACRE_LONG"]);
 const STARTS = isLong ? 50_000 : 500;
-// A table of all jobs it ever started, as bash keeps one unless told otherwise, takes 300 bytes each.
+// The job table that bash keeps by default would take 300 bytes for each job.
 const GROWTH_MAX_KIB = isLong ? 512 : 80;
 
 function parentOf(pid: number): number {

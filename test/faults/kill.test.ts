@@ -70,7 +70,7 @@ test("killing a finished shell changes neither its status nor its code", async (
   expect(shell).toMatchObject({ status: "failed", exitCode: 5 });
 });
 
-test("a running, a killed, a finished and an unknown shell are told apart", async () => {
+test("a running, a killed, a finished and an unknown shell are distinguished", async () => {
   const shells = manager();
   const running = await startReady(shells, "echo ready; sleep 300");
   const killed = await startReady(shells, "echo ready; sleep 300");
@@ -119,7 +119,7 @@ test("a process of another user is reported as a survivor, with the reason, by a
   const reason = notRoot() ?? packageHiddenFrom(user);
   skip(reason !== undefined, reason);
   const dir = directory();
-  // What sudo does: a program that belongs to root and becomes another user. Nobody but the test's user can run it.
+  // Like sudo: a program of root that becomes another user. Only the user of the test can run it.
   const tools = join(dir, "tools");
   const become = join(tools, "become");
   mkdirSync(tools);

@@ -49,7 +49,7 @@ test("the same measures notice a host that reads 300 MiB in one go", { timeout: 
   expect(followed.busyMs).toBeGreaterThan(BUSY_MAX_MS);
 });
 
-test("output that nobody reads does not make the host grow or the command wait", async () => {
+test("output without a reader does not make the host grow or the command wait", async () => {
   const before = process.memoryUsage.rss();
   const shell = await run(manager(), `head -c ${200 * MIB} /dev/zero; echo >&2 done`);
   expect(statSync(shell.outputFiles.stdout).size).toBe(200 * MIB);

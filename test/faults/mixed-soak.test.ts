@@ -60,7 +60,7 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
   const tag = hostTag(keeperPid(root));
   const before = { fds: openFiles(), running: bearers(tag).alive.length };
   await run.commands(COMMANDS / 4, COMMANDS / 2);
-  // So far nobody has cleaned up: the next host does, when it starts its first shell.
+  // Nothing is cleaned up yet: the next host does so when it starts its first shell.
   const spool = [await sweptByNextHost(root)];
   const held: { readonly heap: number; readonly buffers: number }[] = [];
   for (let part = 0; part < 10; part++) {
@@ -98,7 +98,7 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
   );
 });
 
-/** The size of what is on disk after another host has looked after it. */
+/** The size of the state root after another host has cleaned it up. */
 async function sweptByNextHost(root: string): Promise<number> {
   const next = durables.manager(root, { quotaBytes: QUOTA_BYTES });
   await shells.run(next, "true");
@@ -231,7 +231,7 @@ class MixedRun {
   }
 }
 
-/** What is to be known of a shell that should have ended, for whoever has to find out why. */
+/** Details of a shell that should have ended, for the error message. */
 function describe({ started, status, command }: ShellProcess): unknown {
   const { shimPid, commandPid, tag, files } = started;
   return {
@@ -269,7 +269,7 @@ function sizeOf(dir: string): number {
   return bytes;
 }
 
-/** What all that a keeper starts bears, whichever shell it is of. */
+/** The common prefix of the tags of all processes that a keeper starts. */
 function hostTag(pid: number): string {
   return hostPart(lockLimit(pid) ?? "");
 }

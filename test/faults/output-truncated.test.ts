@@ -1,5 +1,5 @@
 // Commands and other processes that truncate, remove or replace the files that keep output. What is left is shown,
-// what is gone is told of, and the next commands get their own output and nothing else.
+// the loss is reported, and the next commands get their own output and nothing else.
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

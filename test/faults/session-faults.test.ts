@@ -19,7 +19,7 @@ async function pids({ run }: TestSession): Promise<{ bash: number; shim: number;
   return { bash, shim, keeper: Number(stat(shim)[1]) };
 }
 
-/** Who writes to a file. */
+/** The process that writes to a file. */
 function writerOf(path: string): number {
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
@@ -30,10 +30,10 @@ function writerOf(path: string): number {
       // It is gone, or not ours to look at.
     }
   }
-  throw new Error(`nobody writes to ${path}`);
+  throw new Error(`no process writes to ${path}`);
 }
 
-test("a logger that is killed costs output, is told of, and is replaced", async () => {
+test("a killed logger costs output, is reported, and is replaced", async () => {
   const place = openSession(shells);
   const { stdout } = await place.run("echo a");
   process.kill(writerOf(stdout.path), "SIGKILL");
@@ -58,11 +58,11 @@ test("a logger that is stopped is woken, and nothing is missing", async () => {
   expect(await place.run("seq 5000 | tail -1")).toMatchObject({ out: "5000\n", notes: [] });
 });
 
-test("a logger that somebody keeps stopped costs time once, and nothing of it lands in the next result", async () => {
+test("a logger that is stopped again and again costs time once, and its output does not appear in the next result", async () => {
   const place = openSession(shells);
   const { stdout } = await place.run("echo a");
   const logger = writerOf(stdout.path);
-  // Whoever wakes it finds it stopped again at once.
+  // It is stopped again as soon as it is continued.
   const stopping = await place.session.start(`while kill -STOP ${logger}; do :; done 2>/dev/null`);
   await eventually(() => expect(stat(logger)[0]).toBe("T"));
   // On a busy machine it may get a moment in between: then everything is there.
@@ -127,7 +127,7 @@ test("the spool directory may lose the saved state", async () => {
   expect(await place.run(`echo \${x-none} $PWD`)).toMatchObject({ out: "none /\n", exitCode: 0 });
 });
 
-test("one who kills every bash does not end the session", async () => {
+test("killing every bash does not end the session", async () => {
   const place = openSession(shells);
   await place.run("x=kept");
   await place.run("true");

@@ -1,4 +1,4 @@
-// Who watches a command, or stores its output, may be killed as well: that is never taken for a success.
+// The shim, or a logger, is killed: that is never reported as a success.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ test("a shell whose shim is killed is lost, has no exit code, and its tree is ki
   expect(shell.getAllOutput()).toBe("ready\n");
 });
 
-test("a lost shell is noticed although nobody asks", async () => {
+test("a lost shell is noticed without a call", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);
@@ -76,7 +76,7 @@ test("a lost shell gives its place free, and the next command runs", async () =>
   expect((await run(shells, "echo next")).getAllOutput()).toBe("next\n");
 });
 
-test("a shim that nobody has reaped is not taken for a running shell: the exit record counts", async () => {
+test("a zombie shim does not count as a running shell: the exit record counts", async () => {
   const shells = manager();
   const go = join(directory(), "go");
   const shell = await startReady(shells, `until [[ -e ${go} ]]; do sleep 0.02; done; exit 4`);
@@ -88,7 +88,7 @@ test("a shim that nobody has reaped is not taken for a running shell: the exit r
   });
 });
 
-test("a killed shim that nobody has reaped is lost for whoever looks and for whoever waits", async () => {
+test("a shell with a killed shim that is a zombie is lost, for a check and for a wait", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);
@@ -142,11 +142,11 @@ test("a shell that another process kills is killed for the manager that started 
     helper("kill-from-outside.mjs"),
     files.record,
     String(commandPid),
-    "somebody else",
+    "another process",
   ]);
   await shell.wait(20_000);
   expect(shell).toMatchObject({ status: "killed", exitCode: 137 });
-  expect(shell.outcome).toMatchObject({ kind: "killed", by: "somebody else" });
+  expect(shell.outcome).toMatchObject({ kind: "killed", by: "another process" });
   expect(readEndRecord(files.record)).toMatchObject({ exit: { code: 137 }, cause: { kind: "killed" } });
 });
 

@@ -35,7 +35,7 @@ test.each([
     true,
   ],
   ["is of another namespace", `${GONE}-aaaaaaaa`, `${GONE} 1 ${bootId()} 1\n`, true],
-  ["has not written down who it is", `${GONE}-aaaaaaaa`, "", true],
+  ["has not written its identity", `${GONE}-aaaaaaaa`, "", true],
 ])("the directory of a keeper that %s: goes or stays (%#)", (_, name, identity, stays) => {
   const { root, dir } = rootWithKeeper(name, identity);
   removeAbandonedKeepers(root);
@@ -54,7 +54,7 @@ test("the directory of a dead keeper stays while a shim of its host lives", asyn
   removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(true);
   await shell.kill({ graceMs: 0 });
-  // By its start, too: its pid may be somebody else's by now.
+  // By PID and start time: another process can have the PID by now.
   await eventually(() => expect(isSameProcess(shimPid, shimStart)).toBe(false), 20_000);
   removeAbandonedKeepers(root);
   expect(existsSync(dir)).toBe(false);

@@ -21,7 +21,7 @@ async function adoptedIds(path: string): Promise<string[]> {
   return adopted.map(({ id }) => id);
 }
 
-/** A dead host's shell that has ended, and the links that say who has held it. */
+/** An ended shell of a dead host, and the links that name its owners. */
 async function endedShell(path: string, durable: boolean): Promise<{ id: string; owners: () => string[] }> {
   const host = await durables.host(path);
   const { id, files } = await host.start({ command: "exit 1", durable });
@@ -44,7 +44,7 @@ test("an ended durable shell is adopted once, for good", async () => {
   expect(owners()).toHaveLength(1);
 });
 
-test("an ended shell that is not durable is nobody's to adopt", async () => {
+test("an ended shell that is not durable is not adopted", async () => {
   const path = durables.root();
   const { owners } = await endedShell(path, false);
   expect(await adoptedIds(path)).toEqual([]);

@@ -9,14 +9,14 @@ async function sleeper() {
   return await manager().createShell({ command: "echo up; sleep 300", workingDir: "/" });
 }
 
-test("a shell whose time is over is ended, and says after how long it was to be", async () => {
+test("a shell is ended at its deadline, and its outcome has the timeout", async () => {
   const shell = await sleeper();
   new Deadlines().set(shell, 5_000, 50);
   await shell.wait(20_000);
   expect(shell.outcome).toMatchObject({ kind: "timedOut", afterMs: 5_000 });
 });
 
-test("a shell whose time was over before is ended at once", async () => {
+test("a shell past its deadline is ended at once", async () => {
   const shell = await sleeper();
   new Deadlines().set(shell, 5_000, -86_400_000);
   await shell.wait(20_000);

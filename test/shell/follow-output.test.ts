@@ -36,7 +36,7 @@ test("output comes while the shell runs, and ends with it", async () => {
   expect(await collected(shell.output())).toEqual({ stdout: "one\nthree\n", stderr: "two\n" });
 });
 
-test("who stops asking for more does not keep the program alive", () => {
+test("a reader that stops iterating no longer keeps the process alive", () => {
   const dist = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
   const script = `const { ShellManager } = await import(${JSON.stringify(dist)});
 const manager = new ShellManager({ stateRoot: ${JSON.stringify(join(directory(), "state"))} });
@@ -51,7 +51,7 @@ process.stdout.write(value.text);`;
   expect({ stdout, signal }).toEqual({ stdout: "one\n", signal: null });
 });
 
-test("many who read at once get each what they asked for", async () => {
+test("concurrent readers each get their own output", async () => {
   const shells = manager();
   const digits = [1, 2, 3, 4, 5, 6, 7, 8];
   const ended = await Promise.all(
@@ -63,7 +63,7 @@ test("many who read at once get each what they asked for", async () => {
   expect(texts.map(({ stderr }) => stderr)).toEqual(digits.map((digit) => `${digit}\n`));
 });
 
-test("output of an ended shell comes whole, to each who asks", async () => {
+test("every reader gets the whole output of an ended shell", async () => {
   const shell = await run(manager(), "seq 1 50000; printf '€' >&2");
   const whole = { stdout: Array.from({ length: 50_000 }, (_, i) => `${i + 1}\n`).join(""), stderr: "€" };
   expect(await collected(shell.output())).toEqual(whole);
@@ -77,7 +77,7 @@ test("characters cut by a chunk come whole, and one that stays cut is marked", a
   expect(stdout).toBe(`${"a".repeat(65_535)}€b\ufffd`);
 });
 
-test("who stops listening early disturbs nobody", async () => {
+test("a reader that stops early affects no other", async () => {
   const shell = await manager().createShell({ command: "echo one; sleep 300", workingDir: tmpdir() });
   for await (const { text } of shell.output()) {
     expect(text).toBe("one\n");

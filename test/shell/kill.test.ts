@@ -56,7 +56,7 @@ describe("a kill", () => {
     }
   });
 
-  test("without grace asks nobody", async () => {
+  test("without a grace period sends no TERM", async () => {
     const shell = await up(manager(), 'trap "echo bye" TERM; echo up; sleep 300 & wait; wait');
     await shell.kill({ graceMs: 0 });
     expect(shell.getAllOutput()).toBe("up\n");

@@ -7,7 +7,7 @@ const exit = (code: number): ExitRecord => ({ ...bashRecord({ exitCode: code }),
 const cause = (kind: Cause["kind"], detail = "x"): Cause => ({ kind, detail });
 
 describe("while there is no record", () => {
-  test("a shell that never started is told as such, whatever its record says not", () => {
+  test("a shell that never started is reported as such, even without an exit record", () => {
     const record = { exit: "pending", cause: cause("never-started") } as const;
     expect(decideOutcome({ record, shimAlive: false, fault: undefined })).toMatchObject({
       kind: "failedToStart",
@@ -56,13 +56,13 @@ describe("once there is a record", () => {
     }
   });
 
-  test("a fault says that the command never began, whatever else is told", () => {
+  test("a fault means that the command never began, whatever the record says", () => {
     const record = { exit: exit(126), cause: cause("killed") };
     expect(decideOutcome({ record, shimAlive: false, fault: "cwd" })).toEqual({
       kind: "failedToStart",
       reason: "the working directory was gone when it started",
     });
-    expect(decideOutcome({ record, shimAlive: false, fault: "nobody knows" })).toMatchObject({
+    expect(decideOutcome({ record, shimAlive: false, fault: "unknown" })).toMatchObject({
       kind: "killed",
     });
   });

@@ -39,7 +39,7 @@ test("a file that is missing has no line yet", () => {
   expect(search.advance()).toEqual({ line: "x" });
 });
 
-test("of one endless line each piece is looked at, with the end of the one before, and no more is kept", () => {
+test("of one endless line each piece is tested with the end of the one before, and no more is kept", () => {
   const path = join(directory(), "out");
   const longest = READ_CHUNK_BYTES + MATCH_LINE_MAX_CHARS;
   writeFileSync(path, `${"a".repeat(READ_CHUNK_BYTES - 3)}needle${"b".repeat(3 * READ_CHUNK_BYTES)}`);
@@ -54,7 +54,7 @@ test("of one endless line each piece is looked at, with the end of the one befor
   expect(Math.max(...lengths)).toBeLessThanOrEqual(longest);
 });
 
-test("a backlog is looked at in turns, so that others get to run", () => {
+test("a backlog is searched in turns, so that other work can run", () => {
   const path = join(directory(), "out");
   writeFileSync(path, "a".repeat(READ_CHUNK_BYTES * READ_TURN_CHUNKS_COUNT + 1));
   const search = new LineSearch(path, 0, containing("b"));

@@ -16,7 +16,7 @@ test("the first look needs no change, the next one waits for one", async () => {
   watch.close();
 });
 
-test("a nudge wakes whoever waits, and counts for the next who asks", async () => {
+test("a nudge wakes the waiting call, and counts for the next one", async () => {
   const watch = new OutputWatch(directory());
   await watch.next();
   const woken = watch.next(60_000).then(() => "woken");
@@ -27,7 +27,7 @@ test("a nudge wakes whoever waits, and counts for the next who asks", async () =
   watch.close();
 });
 
-test("a directory that is gone, or was never there, is looked at every now and then", async () => {
+test("a directory that is gone, or never existed, is polled", async () => {
   const dir = directory();
   const missing = new OutputWatch(join(dir, "never"));
   await missing.next();

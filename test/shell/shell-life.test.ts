@@ -95,7 +95,7 @@ test("a corrupt record is no end while the shim lives, and a loss when it is dea
   expect(dead.life.outcome).toMatchObject({ kind: "lost" });
 });
 
-test("a cause is on disk before the end, and the first one wins whoever gave it", () => {
+test("a cause is on disk before the end, and the first one wins, even of another process", () => {
   const { life: shell, files, end } = life();
   writeCause(files.record, { kind: "killed", detail: "another process" });
   shell.giveCause({ kind: "timeout", detail: "5" });

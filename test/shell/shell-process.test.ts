@@ -180,7 +180,7 @@ describe("a shim that is killed", () => {
   });
 });
 
-test("a cause written by another process is the reason, whoever started the shell", async () => {
+test("a cause written by another process decides the outcome", async () => {
   const { shell } = await talker();
   writeCause(shell.started.files.record, { kind: "killed", detail: "the CLI" });
   process.kill(-shell.started.commandPid, "SIGKILL");

@@ -7,30 +7,30 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager } = useShells();
 
-test("shells whose shim is gone are looked at with every look, however many there are", async () => {
+test("every check refreshes all shells whose shim is gone", async () => {
   const shell = await manager().createShell({ command: "sleep 300", workingDir: "/" });
   const { shimPid } = shell.started;
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   try {
-    const looked = new Set<number>();
+    const refreshed = new Set<number>();
     const list = new Watchlist();
     const count = LIVENESS_READS_COUNT * 3;
     for (let index = 0; index < count; index++) {
-      const copy: ShellProcess = Object.create(shell, { refresh: { value: () => looked.add(index) } });
+      const copy: ShellProcess = Object.create(shell, { refresh: { value: () => refreshed.add(index) } });
       list.add(copy);
     }
     process.kill(shimPid, "SIGKILL");
     // Its keeper takes note of its death.
     await eventually(() => expect(existsSync(`/proc/${shimPid}`)).toBe(false));
     vi.advanceTimersByTime(LIVENESS_CHECK_MS);
-    expect(looked.size).toBe(count);
+    expect(refreshed.size).toBe(count);
     list.stop();
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("of many living shells each is looked at closely in its turn, and none of the others", async () => {
+test("of many living shells each check refreshes some, in turn", async () => {
   const one = await manager().createShell({ command: "sleep 300", workingDir: "/" });
   const count = LIVENESS_READS_COUNT * 2 + 3;
   const looks = new Map<number, number>();
