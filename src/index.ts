@@ -1,4 +1,4 @@
-// The public API. Named exports only.
+// The public entry `nacre`. It includes everything of `nacre/tool`.
 
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./engine/confinement.ts";
@@ -27,30 +27,9 @@ export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, ShellStatus } from "./shell/shell-status.ts";
 export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
 export { ShellManager } from "./shell-manager.ts";
-export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
 export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
 export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";
-export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
-export {
-  type ApprovalRequest,
-  type ContextOptions,
-  createContext,
-  type ExecutionContext,
-  type ToolProgress,
-} from "./tool/context.ts";
-export type { ToolExecution } from "./tool/execution.ts";
-export { ToolExecutor, type ToolExecutorOptions } from "./tool/executor.ts";
-export type { ToolCall, ToolHook } from "./tool/hooks.ts";
-export { type ParameterType, ToolParameter } from "./tool/parameters.ts";
-export { ToolRegistry } from "./tool/registry.ts";
-export { type FailureDetails, type ResultNotes, ToolResult, type WireResult } from "./tool/result.ts";
-export type { AnthropicTool } from "./tool/schemas/anthropic.ts";
-export type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
-export type { GeminiSchema, GeminiTool } from "./tool/schemas/gemini.ts";
-export type { JsonSchema, JsonType } from "./tool/schemas/json-schema.ts";
-export type { McpTool } from "./tool/schemas/mcp.ts";
-export type { OpenAiTool } from "./tool/schemas/openai.ts";
-export { BaseTool, type ToolAnnotations } from "./tool/tool.ts";
+export * from "./tool.ts";
 export {
   type CallOptions,
   createToolkit,

@@ -1,7 +1,6 @@
-// The public entry `nacre/tool`: what one needs to write, register and call tools.
+// The public entry `nacre/tool`: everything needed to write, register and call tools.
 
 export { ERROR_CODES, type ErrorCode, NacreError } from "./support/errors.ts";
-export { TOOL_CATEGORIES, type ToolCategory } from "./tool/category.ts";
 export {
   type ApprovalRequest,
   type ContextOptions,
@@ -9,16 +8,13 @@ export {
   type ExecutionContext,
   type ToolProgress,
 } from "./tool/context.ts";
-export type { ToolExecution } from "./tool/execution.ts";
-export { ToolExecutor, type ToolExecutorOptions } from "./tool/executor.ts";
-export type { ToolCall, ToolHook } from "./tool/hooks.ts";
-export { type ParameterType, ToolParameter } from "./tool/parameters.ts";
+export type { ToolExecution } from "./tool/execution-record.ts";
+export { type ToolCall, ToolExecutor, type ToolExecutorOptions, type ToolHook } from "./tool/executor.ts";
+export { type ParameterType, ToolParameter } from "./tool/input.ts";
 export { ToolRegistry } from "./tool/registry.ts";
 export { type FailureDetails, type ResultNotes, ToolResult, type WireResult } from "./tool/result.ts";
-export type { AnthropicTool } from "./tool/schemas/anthropic.ts";
-export type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
+export type { AnthropicTool, McpTool, ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 export type { GeminiSchema, GeminiTool } from "./tool/schemas/gemini.ts";
 export type { JsonSchema, JsonType } from "./tool/schemas/json-schema.ts";
-export type { McpTool } from "./tool/schemas/mcp.ts";
 export type { OpenAiTool } from "./tool/schemas/openai.ts";
-export { BaseTool, type ToolAnnotations } from "./tool/tool.ts";
+export { BaseTool, TOOL_CATEGORIES, type ToolAnnotations, type ToolCategory } from "./tool/tool.ts";

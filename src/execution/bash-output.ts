@@ -9,10 +9,9 @@ import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/l
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
 import { truncateText } from "../text/truncate.ts";
-import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
-import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { sandboxOf } from "./confinement-notes.ts";
 import {
   type ExecutionOptions,

@@ -1,6 +1,6 @@
 // Tells of every call and of what came of it, whichever tool it was.
 import type { Events } from "../support/events.ts";
-import type { ToolHook } from "../tool/hooks.ts";
+import type { ToolHook } from "../tool/executor.ts";
 import { whoseCall } from "./scope.ts";
 
 export function callEvents(events: Events): ToolHook {

@@ -1,9 +1,8 @@
 // The KillShell tool: ends a shell with everything it started, and says what it found.
 import { z } from "zod";
-import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
-import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import {
   type ExecutionOptions,
   type ResolvedExecutionOptions,

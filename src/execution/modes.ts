@@ -12,10 +12,9 @@ import {
 } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
 import { humanizeBytes, snipParts } from "../text/snip.ts";
-import type { ToolCategory } from "../tool/category.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
-import { BaseTool, type ToolAnnotations } from "../tool/tool.ts";
+import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import type { CommandMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement-notes.ts";

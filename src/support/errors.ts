@@ -1,5 +1,5 @@
-// The one error class of the house, and the closed set of codes a failed call may carry.
-// Endings of commands are values (shell/outcome.ts); throwing is for mistakes and broken surroundings.
+// The only error class of nacre, and the closed set of codes that a failed call can carry.
+// The end of a command is a value (shell/outcome.ts). nacre throws for mistakes of a caller and failures of the system.
 import { isError, recognizeCopies } from "./realms.ts";
 
 export const ERROR_CODES = [
@@ -18,7 +18,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** `instanceof NacreError` is true for an error of another copy of this package, too. */
+/** `instanceof NacreError` also accepts the errors of another copy of this package. */
 export class NacreError extends Error {
   override readonly name = "NacreError";
   readonly code: ErrorCode;
@@ -31,7 +31,13 @@ export class NacreError extends Error {
 
 recognizeCopies(NacreError, "nacre.NacreError");
 
-/** The words of anything that was thrown, whatever it was. */
+/** The message of anything that was thrown. Never empty, never throws. */
 export function messageOf(thrown: unknown): string {
-  return isError(thrown) ? thrown.message : String(thrown);
+  try {
+    if (!isError(thrown)) return String(thrown) || typeof thrown;
+    return thrown.message || thrown.name;
+  } catch {
+    // An object without a prototype has no string form, and a message can be a getter.
+    return "something that cannot be described was thrown";
+  }
 }

@@ -1,32 +1,32 @@
-// What a call knows about its surroundings. Hosts build one per call; tools only read it.
-// What a host's callbacks throw is dealt with elsewhere: onProgress in guarded-progress.ts.
+// The context of a call: where it runs, for which caller, and how it reports back. A host builds one per call; tools only
+// read it. BaseTool.execute catches what onProgress throws.
 
 export interface ExecutionContext {
-  /** Absolute directory the call starts in. */
+  /** The directory in which the call starts. Absolute. */
   readonly workingDir: string;
-  /** Which session the call belongs to; without one, the default session of its scope. */
+  /** The session of the call. @default the default session of its scope */
   readonly sessionId?: string;
   readonly agentId?: string;
-  /** Whose shells the call can see. */
+  /** The call sees only the shells of this scope. */
   readonly scope?: string;
-  /** Say what would happen, and do nothing. */
+  /** Only report what the call would do. */
   readonly dryRun: boolean;
   readonly timeoutMs?: number;
   /** Variables for this call only. */
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the call early. */
   readonly signal?: AbortSignal;
-  /** Told what a running call is doing. If it throws, the call goes on and its result says so in a note. */
+  /** Receives reports of a running call. If it throws, the call continues and its result has a note. */
   readonly onProgress?: (progress: ToolProgress) => void;
-  /** Asks a person. Without it, whatever would need a person is refused. */
+  /** Asks a person. Without it, a call that needs approval is refused. */
   readonly approve?: (request: ApprovalRequest) => Promise<boolean>;
   /**
-   * What a person was asked about this call in an earlier round, for hosts that return a question and are called again
-   * with the answer. `approve` then hears what would run now, even if the policy allows it by now: the answer may have
-   * been given for something else.
+   * The question of an earlier round of this call, for hosts that return a question and are called again with the
+   * answer. nacre then calls `approve` with the current request even if the policy now allows the command: the answer
+   * may be for another request.
    */
   readonly asked?: ApprovalRequest;
-  /** Whatever the host wants its own tools and hooks to see. */
+  /** Data of the host for its own tools and hooks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -35,21 +35,21 @@ export interface ToolProgress {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** What a person is asked to allow, and why it needs one. The answer counts for exactly this, and for nothing else. */
+/** A command that needs approval, and the reason. An answer is valid only for an identical request. */
 export interface ApprovalRequest {
   readonly command: string;
   readonly rule: string;
   readonly reason: string;
   readonly alternative?: string;
-  /** The directory the command would run in. Absolute. */
+  /** The directory in which the command would run. Absolute. */
   readonly cwd: string;
-  /** The session it would run in; null: a bash of its own. */
+  /** The session in which it would run; null for a separate bash. */
   readonly session: string | null;
-  /** Whether it would run on after the call has returned. */
+  /** Whether it would continue to run after the call returns. */
   readonly background: boolean;
 }
 
-/** Whether an answer to one is an answer to the other. */
+/** Whether an answer to one request is valid for the other. */
 export function isSameRequest(one: ApprovalRequest, other: ApprovalRequest): boolean {
   return (
     one.command === other.command &&
@@ -61,7 +61,7 @@ export function isSameRequest(one: ApprovalRequest, other: ApprovalRequest): boo
   );
 }
 
-/** Everything of a context but what has a default. */
+/** A context in which the properties with a default are optional. */
 export type ContextOptions = Omit<ExecutionContext, "dryRun" | "metadata"> &
   Partial<Pick<ExecutionContext, "dryRun" | "metadata">>;
 

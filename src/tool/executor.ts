@@ -1,63 +1,97 @@
-// The way every door calls a tool: look up, tell the hooks, run, time, record. Validation and what is thrown
-// belong to BaseTool.execute; here only what a tool cannot do for itself is decided.
+// Calls a tool by name, for every entry point: look it up, call the hooks, run it, time it, record it. BaseTool.execute
+// validates and turns errors into results.
 
 import { monotonicMs, wallMs } from "../support/clock.ts";
-import { ABORT_GRACE_MS, EXECUTION_HISTORY_MAX_COUNT } from "../support/limits.ts";
+import { messageOf } from "../support/errors.ts";
+import { ABORT_GRACE_MS, EXECUTION_HISTORY_MAX_COUNT, HOOK_MAX_MS } from "../support/limits.ts";
+import { isThenable } from "../support/realms.ts";
+import { within } from "../support/timing.ts";
 import type { ExecutionContext } from "./context.ts";
-import { ExecutionHistory, recordOf, type ToolExecution } from "./execution.ts";
-import { runHooks, type ToolCall, type ToolHook } from "./hooks.ts";
+import { recordOf, type ToolExecution } from "./execution-record.ts";
 import { ToolRegistry } from "./registry.ts";
-import { ToolResult } from "./result.ts";
+import { abortMessage, ToolResult } from "./result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./schemas/formats.ts";
-import { abortMessage } from "./thrown.ts";
 import type { BaseTool } from "./tool.ts";
+
+export interface ToolCall {
+  readonly tool: string;
+  /** The caller's arguments, not validated yet. */
+  readonly arguments: unknown;
+  readonly context: ExecutionContext;
+}
+
+/** Observes every call, for audit or metrics. It cannot change or forbid a call. If it throws or hangs, the call continues. */
+export interface ToolHook {
+  before?(call: ToolCall): void | Promise<void>;
+  after?(call: ToolCall, result: ToolResult, execution: ToolExecution): void | Promise<void>;
+}
 
 export interface ToolExecutorOptions {
   /** @default ToolRegistry.shared() */
   readonly registry?: ToolRegistry;
   readonly hooks?: readonly ToolHook[];
-  /** How many calls the history remembers. */
+  /** Number of calls in the history. */
   readonly historyMaxCount?: number;
-  /** After an abort, how long a tool may take to come back with its own result. */
+  /** Time for a tool to return its own result after an abort. */
   readonly abortGraceMs?: number;
 }
 
 export class ToolExecutor {
   readonly registry: ToolRegistry;
   readonly #hooks: readonly ToolHook[];
-  readonly #history: ExecutionHistory;
+  readonly #history: ToolExecution[] = [];
+  readonly #historyMaxCount: number;
   readonly #abortGraceMs: number;
 
   constructor(options: ToolExecutorOptions = {}) {
     this.registry = options.registry ?? ToolRegistry.shared();
     this.#hooks = [...(options.hooks ?? [])];
-    this.#history = new ExecutionHistory(options.historyMaxCount ?? EXECUTION_HISTORY_MAX_COUNT);
+    this.#historyMaxCount = options.historyMaxCount ?? EXECUTION_HISTORY_MAX_COUNT;
     this.#abortGraceMs = options.abortGraceMs ?? ABORT_GRACE_MS;
   }
 
-  /** Never rejects. A hook that failed is told in the result's notes. */
+  /** Never rejects. The notes of the result report a hook that failed. */
   async execute(name: string, context: ExecutionContext, args: unknown): Promise<ToolResult> {
     const call: ToolCall = { tool: name, arguments: args, context };
-    const before = await runHooks(this.#hooks, "before", (hook) => hook.before?.(call));
+    const before = await this.#runHooks("before", (hook) => hook.before?.(call));
 
     const startedAt = wallMs();
     const startedMs = monotonicMs();
     const result = await this.#run(call);
     const execution = recordOf(name, args, { startedAt, durationMs: monotonicMs() - startedMs }, result);
-    this.#history.add(execution);
+    this.#history.push(execution);
+    if (this.#history.length > this.#historyMaxCount) this.#history.shift();
 
-    const after = await runHooks(this.#hooks, "after", (hook) => hook.after?.(call, result, execution));
+    const after = await this.#runHooks("after", (hook) => hook.after?.(call, result, execution));
     const failures = [...before, ...after];
     return failures.length === 0 ? result : result.withNotes(...failures);
   }
 
   /** The last calls, oldest first. */
   history(): readonly ToolExecution[] {
-    return this.#history.list();
+    return [...this.#history];
   }
 
   getAllSchemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][] {
     return this.registry.getAllSchemas(format);
+  }
+
+  /** Calls the hooks in order. Returns one sentence for each hook that failed. */
+  async #runHooks(
+    part: "before" | "after",
+    invoke: (hook: ToolHook) => void | Promise<void>,
+  ): Promise<string[]> {
+    const failures: string[] = [];
+    for (const hook of this.#hooks) {
+      try {
+        const work = invoke(hook);
+        const done = !isThenable(work) || (await within(HOOK_MAX_MS, Promise.resolve(work).then(() => true)));
+        if (!done) throw new Error(`not done after ${HOOK_MAX_MS}ms`);
+      } catch (thrown) {
+        failures.push(`A hook ${part} the call failed: ${messageOf(thrown)}`);
+      }
+    }
+    return failures;
   }
 
   async #run({ tool: name, context, arguments: args }: ToolCall): Promise<ToolResult> {
@@ -69,30 +103,26 @@ export class ToolExecutor {
     return context?.signal ? this.#orAborted(running, tool, context.signal) : running;
   }
 
-  // A tool that hears the abort ends its processes and comes back with what they had printed, which is worth
-  // waiting for. One that does not hear it must not hold its caller: after the grace we answer in its place.
+  // After an abort a tool ends its processes and returns their output, so it gets time to do that. A tool that ignores
+  // the abort must not block its caller: after the grace period the executor returns a result for it.
   #orAborted(running: Promise<ToolResult>, tool: BaseTool, signal: AbortSignal): Promise<ToolResult> {
-    const { promise, resolve } = deferred<ToolResult>();
     let timer: NodeJS.Timeout | undefined;
-    const onAbort = () => {
-      timer = setTimeout(() => {
-        const notes = [`${tool.name} did not stop within ${this.#abortGraceMs}ms and may still be running`];
-        resolve(ToolResult.fail(abortMessage(tool.name, signal), { code: "aborted", notes }));
-      }, this.#abortGraceMs);
-    };
+    let onAbort = () => {};
+    const late = new Promise<ToolResult>((resolve) => {
+      onAbort = () => {
+        timer = setTimeout(() => resolve(this.#unresponsive(tool, signal)), this.#abortGraceMs);
+      };
+    });
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
-    return Promise.race([running, promise]).finally(() => {
+    return Promise.race([running, late]).finally(() => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
     });
   }
-}
 
-function deferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
+  #unresponsive(tool: BaseTool, signal: AbortSignal): ToolResult {
+    const notes = [`${tool.name} did not stop within ${this.#abortGraceMs}ms and may still be running`];
+    return ToolResult.fail(abortMessage(tool.name, signal), { code: "aborted", notes });
+  }
 }

@@ -1,29 +1,29 @@
-// What is wrong with one argument, in a sentence a model can act on. zod finds the problems, the words are
-// ours; a message the tool's author gave to a zod check wins over them and is used as it stands.
+// One problem with the arguments of a call, as a sentence that a model can act on. zod finds the problem; this file writes
+// the sentence. A message that the tool's author gave to a zod check replaces it.
 
 import type { z } from "zod";
+import { excerpt, listed, quotedExcerpt } from "../support/excerpt.ts";
 import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
-import { excerpt, listed, quotedExcerpt } from "./excerpt.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
 
 export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): string {
   const path = issue.path ?? [];
   const name = nameOf(path);
   const expected = schemaAt(schema, path);
-  if (issue.code === "unrecognized_keys") return strangers(issue.keys, path, expected);
+  if (issue.code === "unrecognized_keys") return unknownKeys(issue.keys, path, expected);
   if (issue.input === undefined && issue.code !== "custom") {
-    return `Missing required parameter: ${name} (${typeWords(expected, issue).replace(/^an? /, "")})`;
+    return `Missing required parameter: ${name} (${expectedType(expected, issue).replace(/^an? /, "")})`;
   }
   return `Parameter ${name} ${complaint(issue, expected)}`;
 }
 
-/** A sentence about an object: which names it takes. */
+/** A sentence that lists the parameters of an object. */
 export function knownParameters({ properties = {} }: JsonSchema): string {
   const names = Object.keys(properties);
   return names.length === 0 ? "There are no parameters to give" : `Known parameters: ${listed(names)}`;
 }
 
-function strangers(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {
+function unknownKeys(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {
   const prefix = path.length === 0 ? "" : `${nameOf(path)}.`;
   const names = keys.slice(0, MESSAGE_LIST_MAX_COUNT).map((key) => quotedExcerpt(prefix + key));
   return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}. ${knownParameters(at)}`;
@@ -34,7 +34,7 @@ function complaint(issue: z.core.$ZodRawIssue, expected: JsonSchema | undefined)
   switch (issue.code) {
     case "invalid_type":
     case "invalid_union":
-      return `must be ${typeWords(expected, issue)}, ${got}`;
+      return `must be ${expectedType(expected, issue)}, ${got}`;
     case "invalid_value":
       return `must be ${oneOf(issue.values)}, ${got}`;
     case "too_small":
@@ -51,30 +51,24 @@ function complaint(issue: z.core.$ZodRawIssue, expected: JsonSchema | undefined)
 }
 
 function tooSmall(issue: Extract<z.core.$ZodRawIssue, { code: "too_small" }>): string {
-  const unit = unitOf(issue.origin);
-  if (unit !== undefined) {
-    return `is too short: at least ${count(issue.minimum, unit)}, got ${sizeOf(issue.input)}`;
-  }
+  const unit = UNITS[issue.origin];
+  if (unit) return `is too short: at least ${count(issue.minimum, unit)}, got ${sizeOf(issue.input)}`;
   return `must be ${issue.inclusive ? "at least" : "greater than"} ${issue.minimum}, got ${excerpt(issue.input)}`;
 }
 
 function tooBig(issue: Extract<z.core.$ZodRawIssue, { code: "too_big" }>): string {
-  const unit = unitOf(issue.origin);
-  if (unit !== undefined) {
-    return `is too long: at most ${count(issue.maximum, unit)}, got ${sizeOf(issue.input)}`;
-  }
+  const unit = UNITS[issue.origin];
+  if (unit) return `is too long: at most ${count(issue.maximum, unit)}, got ${sizeOf(issue.input)}`;
   return `must be ${issue.inclusive ? "at most" : "less than"} ${issue.maximum}, got ${excerpt(issue.input)}`;
 }
 
-function unitOf(origin: string): string | undefined {
-  return { string: "character", array: "item" }[origin];
-}
+const UNITS: Readonly<Record<string, string>> = { string: "character", array: "item" };
 
 function count(bound: number | bigint, unit: string): string {
   return `${bound} ${unit}${Number(bound) === 1 ? "" : "s"}`;
 }
 
-// Characters are code points here, as they are in JSON Schema.
+// Counts characters as JSON Schema does: code points.
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
   let size = 0;
@@ -94,8 +88,8 @@ function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema 
   );
 }
 
-// The JSON Schema says `integer` where zod, which met a string, only says `number`.
-function typeWords(expected: JsonSchema | undefined, issue: z.core.$ZodRawIssue): string {
+// From the JSON Schema: it says `integer` where zod says `number`.
+function expectedType(expected: JsonSchema | undefined, issue: z.core.$ZodRawIssue): string {
   if (expected?.enum !== undefined) return oneOf(expected.enum);
   const options = expected?.anyOf?.flatMap(({ type }) => type ?? []) ?? [];
   if (options.length > 0) return options.map(withArticle).join(" or ");

@@ -1,12 +1,11 @@
-// The tools there are, by name, in the order they came. Refuses what no provider would accept, at the door.
+// The tools by name, in order of registration. Refuses a tool that a provider would not accept.
 
 import { NacreError } from "../support/errors.ts";
-import type { ToolCategory } from "./category.ts";
-import { excerpt, listed, quotedExcerpt } from "./excerpt.ts";
+import { excerpt, listed, quotedExcerpt } from "../support/excerpt.ts";
 import { type ProviderSchemas, SCHEMA_FORMATS, type SchemaFormat } from "./schemas/formats.ts";
-import type { BaseTool } from "./tool.ts";
+import type { BaseTool, ToolCategory } from "./tool.ts";
 
-// What OpenAI, Anthropic, Gemini and MCP all accept.
+// The names that OpenAI, Anthropic, Gemini and MCP all accept.
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
@@ -24,25 +23,25 @@ export class ToolRegistry {
     return this.#tools.size;
   }
 
-  /** A name that is taken, or a tool that could not be shown to a model, is an error. */
+  /** Throws if the name is taken or the tool has no valid schema. */
   register(tool: BaseTool): void {
     this.registerMany([tool]);
   }
 
-  /** All of them or, if one is refused, none. */
+  /** Registers all of them, or none if one is refused. */
   registerMany(tools: Iterable<BaseTool>): void {
-    const newcomers = new Map<string, BaseTool>();
+    const added = new Map<string, BaseTool>();
     for (const tool of tools) {
-      if (this.exists(tool.name) || newcomers.has(tool.name)) {
+      if (this.exists(tool.name) || added.has(tool.name)) {
         throw new NacreError("invalid_input", `Tool already registered: ${tool.name}`);
       }
       requireUsableNames(tool);
-      newcomers.set(tool.name, tool);
+      added.set(tool.name, tool);
     }
-    for (const [name, tool] of newcomers) this.#tools.set(name, tool);
+    for (const [name, tool] of added) this.#tools.set(name, tool);
   }
 
-  /** Whether there was such a tool. */
+  /** Returns whether the tool was registered. */
   deregister(name: string): boolean {
     return this.#tools.delete(name);
   }
@@ -57,12 +56,12 @@ export class ToolRegistry {
     return tool;
   }
 
-  /** The sentence for a name that is not there: it says which ones are. */
+  /** The error message for an unknown name. It lists the known ones. */
   describeMissing(name: string): string {
-    const said = typeof name === "string" ? quotedExcerpt(name) : excerpt(name);
-    const there =
+    const shown = typeof name === "string" ? quotedExcerpt(name) : excerpt(name);
+    const known =
       this.count === 0 ? "No tools are registered" : `Available tools: ${listed(this.listNames())}`;
-    return `Unknown tool: ${said}. ${there}`;
+    return `Unknown tool: ${shown}. ${known}`;
   }
 
   exists(name: string): boolean {
@@ -95,16 +94,14 @@ export class ToolRegistry {
   }
 }
 
-// Asking for the parameters also works out the tool's schema, so one that has none fails here, not in a call.
+// Reading the parameters also builds the tool's schema: an invalid schema fails here and not in a call.
 function requireUsableNames(tool: BaseTool): void {
   if (!TOOL_NAME.test(tool.name)) {
-    throw new NacreError(
-      "invalid_input",
-      `Not a tool name: ${quotedExcerpt(tool.name)}. It must match ${TOOL_NAME}`,
-    );
+    const message = `Not a tool name: ${quotedExcerpt(tool.name)}. It must match ${TOOL_NAME}`;
+    throw new NacreError("invalid_input", message);
   }
   const bad = tool.parameters.find(({ name }) => !PARAMETER_NAME.test(name));
   if (bad === undefined) return;
-  const said = `Not a parameter name of ${tool.name}: ${quotedExcerpt(bad.name)}. It must match ${PARAMETER_NAME}`;
-  throw new NacreError("invalid_input", said);
+  const message = `Not a parameter name of ${tool.name}: ${quotedExcerpt(bad.name)}. It must match ${PARAMETER_NAME}`;
+  throw new NacreError("invalid_input", message);
 }

@@ -1,9 +1,8 @@
-// What a call came to. A failed result still carries its output; both kinds have the same shape.
-// Immutable: metadata and notes are copied and frozen, changes make a new result.
+// The result of a call. A failed result has the same shape as a successful one and keeps its output.
+// Immutable: metadata and notes are frozen copies, and a change makes a new result.
 
-import type { ErrorCode } from "../support/errors.ts";
-import { recognizeCopies } from "../support/realms.ts";
-import { frozenCopy } from "./frozen-copy.ts";
+import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
+import { isErrorNamed, recognizeCopies } from "../support/realms.ts";
 
 export interface ResultNotes {
   readonly notes?: readonly string[];
@@ -11,7 +10,7 @@ export interface ResultNotes {
 
 export interface FailureDetails<M extends object> extends ResultNotes {
   readonly code: ErrorCode;
-  /** What there was before it failed. */
+  /** The output up to the failure. */
   readonly output?: string;
   readonly metadata?: Partial<M>;
 }
@@ -25,19 +24,19 @@ export interface WireResult {
   readonly [metadata: string]: unknown;
 }
 
-const WIRE_WORDS: ReadonlySet<string> = new Set(["output", "error", "error_code", "notes"]);
+const WIRE_KEYS: ReadonlySet<string> = new Set(["output", "error", "error_code", "notes"]);
 
-/** `instanceof ToolResult` is true for a result of another copy of this package, too: tools built with that return those. */
+/** `instanceof ToolResult` also accepts the results of another copy of this package: a tool built with that copy returns them. */
 export class ToolResult<M extends object = Record<string, unknown>> {
   readonly success: boolean;
   readonly output: string;
-  /** Set if and only if the call failed. */
+  /** Set only if the call failed. */
   readonly error: string | undefined;
-  /** Set if and only if the call failed. */
+  /** Set only if the call failed. */
   readonly code: ErrorCode | undefined;
-  /** Partial, because a call that failed early knows little. */
+  /** Partial: a call that fails early has only some of the keys. */
   readonly metadata: Readonly<Partial<M>>;
-  /** One-line remarks beside the result. */
+  /** One-line remarks about the result. */
   readonly notes: readonly string[];
 
   private constructor(
@@ -76,17 +75,17 @@ export class ToolResult<M extends object = Record<string, unknown>> {
     return new ToolResult<M>(this.output, failure || undefined, this.metadata, [...this.notes, ...more]);
   }
 
-  /** What a model reads: the error if any, the output, then the notes, each beginning on its own line. */
+  /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string {
     return [this.error ?? "", this.output, this.notes.join("\n")].reduce(onNextLine, "");
   }
 
   /**
-   * The flat object for JSON. `notes` is always an array, so that a reader may loop without asking;
-   * a metadata key that is one of our own words stays out, or it could make a success look failed.
+   * The flat object for JSON. `notes` is always an array. A metadata key with the name of one of our own keys is left
+   * out: it could make a success look like a failure.
    */
   toWire(): WireResult {
-    const metadata = Object.entries(this.metadata).filter(([key]) => !WIRE_WORDS.has(key));
+    const metadata = Object.entries(this.metadata).filter(([key]) => !WIRE_KEYS.has(key));
     return {
       output: this.output,
       ...Object.fromEntries(metadata),
@@ -98,7 +97,7 @@ export class ToolResult<M extends object = Record<string, unknown>> {
 
 recognizeCopies(ToolResult, "nacre.ToolResult");
 
-// Output keeps its own newlines; one is added only where two parts would share a line.
+// Output keeps its own newlines. A newline is added only if two parts would share a line.
 function onNextLine(text: string, part: string): string {
   if (text === "" || part === "") return text + part;
   return text.endsWith("\n") ? text + part : `${text}\n${part}`;
@@ -106,4 +105,48 @@ function onNextLine(text: string, part: string): string {
 
 function onOneLine(note: string): string {
   return note.trim().replace(/\s*[\r\n]+\s*/g, " ");
+}
+
+/** A frozen copy of plain data, at every depth. Other values (dates, functions, class instances) are not copied. */
+export function frozenCopy<T>(value: T): T {
+  return copyPlain(value, new Set()) as T;
+}
+
+function copyPlain(value: unknown, ancestors: ReadonlySet<unknown>): unknown {
+  if (!Array.isArray(value) && !isPlainObject(value)) return value;
+  // A result is sent as JSON, which cannot represent a cycle: fail here, not when it is sent.
+  if (ancestors.has(value)) throw new TypeError("The data of a result must not contain a cycle");
+  const inside = new Set(ancestors).add(value);
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => copyPlain(item, inside)));
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([k, v]) => [k, copyPlain(v, inside)])));
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The failed result for a thrown value: the code of a NacreError, `aborted`, or `internal` for a bug in the tool. */
+export function failureOf<M extends object>(
+  thrown: unknown,
+  tool: string,
+  signal: AbortSignal | undefined,
+): ToolResult<M> {
+  if (thrown instanceof NacreError) return ToolResult.fail(messageOf(thrown), { code: thrown.code });
+  if (signal?.aborted || isAbortError(thrown)) {
+    return ToolResult.fail(abortMessage(tool, signal), { code: "aborted" });
+  }
+  return ToolResult.fail(messageOf(thrown), { code: "internal" });
+}
+
+/** The message for an aborted call, with the caller's reason if the signal carries one. */
+export function abortMessage(tool: string, signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason;
+  const detail = reason === undefined || isAbortError(reason) ? "" : `: ${messageOf(reason)}`;
+  return `Call to ${tool} was aborted${detail}`;
+}
+
+function isAbortError(thrown: unknown): boolean {
+  return isErrorNamed(thrown, "AbortError");
 }

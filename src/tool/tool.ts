@@ -1,18 +1,19 @@
-// The one kind of tool there is. A tool says what it takes (`input`) and does it (`run`); `execute` is the
-// way in: it validates, runs, and is the only place that turns what was thrown into a failed result.
+// The only kind of tool. A tool declares its input (`input`) and does its work (`run`). Callers use `execute`: it
+// validates the arguments, runs the tool and turns everything that the tool throws into a failed result.
 
 import type { z } from "zod";
-import { NacreError } from "../support/errors.ts";
-import type { ToolCategory } from "./category.ts";
-import type { ExecutionContext } from "./context.ts";
-import { guardProgress } from "./guarded-progress.ts";
-import type { ToolParameter } from "./parameters.ts";
-import { ToolResult } from "./result.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import type { ExecutionContext, ToolProgress } from "./context.ts";
+import { ToolInput, type ToolParameter } from "./input.ts";
+import { abortMessage, failureOf, ToolResult } from "./result.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
-import { abortMessage, failureOf, wordsOf } from "./thrown.ts";
-import { ToolInput } from "./tool-input.ts";
 
-/** What a host may assume of a tool before it calls it; hints, not guarantees. */
+/** The purpose of a tool. A closed set: a host can offer or withhold tools by category. */
+export const TOOL_CATEGORIES = ["file", "execution", "web", "task", "notebook", "mcp", "other"] as const;
+
+export type ToolCategory = (typeof TOOL_CATEGORIES)[number];
+
+/** Hints about a tool's effects, for a host that has not called it yet. Not guarantees. */
 export interface ToolAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -27,7 +28,7 @@ export abstract class BaseTool<
   abstract readonly name: string;
   abstract readonly description: string;
   abstract readonly category: ToolCategory;
-  /** The one source of truth for what the tool takes. Checks run synchronously and must not have effects. */
+  /** The single definition of the tool's parameters. Its checks run synchronously and must have no side effects. */
   abstract readonly input: Input;
   /** A name for people. */
   readonly title?: string;
@@ -35,7 +36,7 @@ export abstract class BaseTool<
 
   #compiled: ToolInput<Input> | undefined;
 
-  /** Does the work. Called by `execute` alone, with arguments that have passed `input`. */
+  /** Does the work. Only `execute` calls it, with arguments that match `input`. */
   protected abstract run(
     context: ExecutionContext,
     args: z.output<Input>,
@@ -45,12 +46,12 @@ export abstract class BaseTool<
     return this.#own().parameters;
   }
 
-  /** What the tool takes, as a closed JSON Schema without references; a copy, free to change. */
+  /** The parameters as a closed JSON Schema without references. A copy that the caller may change. */
   toJsonSchema(): JsonSchema {
     return structuredClone(this.#own().jsonSchema);
   }
 
-  /** Never rejects: whatever goes wrong is a failed result. */
+  /** Never rejects: every error becomes a failed result. */
   async execute(context: ExecutionContext, args: unknown): Promise<ToolResult<M>> {
     let validating = false;
     try {
@@ -64,9 +65,9 @@ export abstract class BaseTool<
       }
       return await this.#run(context, validated.value);
     } catch (thrown) {
-      // Reading arguments may run code of theirs: getters, proxies. What that throws is bad input.
+      // Reading arguments can run the caller's code: getters, proxies. If that throws, the input is bad.
       if (validating && !(thrown instanceof NacreError)) {
-        return ToolResult.fail(`Arguments could not be read: ${wordsOf(thrown)}`, { code: "invalid_input" });
+        return ToolResult.fail(`Arguments could not be read: ${messageOf(thrown)}`, { code: "invalid_input" });
       }
       return failureOf(thrown, this.name, context?.signal);
     }
@@ -82,9 +83,30 @@ export abstract class BaseTool<
     return failure === undefined ? result : result.withNotes(`The progress listener failed: ${failure}`);
   }
 
-  // Not in the constructor: a subclass's fields do not exist yet while ours runs.
+  // Not in the constructor: the fields of a subclass do not exist yet when this constructor runs.
   #own(): ToolInput<Input> {
     this.#compiled ??= new ToolInput(this.input);
     return this.#compiled;
   }
+}
+
+/** The context with a progress listener that cannot break the call. `failure` is the first error of the listener. */
+function guardProgress(context: ExecutionContext) {
+  const { onProgress } = context;
+  let first: string | undefined;
+  const failure = () => first;
+  if (onProgress === undefined) return { context, failure };
+
+  const remember = (thrown: unknown) => {
+    first ??= messageOf(thrown);
+  };
+  const guarded = (progress: ToolProgress) => {
+    try {
+      // The type also accepts an async listener. Without this catch its rejection would end the process.
+      Promise.resolve(onProgress(progress)).catch(remember);
+    } catch (thrown) {
+      remember(thrown);
+    }
+  };
+  return { context: { ...context, onProgress: guarded }, failure };
 }

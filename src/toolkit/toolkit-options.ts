@@ -2,7 +2,7 @@
 import type { ExecutionOptions } from "../execution/execution-options.ts";
 import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
-import type { ToolHook } from "../tool/hooks.ts";
+import type { ToolHook } from "../tool/executor.ts";
 
 export interface ToolkitOptions
   extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events">,

@@ -4,7 +4,7 @@ import { abortReason, throwIfAborted } from "../../src/support/abort.ts";
 import { messageOf, NacreError } from "../../src/support/errors.ts";
 import { isError, isErrorNamed, isRegExp, isThenable } from "../../src/support/realms.ts";
 import { systemCode } from "../../src/support/system-error.ts";
-import { failureOf } from "../../src/tool/thrown.ts";
+import { failureOf } from "../../src/tool/result.ts";
 
 const there = (script: string): unknown => runInNewContext(script);
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { EXECUTION_ARGUMENTS_MAX_CHARS } from "../../src/support/limits.ts";
-import { boundedCopy } from "../../src/tool/bounded-copy.ts";
+import { boundedCopy } from "../../src/tool/execution-record.ts";
 
 it("copies plain data", () => {
   const data = { a: [1, "two", null, true], b: { c: undefined } };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ToolParameter } from "../../src/tool/parameters.ts";
+import type { ToolParameter } from "../../src/tool/input.ts";
 import { BareTool, CommandTool, EveryKindTool } from "./sample-tools.ts";
 
 const byName = (parameters: readonly ToolParameter[]) => new Map(parameters.map((p) => [p.name, p]));

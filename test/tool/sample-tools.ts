@@ -1,10 +1,9 @@
 // Tools that between them use every kind of parameter, and a few that misbehave on purpose.
 
 import { z } from "zod";
-import type { ToolCategory } from "../../src/tool/category.ts";
 import { createContext, type ExecutionContext } from "../../src/tool/context.ts";
 import { ToolResult } from "../../src/tool/result.ts";
-import { BaseTool } from "../../src/tool/tool.ts";
+import { BaseTool, type ToolCategory } from "../../src/tool/tool.ts";
 
 export const context = createContext({ workingDir: "/tmp" });
 

@@ -1,10 +1,26 @@
-// The formats a tool can be shown in, by name. To add one: a file beside this one, and a line here.
+// The formats in which a tool can be shown to a model, by name. The two that need no conversion are defined here; to add
+// another one, add a file beside this one and a line to SCHEMA_FORMATS.
 
-import type { BaseTool } from "../tool.ts";
-import { type AnthropicTool, toAnthropic } from "./anthropic.ts";
+import { defined } from "../../support/defined.ts";
+import type { BaseTool, ToolAnnotations } from "../tool.ts";
 import { type GeminiTool, toGemini } from "./gemini.ts";
-import { type McpTool, toMcp } from "./mcp.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import { type OpenAiTool, toOpenAi, toOpenAiStrict } from "./openai.ts";
+
+export interface AnthropicTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+}
+
+/** A tool as MCP's `tools/list` shows it. */
+export interface McpTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations?: ToolAnnotations;
+}
 
 export interface ProviderSchemas {
   readonly openai: OpenAiTool;
@@ -23,3 +39,18 @@ export const SCHEMA_FORMATS: { readonly [F in SchemaFormat]: (tool: BaseTool) =>
   gemini: toGemini,
   mcp: toMcp,
 };
+
+function toAnthropic(tool: BaseTool): AnthropicTool {
+  return { name: tool.name, description: tool.description, input_schema: tool.toJsonSchema() };
+}
+
+function toMcp(tool: BaseTool): McpTool {
+  const { name, title, description, annotations } = tool;
+  return {
+    name,
+    ...defined({ title }),
+    description,
+    inputSchema: tool.toJsonSchema(),
+    ...defined({ annotations: annotations && { ...annotations } }),
+  };
+}

@@ -1,15 +1,14 @@
-// Gemini's FunctionDeclaration, whose Schema is a small part of OpenAPI 3.0 and refuses everything else
-// (`additionalProperties`, exclusive bounds, `const`, enums of numbers). Types are upper-case, and counts are
-// strings, because they are 64-bit integers there. Put the declarations under `functionDeclarations`.
+// Gemini's FunctionDeclaration. Its Schema is a small part of OpenAPI 3.0; Gemini refuses everything else
+// (`additionalProperties`, exclusive bounds, `const`, enums of numbers). Types are in upper case. Counts are strings,
+// because Gemini defines them as 64-bit integers. The declarations belong under `functionDeclarations`.
 
 import type { BaseTool } from "../tool.ts";
-import { type JsonSchema, mapValues } from "./json-schema.ts";
-import { keepKnown } from "./spoken.ts";
+import { type JsonSchema, keepKnown, mapValues } from "./json-schema.ts";
 
 export interface GeminiTool {
   readonly name: string;
   readonly description: string;
-  /** Left out where there are none: an object without properties is refused. */
+  /** Absent if the tool has none: Gemini refuses an object without properties. */
   readonly parameters?: GeminiSchema;
 }
 
@@ -49,7 +48,7 @@ function convert(node: JsonSchema): GeminiSchema {
   const options = schema.anyOf?.filter(({ type }) => type !== "null");
   const nullable = options !== undefined && options.length < (schema.anyOf?.length ?? 0);
   const [only, ...others] = options ?? [];
-  // A union of one and null is that one, nullable.
+  // A union of one type and null is that type, nullable.
   if (only !== undefined && nullable && others.length === 0) {
     const { anyOf: _, ...around } = schema;
     return { ...convert({ ...only, ...around }), nullable: true };
@@ -75,7 +74,7 @@ function objectParts(properties: Readonly<Record<string, JsonSchema>>, required:
   };
 }
 
-// A single string is an enum of one; choices that are not strings can only be told in words.
+// A constant string becomes an enum of one. Choices that are not strings move to the description.
 function withStringEnum(node: JsonSchema): JsonSchema {
   const { const: only, enum: choices = only === undefined ? undefined : [only], ...rest } = node;
   if (choices === undefined) return rest;

@@ -1,7 +1,8 @@
-// A zod object as the plain JSON Schema every provider format starts from: closed objects, no `$ref`, no
-// `$schema`, unions as `anyOf`, and no bound that was not written.
+// A zod object as plain JSON Schema: closed objects, no `$ref`, no `$schema`, unions as `anyOf`, and only the bounds that
+// the author wrote. Every provider format starts from it.
 
 import { z } from "zod";
+import { listed } from "../../support/excerpt.ts";
 
 export type JsonType = "string" | "integer" | "number" | "boolean" | "array" | "object" | "null";
 
@@ -29,7 +30,7 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Throws where the zod object says something that JSON Schema, or a model, could not follow. */
+/** Throws if the zod object has a part that JSON Schema, or a model, cannot handle. */
 export function toJsonSchema(input: z.ZodObject): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input", cycles: "throw", reused: "inline" });
   return { ...tidy(schema as JsonSchema), additionalProperties: false };
@@ -45,7 +46,7 @@ function tidy(node: JsonSchema): JsonSchema {
     throw new TypeError(`A tool's schema must not use references (${$ref}): leave out .meta({ id })`);
   }
   if ("prefixItems" in rest)
-    throw new TypeError("A tool's schema must not use tuples: take an object instead");
+    throw new TypeError("A tool's schema must not use tuples: use an object instead");
   return {
     ...(type !== undefined && { type }),
     ...(description !== undefined && { description }),
@@ -58,7 +59,7 @@ function inside({ properties, additionalProperties, items, anyOf, oneOf, allOf }
   return {
     ...(items && { items: tidy(items) }),
     ...(anyOf && { anyOf: anyOf.map(tidy) }),
-    // No provider knows oneOf; for what zod means by it (a tagged union) anyOf accepts the same values.
+    // No provider supports oneOf. zod uses it for tagged unions, and for those anyOf accepts the same values.
     ...(Array.isArray(oneOf) && { anyOf: oneOf.map(tidy) }),
     ...(Array.isArray(allOf) && { allOf: allOf.map(tidy) }),
     ...(properties && {
@@ -69,9 +70,8 @@ function inside({ properties, additionalProperties, items, anyOf, oneOf, allOf }
   };
 }
 
-// zod gives every integer the bounds of what JavaScript can hold exactly. They were not asked for, they cost
-// tokens, and some providers read them as 32-bit overflows. `> 0` and `>= 1` are the same for an integer, and
-// the second is what all providers understand.
+// zod bounds every integer by the range that JavaScript represents exactly. These bounds cost tokens, and some providers
+// reject them as 32-bit overflows. For an integer `> 0` means `>= 1`, and every provider supports the second form.
 function withoutImpliedBounds(type: JsonSchema["type"], { oneOf: _, ...rest }: JsonSchema): JsonSchema {
   if (type !== "integer") return rest;
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, ...other } = rest;
@@ -90,3 +90,26 @@ export function mapValues<V, W>(
 ): Record<string, W> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
+
+/**
+ * Only the keywords that a format supports: a provider refuses a whole request for one unknown keyword. The description
+ * states the others, so that the model still learns them before a call fails.
+ */
+export function keepKnown(schema: JsonSchema, known: ReadonlySet<string>): JsonSchema {
+  const dropped = Object.entries(schema).filter(([keyword]) => !known.has(keyword));
+  const remarks = dropped.map(([keyword, value]) => DESCRIPTIONS[keyword]?.(value)).filter(Boolean);
+  const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => known.has(keyword)));
+  if (remarks.length === 0) return kept;
+  return { ...kept, description: `${schema.description ?? ""} (${remarks.join(", ")})`.trim() };
+}
+
+const DESCRIPTIONS: Readonly<Record<string, (value: unknown) => string>> = {
+  default: (value) => `default ${JSON.stringify(value)}`,
+  enum: (value) => (Array.isArray(value) ? `one of ${listed(value.map(String))}` : ""),
+  minLength: (value) => `at least ${value} character${value === 1 ? "" : "s"}`,
+  maxLength: (value) => `at most ${value} character${value === 1 ? "" : "s"}`,
+  exclusiveMinimum: (value) => `greater than ${value}`,
+  exclusiveMaximum: (value) => `less than ${value}`,
+  multipleOf: (value) => `a multiple of ${value}`,
+  format: (value) => `format ${value}`,
+};

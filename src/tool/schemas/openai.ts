@@ -1,11 +1,9 @@
-// OpenAI's function format, plain and strict. In strict mode the model is held to the schema while it writes,
-// at a price: every parameter is required (the optional ones may be null, which `execute` reads as absent),
-// and only the keywords of its published list are allowed.
+// OpenAI's function format, plain and strict. Strict mode forces the model to follow the schema. It requires every
+// parameter (an optional one may be null, which `execute` reads as absent) and allows only the keywords of its list.
 
 import { NacreError } from "../../support/errors.ts";
 import type { BaseTool } from "../tool.ts";
-import { type JsonSchema, mapValues } from "./json-schema.ts";
-import { keepKnown } from "./spoken.ts";
+import { type JsonSchema, keepKnown, mapValues } from "./json-schema.ts";
 
 export interface OpenAiTool {
   readonly type: "function";
@@ -37,7 +35,7 @@ const STRICT_KEYWORDS = new Set([
 function strict(node: JsonSchema, tool: string): JsonSchema {
   const { properties, items, anyOf } = node;
   if (node.type === "object" && node.additionalProperties !== false) {
-    throw new NacreError("invalid_input", `OpenAI's strict mode has no open objects, and ${tool} takes one`);
+    throw new NacreError("invalid_input", `OpenAI's strict mode does not support open objects, and ${tool} takes one`);
   }
   const required = new Set(node.required);
   return {

@@ -1,9 +1,8 @@
-// Short words for values that came from outside, for messages: never the whole of a long one, never a
-// getter or toString of theirs called.
+// Short forms of values from outside, for messages: a long value is cut, and its getters and toString are never called.
 
-import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "./limits.ts";
 
-/** A value in a sentence: `the string "1000"`, `null`, `an array`, `NaN`. */
+/** A value inside a sentence: `the string "1000"`, `null`, `an array`, `NaN`. */
 export function excerpt(value: unknown): string {
   switch (typeof value) {
     case "string":
@@ -22,13 +21,13 @@ export function excerpt(value: unknown): string {
   }
 }
 
-/** Text in quotes, with the length told where it was cut. */
+/** Text in quotes. If it is cut, its length follows. */
 export function quotedExcerpt(text: string): string {
   if (text.length <= EXCERPT_MAX_CHARS) return JSON.stringify(text);
   return `${JSON.stringify(text.slice(0, EXCERPT_MAX_CHARS))}… (${text.length} characters)`;
 }
 
-/** Items with commas between them, and how many more there are. */
+/** The first items, separated by commas, and the number of the others. */
 export function listed(items: readonly string[], total = items.length): string {
   const shown = items.slice(0, MESSAGE_LIST_MAX_COUNT);
   const more = total - shown.length;

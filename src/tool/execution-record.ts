@@ -1,26 +1,49 @@
-// A copy of arguments that is safe to keep: limited in characters and values, detached from what it was
-// copied from, and taken without calling any getter. Good for reading afterwards, not for calling again.
+// The record of one call. It keeps a bounded copy of the arguments: limited in characters and values, detached from the
+// caller's objects, and made without calling a getter. The copy is for reading; it cannot be used for another call.
 
+import type { ErrorCode } from "../support/errors.ts";
 import {
   EXCERPT_MAX_CHARS,
   EXECUTION_ARGUMENTS_MAX_CHARS,
   EXECUTION_ARGUMENTS_MAX_VALUES,
 } from "../support/limits.ts";
+import type { ToolResult } from "./result.ts";
+
+export interface ToolExecution {
+  readonly tool: string;
+  /** A bounded copy: long texts are cut. */
+  readonly arguments: unknown;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly outcome: "success" | ErrorCode;
+}
+
+type Timing = Pick<ToolExecution, "startedAt" | "durationMs">;
+
+export function recordOf(tool: string, args: unknown, timing: Timing, result: ToolResult): ToolExecution {
+  return Object.freeze({
+    tool: String(boundedCopy(tool)),
+    arguments: boundedCopy(args),
+    ...timing,
+    outcome: result.code ?? "success",
+  });
+}
 
 export function boundedCopy(value: unknown): unknown {
   try {
     return new Copier().copy(value);
   } catch {
-    // A proxy may throw at any question; the record of a call must not break the call.
+    // A proxy can throw on any access. The record of a call must not break the call.
     return "[unreadable]";
   }
 }
 
 class Copier {
   #chars = EXECUTION_ARGUMENTS_MAX_CHARS;
+  // Also bounds cycles and depth.
   #values = EXECUTION_ARGUMENTS_MAX_VALUES;
 
-  // The number of values bounds cycles and depth as well.
   copy(value: unknown): unknown {
     if (this.#values-- <= 0) return "[…]";
     if (typeof value === "string") {
@@ -58,7 +81,7 @@ class Copier {
   }
 }
 
-// A slice keeps its whole parent alive; going through bytes makes a string of its own.
+// A slice keeps the whole original string in memory. Encoding and decoding it makes an independent string.
 function cut(text: string, chars: number): string {
   const kept = Buffer.from(text.slice(0, chars), "utf16le").toString("utf16le");
   return chars >= text.length ? kept : `${kept}… (${text.length} characters)`;
