@@ -7,6 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { NacreEvent } from "../support/events.ts";
+import { AUDIT_TAIL_BYTES } from "../support/limits.ts";
 import { fsPath, shownPath, wirePath } from "../support/path-text.ts";
 
 export interface AuditRecord {
@@ -113,12 +114,10 @@ function oneLine(json: string): string {
   return json.replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
 }
 
-const TAIL_BYTES = 64 * 1024;
-
 /** Looked for from the end, in pieces that grow: the file may be large, the line too. */
 function lastLineOf(fd: number): { readonly text: string; readonly cut: boolean } {
   const { size } = fstatSync(fd);
-  for (let length = TAIL_BYTES; ; length *= 4) {
+  for (let length = AUDIT_TAIL_BYTES; ; length *= 4) {
     const from = Math.max(0, size - length);
     const bytes = Buffer.alloc(size - from);
     readSync(fd, bytes, 0, bytes.length, from);

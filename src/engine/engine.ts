@@ -8,7 +8,7 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
-import { POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
+import { POOL_REFILL_DELAY_MS, POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import type { ExitRecord } from "./end-record.ts";
 import { FifoDir } from "./fifo-dir.ts";
@@ -197,7 +197,7 @@ export class Engine implements ShellScope {
     const pidsBefore = markPids();
     if (!meta || !this.#send(taken, job, plan)) return undefined;
     // In case the command runs for long: its end refills at once.
-    this.#pool.refillIn(20);
+    this.#pool.refillIn(POOL_REFILL_DELAY_MS);
     return taken.begun(meta, pidsBefore);
   }
 

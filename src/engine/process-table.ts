@@ -1,7 +1,7 @@
 // Reads /proc: processes, their tags and their identity.
 
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
-import { SCAN_CHUNK_COUNT } from "../support/limits.ts";
+import { PROC_LOADAVG_READ_BYTES, PROC_READ_BYTES, SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
 import { yieldTurn } from "../support/timing.ts";
 
@@ -214,7 +214,7 @@ export function pidMax(): number {
 }
 
 let loadavg: number | undefined;
-const loadavgText = Buffer.alloc(128);
+const loadavgText = Buffer.alloc(PROC_LOADAVG_READ_BYTES);
 
 /** The last PID assigned: a command that does not change it forked nothing. Keeps the file open: this is called often. */
 export function lastPid(): number {
@@ -275,7 +275,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-const scratch = Buffer.allocUnsafeSlow(16 * 1024);
+const scratch = Buffer.allocUnsafeSlow(PROC_READ_BYTES);
 
 /** Takes about half the time of readFileSync: a scan reads every process, and must keep up with forks. */
 function readWhole(path: string): string {

@@ -3,7 +3,7 @@
 
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
+import { SPOOL_FRESH_MS, SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { type EndRecord, readEndRecord } from "./end-record.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
@@ -91,7 +91,7 @@ function entryOf(
   const { exit } = readEndRecord(files.record);
   const ageMs = ageOf({ identity, meta, exit, touchedAt: touched.at }, clocks);
   const there = identity ? presence(identity) : "unknown";
-  const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : FRESH_MS;
+  const unsureMs = identity ? SPOOL_UNSEEN_MAX_MS : SPOOL_FRESH_MS;
   const running = there === "unknown" ? ageMs < unsureMs : there === "alive";
   // A slot without a job and without a process has no owner: treat it as the oldest.
   const abandoned = !running && meta === undefined;
@@ -126,9 +126,6 @@ function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clo
   const possible = [byClockMs, byClockOfStartMs].filter((ms) => ms >= 0 && ms <= sinceStartMs);
   return Math.min(sinceStartMs, ...possible);
 }
-
-/** The shim of a new directory may be about to write its identity. */
-const FRESH_MS = 60_000;
 
 function lastTouch(dir: string): { at: number; bytes: number } | undefined {
   try {

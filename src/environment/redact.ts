@@ -4,12 +4,15 @@
 //   push(text)     values (value-search.ts) and shapes (token-shapes.ts) found in what is not given out yet
 //   #holdFrom()    where the part begins that more text could turn into a secret
 //   #release()     everything before it, each stretch of overlapping secrets replaced by one mark
-import { REDACT_HOLD_MAX_CHARS, REDACT_LOOKBEHIND_MAX_CHARS } from "../support/limits.ts";
+import {
+  PEM_FOOTER_MAX_CHARS,
+  REDACT_HOLD_MAX_CHARS,
+  REDACT_LOOKBEHIND_MAX_CHARS,
+} from "../support/limits.ts";
 import {
   AUTHORIZATION,
   ESCAPE,
   PEM_FOOTER,
-  PEM_FOOTER_MAX_CHARS,
   PEM_HEADER,
   PRIVATE_KEY,
   TOKEN_SHAPES,

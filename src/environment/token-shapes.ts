@@ -69,7 +69,6 @@ export const PEM_HEADER = "-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----
 
 /** The end of any PEM block; no longer than PEM_FOOTER_MAX_CHARS. */
 export const PEM_FOOTER = "-----END [A-Z0-9 ]{0,40}-----";
-export const PEM_FOOTER_MAX_CHARS = 64;
 
 /** A whole block; or, where its end is missing, the header and the lines of base64 that follow it. */
 export const PRIVATE_KEY = [

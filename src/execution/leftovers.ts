@@ -1,7 +1,7 @@
 // What a command that has ended left running, in words for a reader.
 
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
+import { LEFTOVER_GRACE_MS, LEFTOVER_POLL_FIRST_MS } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 
 export interface Leftover {
@@ -14,7 +14,7 @@ export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   const isOurs = (command: string) => command.includes(own);
   let found = await shell.leftovers();
   // A subshell bears our own command line for good, a child that is about to become its program only for a moment.
-  for (let pauseMs = 1; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
+  for (let pauseMs = LEFTOVER_POLL_FIRST_MS; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
     if (!found.some(({ command }) => isOurs(command))) break;
     await sleep(pauseMs);
     found = await shell.leftovers();

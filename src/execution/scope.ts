@@ -3,6 +3,7 @@
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
+import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 
 export function scopeOf(context: ExecutionContext): string {
@@ -25,7 +26,7 @@ export function findShell(manager: ShellManager, id: string, context: ExecutionC
   const scope = scopeOf(context);
   const shell = manager.getShell(id, { scope });
   if (shell) return shell;
-  const known = manager.listShells({ scope }).slice(-20);
+  const known = manager.listShells({ scope }).slice(-MESSAGE_LIST_MAX_COUNT);
   const list = known.map((one) => `${one.id} (${one.status}): ${firstLine(one.command)}`);
   const hint = list.length === 0 ? "There are no shells." : `There are:\n${list.join("\n")}`;
   throw new NacreError(
@@ -36,5 +37,5 @@ export function findShell(manager: ShellManager, id: string, context: ExecutionC
 
 function firstLine(command: string): string {
   const [line = ""] = command.trim().split("\n", 1);
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  return line.length > EXCERPT_MAX_CHARS ? `${line.slice(0, EXCERPT_MAX_CHARS - 1)}…` : line;
 }

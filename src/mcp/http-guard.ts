@@ -4,7 +4,12 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { NacreError } from "../support/errors.ts";
-import { EXCERPT_MAX_CHARS, MCP_TOKEN_MIN_CHARS } from "../support/limits.ts";
+import {
+  EXCERPT_MAX_CHARS,
+  MCP_TOKEN_BYTES,
+  MCP_TOKEN_DIGEST_CHARS,
+  MCP_TOKEN_MIN_CHARS,
+} from "../support/limits.ts";
 
 export const MCP_PATH = "/mcp";
 export const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
@@ -91,12 +96,12 @@ export function readTokens(text: string | undefined): readonly string[] {
       `A token in NACRE_MCP_TOKEN must have ${MCP_TOKEN_MIN_CHARS} characters or more; openssl rand -hex 24 makes one.`,
     );
   }
-  return tokens.length > 0 ? tokens : [randomBytes(24).toString("base64url")];
+  return tokens.length > 0 ? tokens : [randomBytes(MCP_TOKEN_BYTES).toString("base64url")];
 }
 
 /** What a token is called in places where it must not be seen. */
 export function nameOf(token: string): string {
-  return digestOf(token).toString("hex").slice(0, 16);
+  return digestOf(token).toString("hex").slice(0, MCP_TOKEN_DIGEST_CHARS);
 }
 
 /** Takes as long for a token that is nearly right as for any other. */

@@ -5,7 +5,7 @@ import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { PLACEHOLDER_LOCK_MAX_MS } from "../support/limits.ts";
+import { PLACEHOLDER_LOCK_MAX_MS, PLACEHOLDER_LOCK_POLL_MS } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
 export interface LockOwner {
@@ -43,7 +43,7 @@ function take(path: string, { self, isAlive }: LockOwner): void {
         `The sandbox cannot start: process ${text ?? "unknown"} has held ${path} for ${PLACEHOLDER_LOCK_MAX_MS / 1000} s. Try again, or end that process if it hangs.`,
       );
     }
-    Atomics.wait(NOTHING, 0, 0, PAUSE_MS);
+    Atomics.wait(NOTHING, 0, 0, PLACEHOLDER_LOCK_POLL_MS);
   }
 }
 
@@ -60,5 +60,4 @@ function removeStale(path: string, text: string, { pid }: ProcessIdentity): void
   attempt(() => unlinkSync(aside));
 }
 
-const PAUSE_MS = 1;
 const NOTHING = new Int32Array(new SharedArrayBuffer(4));

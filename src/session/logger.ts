@@ -20,7 +20,14 @@ import { pipePath } from "../engine/process-pipe.ts";
 import { RESTORED_SUFFIX } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { SESSION_DRAIN_IDLE_MS, SESSION_DRAIN_MAX_MS } from "../support/limits.ts";
+import {
+  PROC_IO_READ_BYTES,
+  SESSION_DRAIN_BLOCKING_COUNT,
+  SESSION_DRAIN_IDLE_MS,
+  SESSION_DRAIN_MAX_MS,
+  SESSION_DRAIN_PAUSE_MS,
+  SESSION_DRAIN_POLL_MS,
+} from "../support/limits.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { sleep } from "../support/timing.ts";
@@ -157,7 +164,7 @@ export class Logger {
   }
 }
 
-const scratch = Buffer.alloc(512);
+const scratch = Buffer.alloc(PROC_IO_READ_BYTES);
 
 function readQuietly(fd: number | undefined): string | undefined {
   if (fd === undefined) return undefined;
@@ -198,14 +205,12 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
       if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
     }
     // It nearly always needs only a moment, and a processor: checking without a pause may keep it from the processor.
-    if (checks > 10) await sleep(1);
-    else if (checks > 1) Atomics.wait(NOTHING, 0, 0, PAUSE_MS);
+    if (checks > SESSION_DRAIN_BLOCKING_COUNT) await sleep(SESSION_DRAIN_POLL_MS);
+    else if (checks > 1) Atomics.wait(NOTHING, 0, 0, SESSION_DRAIN_PAUSE_MS);
   }
   return "unsure";
 }
 
-/** Blocks the thread. A 0.01 ms wait takes about 0.1 ms in practice; the shortest timer takes 1 ms. */
-const PAUSE_MS = 0.01;
 const NOTHING = new Int32Array(new SharedArrayBuffer(4));
 
 function wake(pid: number): void {

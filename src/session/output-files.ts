@@ -7,7 +7,11 @@ import { SESSION_NAMES } from "../engine/state-dir.ts";
 import type { OutputPart } from "../shell/output-part.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { FINISHED_MAX_AGE_SECONDS, READ_CHUNK_BYTES, SESSION_RETIRED_MAX_COUNT } from "../support/limits.ts";
+import {
+  FINISHED_MAX_AGE_SECONDS,
+  SESSION_COPY_CHUNK_BYTES,
+  SESSION_RETIRED_MAX_COUNT,
+} from "../support/limits.ts";
 import type { Logger } from "./logger.ts";
 
 /** With the logger that writes to it while a process holds the pipe of that logger. */
@@ -82,7 +86,7 @@ function copyPart({ path, from, to }: OutputPart, target: string): void {
   try {
     const copy = openSync(target, "w", 0o600);
     try {
-      const buffer = Buffer.allocUnsafe(Math.min(to - from, 16 * READ_CHUNK_BYTES));
+      const buffer = Buffer.allocUnsafe(Math.min(to - from, SESSION_COPY_CHUNK_BYTES));
       for (let at = from; at < to; ) {
         const count = readSync(source, buffer, 0, Math.min(buffer.length, to - at), at);
         if (count === 0) break;

@@ -11,7 +11,7 @@ import type { StartedShell } from "../engine/started-shell.ts";
 import type { StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
+import { ADOPT_CHUNK_COUNT, ADOPT_MAX_MS, ADOPT_POLL_MS, ADOPT_UNCLEAR_MAX_MS } from "../support/limits.ts";
 import { sleep, yieldTurn } from "../support/timing.ts";
 import { removeAbandonedKeepers } from "./abandoned-keepers.ts";
 import { endShells } from "./kill.ts";
@@ -100,7 +100,7 @@ async function isWaiting(shell: StartedShell): Promise<boolean> {
   for (;;) {
     const progress = progressOf(shell);
     if (progress !== "unclear" || monotonicMs() > deadline) return progress === "waiting";
-    await sleep(2);
+    await sleep(ADOPT_POLL_MS);
   }
 }
 

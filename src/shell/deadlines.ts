@@ -1,8 +1,6 @@
 // Ends shells at their deadlines.
-import { TIMER_MAX_MS } from "../support/limits.ts";
+import { DEADLINE_RETRY_MS, TIMER_MAX_MS } from "../support/limits.ts";
 import type { ShellProcess } from "./shell-process.ts";
-
-const RETRY_MS = 1_000;
 
 export class Deadlines {
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -21,7 +19,7 @@ export class Deadlines {
   /** Retries a kill that fails, for lack of file descriptors for example. */
   async #end(shell: ShellProcess, timeoutMs: number): Promise<void> {
     await shell.end({ kind: "timeout", detail: String(timeoutMs) }).catch(() => {});
-    if (shell.isRunning && this.#timers.has(shell.id)) this.set(shell, timeoutMs, RETRY_MS);
+    if (shell.isRunning && this.#timers.has(shell.id)) this.set(shell, timeoutMs, DEADLINE_RETRY_MS);
   }
 
   clear({ id }: ShellProcess): void {

@@ -25,7 +25,7 @@ import {
 import { signalProcess } from "../engine/signals.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS } from "../support/limits.ts";
+import { INTERRUPT_ROUND_MS, STOP_TOGETHER_MAX_MS, STOP_TOGETHER_POLL_MS } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { isNothingLeft } from "./nothing-left.ts";
 import { type StoppedProcess, type StoppedTogether, stopTogether } from "./stop-together.ts";
@@ -120,7 +120,7 @@ class Interruption {
       );
       if (reaping.length === 0 || !result.isComplete || monotonicMs() >= deadline) return result;
       for (const { process } of reaping) signalProcess(process, "SIGCONT");
-      await sleep(1);
+      await sleep(STOP_TOGETHER_POLL_MS);
     }
   }
 

@@ -22,6 +22,9 @@ import {
   FREEZE_ROUNDS_MAX_COUNT,
   KILL_AGAIN_MAX_MS,
   KILL_MAX_MS,
+  KILL_POLL_FIRST_MS,
+  KILL_POLL_MAX_MS,
+  KILL_RETRY_MAX_MS,
   KILL_VERIFY_MAX_MS,
   NEW_PROCESS_MAX_MS,
   NEW_PROCESS_QUIET_MS,
@@ -120,7 +123,11 @@ class KillRound {
     const deadline = monotonicMs() + graceMs;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
     let allEnded = false;
-    for (let wait = 5; monotonicMs() < deadline; wait = Math.min(wait * 2, 100)) {
+    for (
+      let wait = KILL_POLL_FIRST_MS;
+      monotonicMs() < deadline;
+      wait = Math.min(wait * 2, KILL_POLL_MAX_MS)
+    ) {
       const left = deadline - monotonicMs();
       if (allEnded) await pause(Math.min(wait, left));
       else allEnded = (await within(Math.min(wait, left), ended)) ?? false;
@@ -146,7 +153,7 @@ class KillRound {
     for (
       let wait = 1;
       ;
-      wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? 50 : KILL_AGAIN_MAX_MS)
+      wait = Math.min(wait * 2, monotonicMs() - began < KILL_MAX_MS ? KILL_RETRY_MAX_MS : KILL_AGAIN_MAX_MS)
     ) {
       const isForking = await this.#stopAsItAppears();
       const pidBefore = lastPid();

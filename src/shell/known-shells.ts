@@ -10,6 +10,7 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
 import type { Events } from "../support/events.ts";
+import { SHELL_IDS_LISTED_MAX_COUNT } from "../support/limits.ts";
 import { Deadlines } from "./deadlines.ts";
 import { endShells } from "./kill.ts";
 import type { KillReport } from "./kill-report.ts";
@@ -51,8 +52,8 @@ export class KnownShells {
       .filter((id) => id.startsWith(idOrPrefix) || id.startsWith(`shell_${idOrPrefix}`));
     const shells = ids.flatMap((id) => this.get(id) ?? []);
     if (shells.length <= 1) return shells[0];
-    const more = shells.length - NAMED_COUNT;
-    const named = shells.slice(0, NAMED_COUNT).map(({ id }) => id);
+    const more = shells.length - SHELL_IDS_LISTED_MAX_COUNT;
+    const named = shells.slice(0, SHELL_IDS_LISTED_MAX_COUNT).map(({ id }) => id);
     const names = named.join(", ") + (more > 0 ? ` and ${more} more` : "");
     throw new NacreError(
       "invalid_input",
@@ -160,6 +161,3 @@ export class KnownShells {
     return this.add({ processes: this.#options.engine, started, command });
   }
 }
-
-/** How many shells the error about an ambiguous prefix names. */
-const NAMED_COUNT = 5;

@@ -1,5 +1,6 @@
 // The limit on background shells of a scope.
 import { NacreError } from "../support/errors.ts";
+import { SHELL_LIST_COMMAND_MAX_CHARS } from "../support/limits.ts";
 
 export interface LiveShell {
   readonly id: string;
@@ -37,5 +38,7 @@ export class ShellQuota {
 
 function excerpt(command: string): string {
   const [line = ""] = command.split("\n", 1);
-  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+  return line.length > SHELL_LIST_COMMAND_MAX_CHARS
+    ? `${line.slice(0, SHELL_LIST_COMMAND_MAX_CHARS - 1)}…`
+    : line;
 }

@@ -1,6 +1,11 @@
 // Tells binary output from text, and says what it is in one line instead of dumping it on a model.
 // Text in another encoding with few foreign bytes, or with NUL as separator (`find -print0`), stays text.
-import { BINARY_SAMPLE_MAX_BYTES } from "../support/limits.ts";
+import {
+  BINARY_ODD_MIN_COUNT,
+  BINARY_ODD_MIN_SHARE,
+  BINARY_SAMPLE_MAX_BYTES,
+  BINARY_SIGNATURE_MIN_BYTES,
+} from "../support/limits.ts";
 import { incompleteTailBytes } from "./decode.ts";
 
 export interface BinaryOutput {
@@ -26,8 +31,8 @@ export function isBinary(sample: Uint8Array): boolean {
   const bytes = looked.subarray(0, looked.length - incompleteTailBytes(looked));
   const odd = countOddBytes(bytes);
   // A handful of stray bytes is shown as U+FFFD, unless a signature too long for chance says otherwise.
-  const isKnown = (signatureOf(sample)?.bytes.length ?? 0) >= 4;
-  return odd >= (isKnown ? 1 : 8) && odd > bytes.length * 0.1;
+  const isKnown = (signatureOf(sample)?.bytes.length ?? 0) >= BINARY_SIGNATURE_MIN_BYTES;
+  return odd >= (isKnown ? 1 : BINARY_ODD_MIN_COUNT) && odd > bytes.length * BINARY_ODD_MIN_SHARE;
 }
 
 // Odd: bytes that are not UTF-8, control characters no terminal output uses, and NULs that do not stand

@@ -1,7 +1,7 @@
 // Head-and-tail truncation for the `shells` dialect: the result never exceeds the limit, the line that
 // reports the cut included, and that line accounts for every character and line left out.
 // Works on a head and a tail already read, so that a spool of 2 GiB is never held in memory.
-import { OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { LINE_CUT_MAX_SHARE, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measureText, type TextSize } from "./decode.ts";
 
@@ -88,14 +88,14 @@ function cutHead(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars === 0) return "";
   const lineEnd = text.lastIndexOf("\n", maxChars - 1) + 1;
-  return text.slice(0, lineEnd > maxChars * 0.75 ? lineEnd : boundaryBefore(text, maxChars));
+  return text.slice(0, lineEnd > maxChars * (1 - LINE_CUT_MAX_SHARE) ? lineEnd : boundaryBefore(text, maxChars));
 }
 
 function cutTail(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const start = text.length - maxChars;
   const lineStart = text.indexOf("\n", start - 1) + 1;
-  const isNear = lineStart > 0 && lineStart < start + maxChars * 0.25;
+  const isNear = lineStart > 0 && lineStart < start + maxChars * LINE_CUT_MAX_SHARE;
   return text.slice(isNear ? lineStart : boundaryAfter(text, start));
 }
 

@@ -1,6 +1,7 @@
 // What the value of an option must be, in words for the developer who gave another one.
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
 import { fsPath, isPathText } from "../support/path-text.ts";
 
 /** What a value should be, in words, or undefined where it is that. */
@@ -57,8 +58,8 @@ export function oneOf(...words: readonly string[]): ValueCheck {
 
 /** A value in an error, short. */
 export function shownValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  if (Array.isArray(value)) return `[${value.map(shownValue).join(", ")}]`.slice(0, 80);
+  if (typeof value === "string") return JSON.stringify(value.slice(0, EXCERPT_MAX_CHARS));
+  if (Array.isArray(value)) return `[${value.map(shownValue).join(", ")}]`.slice(0, EXCERPT_MAX_CHARS);
   if (typeof value === "function") return "a function";
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }

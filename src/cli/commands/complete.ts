@@ -1,5 +1,6 @@
 // `nacre complete`: prints completion candidates for a command line, each with a tab and its meaning.
 import type { Command, Option } from "commander";
+import { COMPLETION_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS } from "../clients.ts";
 import { EXIT } from "../exit-code.ts";
@@ -89,7 +90,7 @@ function shells(onlyRunning: boolean): Candidate[] {
     const all = readOnlyManager().findAll().reverse();
     return all
       .filter(({ isRunning }) => isRunning || !onlyRunning)
-      .map(({ id, status, command }) => ({ word: id, meaning: `${status}: ${oneLine(command, 40)}` }));
+      .map(({ id, status, command }) => ({ word: id, meaning: `${status}: ${oneLine(command, COMPLETION_COMMAND_MAX_CHARS)}` }));
   } catch {
     return [];
   }

@@ -3,6 +3,7 @@ import { sandboxOf } from "../../execution/confinement-notes.ts";
 import { startAlone, startInSession } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
+import { STARTED_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import { ToolResult } from "../../tool/result.ts";
 import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -18,7 +19,7 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   const shell = await start(io, manager, plan);
   const message = [
     `Started background shell: ${shell.id}`,
-    `Command: ${json ? command : oneLine(command, 200)}`,
+    `Command: ${json ? command : oneLine(command, STARTED_COMMAND_MAX_CHARS)}`,
     `Read it with \`nacre output ${shell.id}\`, end it with \`nacre kill ${shell.id}\`.`,
   ].join("\n");
   if (json) {

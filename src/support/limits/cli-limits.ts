@@ -1,0 +1,35 @@
+// Limits of cli/.
+
+/** Age up to which `nacre ps` lists a shell that ended. */
+export const PS_RECENT_MS = 10 * 60_000;
+/** Poll interval of `nacre ps --watch`. */
+export const PS_WATCH_MS = 500;
+/** Width of a scope, and of a directory or command, before the table is fitted to the terminal. */
+export const PS_SCOPE_MAX_CHARS = 60;
+export const PS_CELL_MAX_CHARS = 1_000;
+/** Length of the command that `nacre run -b` repeats, and that shell completion shows. */
+export const STARTED_COMMAND_MAX_CHARS = 200;
+export const COMPLETION_COMMAND_MAX_CHARS = 40;
+/** Width of help: on a terminal at most, and without a terminal. */
+export const HELP_MAX_COLUMNS = 120;
+export const HELP_DEFAULT_COLUMNS = 100;
+/** Width of a quoted line with a marked part: default, least, and the part before the mark. */
+export const UNDERLINED_MAX_COLUMNS = 100;
+export const UNDERLINED_MIN_COLUMNS = 20;
+export const UNDERLINED_CONTEXT_COLUMNS = 20;
+/** `nacre doctor`: time for a command to end or a change to be reported. */
+export const DOCTOR_WAIT_MS = 10_000;
+/** `nacre doctor`: time for an orphan that ended to be reaped, and the poll interval. */
+export const REAPED_MAX_MS = 2_000;
+export const REAPED_POLL_MS = 20;
+/** `nacre doctor`: free space below which it warns, and size of its test file: more than an empty shell needs. */
+export const LOW_SPACE_BYTES = 1024 ** 3;
+export const TRIAL_FILE_BYTES = 64 * 1024;
+/** Time for one command of the tour. */
+export const TOUR_STEP_MAX_MS = 5_000;
+/** Compiled code in the state root: files, total size, age of an unfinished file. */
+export const CODE_CACHE_MAX_COUNT = 40;
+export const CODE_CACHE_MAX_BYTES = 64 * 1024 ** 2;
+export const CODE_CACHE_TEMPORARY_MAX_MS = 60_000;
+/** Delay after which a command that still runs saves its compiled code. Other commands save it at their end. */
+export const CODE_CACHE_SAVE_AFTER_MS = 5_000;

@@ -1,0 +1,65 @@
+// Limits of engine/: the keeper, slots, scans of /proc, and the files of a shell.
+
+/** Time for a keeper to greet, and for a slot to get ready. Prevents a hang. */
+export const KEEPER_ANSWER_MAX_MS = 10_000;
+/** Time for the last answers of a dead keeper, or of a shim that it forked, to arrive. */
+export const KEEPER_LAST_ANSWERS_MS = 100;
+/** Interval of the check whether the keeper is stopped, while an answer is outstanding. */
+export const KEEPER_STOPPED_CHECK_MS = 100;
+/** Time to retry when the system has no free processes or file descriptors, and the first pause between two attempts. */
+export const SPAWN_RETRY_MAX_MS = 2_000;
+export const SPAWN_RETRY_FIRST_MS = 20;
+/** Restarts of a keeper within the window before nacre gives up. */
+export const KEEPER_RESTARTS_MAX_COUNT = 5;
+export const KEEPER_RESTART_WINDOW_MS = 10_000;
+/** Size that every fifo accepts in one write, even for a user with many pipes. A larger job is written to a file. */
+export const JOB_MAX_BYTES = 4_096;
+
+/** Slots that wait for a command. */
+export const POOL_SLOTS_COUNT = 2;
+/** Delay after the start of a command before the pool is refilled. A command that ends earlier refills it at its end. */
+export const POOL_REFILL_DELAY_MS = 20;
+/** Attempts to create the state directory again for one shell while something removes it. */
+export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
+/** Slots that are forked at the same time. */
+export const OPENING_SLOTS_MAX_COUNT = 16;
+/** Delay before a slot that died is replaced. */
+export const REFILL_AFTER_DEATH_MS = 500;
+
+/** Processes per step of a scan of /proc. Other work runs between two steps. */
+export const SCAN_CHUNK_COUNT = 200;
+/** Read buffers: a file of a process, the I/O counters of a logger, /proc/loadavg. */
+export const PROC_READ_BYTES = 16 * 1024;
+export const PROC_IO_READ_BYTES = 512;
+export const PROC_LOADAVG_READ_BYTES = 128;
+/** A chain of processes that each fork one child and exit: newest PIDs per check, and number of checks. */
+export const NEWEST_PIDS_COUNT = 6;
+export const NEWEST_CHECKS_COUNT = 8;
+/** Killing such a chain: time without a yield to other work, and quiet time after which the chain counts as dead. */
+export const NEW_PROCESS_BURST_MS = 4;
+export const NEW_PROCESS_QUIET_MS = 12;
+/** Up to this number, pids are looked up one by one. For more, /proc is listed first. */
+export const FEW_PIDS_COUNT = 64;
+/** Forks per millisecond: no machine is faster. */
+export const FORKS_PER_MS_MAX_COUNT = 100;
+/** Scans without a result before nothing counts as left, while pids are given out during each scan. */
+export const LEFTOVER_SCANS_COUNT = 3;
+
+/** Usual capacity of a pipe. */
+export const SCRIPT_FIFO_BYTES = 64 * 1024;
+/** Pause between two attempts to write to a full fifo. */
+export const SCRIPT_RETRY_MS = 1;
+/** Age and total size at which finished shells are deleted. */
+export const FINISHED_MAX_AGE_SECONDS = 3_600;
+export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
+/** Age at which a shell of another pid namespace is deleted, counted from its last change. It may still run. */
+export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
+/** Age of a directory without an identity before it is deleted: the identity may be about to be written. */
+export const SPOOL_FRESH_MS = 60_000;
+/** Size of the write that tells whether a disk is full: a block of most file systems. */
+export const DISK_PROBE_BYTES = 4096;
+/** Time for a program that answers a question, and the length of its message that is kept. */
+export const PROBE_MAX_MS = 10_000;
+export const PROBE_OUTPUT_MAX_CHARS = 2_000;
+/** The longest delay that setTimeout supports. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;

@@ -1,0 +1,43 @@
+// Limits of execution/.
+
+import { REDACT_HOLD_MAX_CHARS } from "./text-limits.ts";
+
+/** Directory entries that are checked for symbolic links when a pattern may match them. */
+export const LISTED_ENTRIES_MAX_COUNT = 2_000;
+/** Timeout of a foreground command: the default, and the longest that a call can set. */
+export const DEFAULT_TIMEOUT_MS = 120_000;
+export const MAX_TIMEOUT_MS = 600_000;
+/** The shortest timeout. A smaller number was probably meant as seconds. */
+export const MIN_TIMEOUT_MS = 1_000;
+/** Foreground commands of one scope that run at the same time. Further ones wait in a queue. */
+export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;
+/** Shortest interval between two progress reports. */
+export const PROGRESS_INTERVAL_MS = 250;
+/** Lines in a progress report, and bytes that are read for them. */
+export const PROGRESS_LINES_COUNT = 5;
+export const PROGRESS_READ_BYTES = 2 * REDACT_HOLD_MAX_CHARS;
+/** Output up to this size is read as a whole. Of a larger one, only this much of each end is read. */
+export const WHOLE_READ_MAX_BYTES = 256 * 1024;
+export const END_READ_BYTES = 128 * 1024;
+/** Chunk size of filtering and counting lines. Other work runs between two chunks. */
+export const SCAN_PIECE_BYTES = 256 * 1024;
+/** Wait time of BashOutput: the longest, and the default if only a pattern is given. */
+export const WAIT_MAX_MS = 50_000;
+export const WAIT_DEFAULT_MS = 30_000;
+/** Length of a line that a filter matches as a whole. A longer line is matched in parts. */
+export const FILTER_LINE_MAX_CHARS = 4 * 1024 ** 2;
+/** Time for `bash -n` to read a text that nacre's parser cannot read. */
+export const SYNTAX_CHECK_MAX_MS = 10_000;
+/** Size of a policy file. */
+export const POLICY_FILE_MAX_BYTES = 1024 * 1024;
+/** Length of a command that is searched for a path with unquoted spaces, and words in such a path. */
+export const HINT_COMMAND_MAX_CHARS = 2_000;
+export const HINT_PATH_MAX_WORDS = 8;
+/** Length of a matched line in a note. */
+export const MATCH_NOTE_MAX_CHARS = 200;
+/** First pause between two looks at a child that has not run exec yet. It doubles until LEFTOVER_GRACE_MS. */
+export const LEFTOVER_POLL_FIRST_MS = 1;
+/** Timeouts of the `modes` dialect. */
+export const MODE_DEFAULT_TIMEOUT_MS = 30_000;
+export const MODE_SLOW_TIMEOUT_MS = 900_000;
+export const MODE_BACKGROUND_TIMEOUT_MS = 86_400_000;

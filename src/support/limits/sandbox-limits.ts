@@ -1,0 +1,27 @@
+// Limits of sandbox/.
+
+/** Symbolic links followed along one path, as many as in the kernel. */
+export const LINKS_MAX_COUNT = 40;
+/** Git directories of submodules that are protected. */
+export const GIT_MODULES_MAX_COUNT = 256;
+/** Names in one directory from which on it is listed once, instead of one check per name. */
+export const CREDENTIAL_LISTING_MIN_COUNT = 24;
+/** Homes of other users in which credentials are masked. File permissions protect them as well. */
+export const OTHER_HOMES_MAX_COUNT = 32;
+/** Size of a git configuration and of a git index that is read. */
+export const GIT_CONFIG_MAX_BYTES = 1024 * 1024;
+export const GIT_INDEX_MAX_BYTES = 32 * 1024 * 1024;
+/** Depth of includes in git configuration, as in git itself. */
+export const GIT_INCLUDES_MAX_DEPTH = 10;
+/** Search for repositories before and after a command: levels below a writable root, and directories in total. */
+export const REPOSITORY_SEARCH_MAX_DEPTH = 3;
+export const REPOSITORY_SEARCH_MAX_DIRECTORIES = 128;
+/** Repositories below a writable root in which commits work. The .git of any further one is read-only. */
+export const NESTED_REPOSITORIES_MAX_COUNT = 32;
+/** A directory that changed less than this before it was listed is listed again: timestamps are coarse. */
+export const LISTING_SETTLED_MS = 50;
+/** Time to wait for the lock on placeholders, which a live process holds for milliseconds, and the poll interval. */
+export const PLACEHOLDER_LOCK_MAX_MS = 5_000;
+export const PLACEHOLDER_LOCK_POLL_MS = 1;
+/** Paths in one remark. */
+export const MESSAGE_PATHS_MAX_COUNT = 5;

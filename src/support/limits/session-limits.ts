@@ -1,0 +1,49 @@
+// Limits of session/.
+
+/** Sessions with a live bash. If another one needs a bash, the session that has been idle longest loses its own. */
+export const SESSIONS_MAX_COUNT = 32;
+/** Shells that a session remembers before it drops those without processes. */
+export const SESSION_SHELLS_MAX_COUNT = 32;
+/** Time that a result waits for the new bash, to report which state could not be restored. */
+export const RESTORE_CHECK_MAX_MS = 1_000;
+/** Names that one note lists. */
+export const NOTE_NAMES_MAX_COUNT = 20;
+/** Length of a variable or alias that the policy sees. A longer one is unknown to it. */
+export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
+/** Time for the profile of a session. */
+export const PROFILE_MAX_MS = 10_000;
+/** Time for the output of a command to reach the disk after its report, and quiet time that counts as drained if the
+ * state of the logger cannot be read. */
+export const SESSION_DRAIN_MAX_MS = 5_000;
+export const SESSION_DRAIN_IDLE_MS = 30;
+/** Checks of a logger that block the thread, and their pause. A 0.01 ms wait takes about 0.1 ms in practice, a tenth of
+ * the shortest timer. Later checks use a timer. */
+export const SESSION_DRAIN_BLOCKING_COUNT = 10;
+export const SESSION_DRAIN_PAUSE_MS = 0.01;
+export const SESSION_DRAIN_POLL_MS = 1;
+/** Size of an output file at which the loggers of a session are replaced; also a share of the disk cap. */
+export const SESSION_LOG_MAX_BYTES = 64 * 1024;
+export const SESSION_LOG_MAX_SHARE = 1 / 8;
+/** Size of output that gets its own file, and size up to which it is copied there. */
+export const SESSION_OWN_FILE_MIN_BYTES = 24 * 1024;
+export const SESSION_COPY_MAX_BYTES = 8 * 1024 ** 2;
+/** Buffer for that copy. */
+export const SESSION_COPY_CHUNK_BYTES = 1024 ** 2;
+/** Files of earlier output that a bash of a session keeps. */
+export const SESSION_RETIRED_MAX_COUNT = 64;
+/** Output files of one bash of a sandboxed session. The numbers of the next bash start after them. */
+export const SANDBOX_FILES_COUNT = 1_000_000;
+/** Poll interval while a background shell takes over the state of its session. */
+export const INHERITANCE_POLL_MS = 2;
+/** Time for the bash of a session to write its state. A stopped bash never does. */
+export const STATE_SAVE_MAX_MS = 5_000;
+/** A bash that waits for a command while one is outstanding no longer runs the harness. Delay of the first check,
+ * interval of the next ones, and the pause and number of checks that must agree. */
+export const WATCHDOG_FIRST_MS = 100;
+export const WATCHDOG_INTERVAL_MS = 250;
+export const WATCHDOG_LOOK_MS = 20;
+export const WATCHDOG_LOOKS_COUNT = 3;
+/** Time for such a bash to exit by itself. */
+export const WATCHDOG_EXIT_MS = 300;
+/** Poll interval while waiting for a named session. */
+export const SESSION_TURN_POLL_MS = 50;

@@ -1,0 +1,71 @@
+// Limits of shell/: one run, its output, its end, its adoption.
+
+/** Disk space for one output stream. */
+export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
+/** Time for the message of a dead shim to arrive if its record was removed. */
+export const EXIT_MESSAGE_MAX_MS = 1_000;
+/** Time between SIGTERM and SIGKILL. */
+export const KILL_GRACE_MS = 2_000;
+/** Pause between two checks during that time: it doubles from the first to the longest. */
+export const KILL_POLL_FIRST_MS = 5;
+export const KILL_POLL_MAX_MS = 100;
+/** Time for killed processes to disappear before they count as survivors. Also used by engine/. */
+export const KILL_VERIFY_MAX_MS = 2_000;
+/** Time for a kill before the caller gets a report that names the rest as survivors. */
+export const KILL_MAX_MS = 5_000;
+/** Longest pause between two attempts to kill survivors: before that report, and in the background. */
+export const KILL_RETRY_MAX_MS = 50;
+export const KILL_AGAIN_MAX_MS = 10_000;
+/** Before a scan: time to detect a command that forks faster than a scan can follow, and to stop its new processes. */
+export const FORK_CHECK_MS = 0.5;
+export const FORK_CHECK_MAX_MS = 25;
+/** Scans with new processes before each new process is killed as it appears, and the time for that. */
+export const FREEZE_ROUNDS_MAX_COUNT = 3;
+export const NEW_PROCESS_MAX_MS = 1_000;
+/** Interval of SIGCONT to a shim that has not recorded the end of a killed shell: it may be stopped. */
+export const CONTINUE_SHIMS_MS = 80;
+/** Time for new processes to stop appearing before a signal is sent to the processes that were found. */
+export const STOP_TOGETHER_MAX_MS = 500;
+/** Pause between two rounds of that. */
+export const STOP_TOGETHER_POLL_MS = 1;
+/** Time for the INT traps of an interrupted command before it is killed. */
+export const INTERRUPT_GRACE_MS = 1_000;
+/** Longest pause between two checks of an interrupted command: whether it ended, or a process needs the signal again. */
+export const INTERRUPT_ROUND_MS = 50;
+/** Time for a process that holds a command's output to end by itself, as a `tee` does, and for a new child to run exec. */
+export const LEFTOVER_GRACE_MS = 30;
+/** Pause before the kill at a deadline is tried again. */
+export const DEADLINE_RETRY_MS = 1_000;
+
+/** Interval of the check of live shells for a shim that died without a message, and shims per check. */
+export const LIVENESS_CHECK_MS = 500;
+export const LIVENESS_READS_COUNT = 50;
+/** Live background shells of one scope. */
+export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
+/** Length of a command in the list of live shells, and ids that an ambiguous prefix lists. */
+export const SHELL_LIST_COMMAND_MAX_CHARS = 40;
+export const SHELL_IDS_LISTED_MAX_COUNT = 5;
+
+/** Size of one read of new output. The rest is left to the next read. */
+export const READ_MAX_BYTES = 256 * 1024;
+/** Interval at which a watched file is checked in case a notification was lost. */
+export const WATCH_FALLBACK_MS = 250;
+/** Chunk size of following and searching output, and chunks between two yields. */
+export const READ_CHUNK_BYTES = 64 * 1024;
+export const READ_TURN_CHUNKS_COUNT = 16;
+/** Start of an unfinished line that a search keeps for its next chunk. */
+export const MATCH_LINE_MAX_CHARS = 4 * 1024;
+/** Size of output that is returned as one string. */
+export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
+
+/** Interval at which a manager deletes finished shells, and the delay of the first time. */
+export const SWEEP_INTERVAL_MS = 60_000;
+export const SWEEP_DELAY_MS = 1_000;
+/** Time for the shells of dead hosts when a manager starts, and shells between two yields. */
+export const ADOPT_MAX_MS = 2_000;
+export const ADOPT_CHUNK_COUNT = 50;
+/** Time for a bash to reach the read of its job after its start, and the poll interval. */
+export const ADOPT_UNCLEAR_MAX_MS = 250;
+export const ADOPT_POLL_MS = 2;
+/** Lifetime of a durable shell without a deadline of its own. */
+export const DURABLE_DEADLINE_MS = 86_400_000;
