@@ -1,8 +1,7 @@
 // Runs one command line and returns the exit code. Takes its streams as an argument, so that tests can run it in their
 // own process.
 import { type Command, CommanderError } from "commander";
-import { type RefusalMetadata, refusalMetadata } from "../execution/refusal.ts";
-import { messageOf, NacreError } from "../support/errors.ts";
+import { messageOf } from "../support/errors.ts";
 import type { CliIo } from "./cli-io.ts";
 import { colorsFor } from "./colors.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
@@ -28,20 +27,15 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
 
 /** Reports that a command failed or was refused. */
 async function failed(io: CliIo, error: unknown, args: readonly string[]): Promise<number> {
-  const { NotBash, resultOfNotBash } = await import("../execution/syntax-check.ts");
-  const { ToolResult } = await import("../tool/result.ts");
-  const code = error instanceof NacreError ? error.code : "internal";
+  const { NotBash } = await import("../execution/syntax-check.ts");
+  const { notRunResult } = await import("../execution/endings.ts");
   const isNotBash = error instanceof NotBash;
-  if (wantsJson(args)) {
-    const result = isNotBash
-      ? resultOfNotBash(error)
-      : ToolResult.fail<RefusalMetadata>(messageOf(error), { code, metadata: refusalMetadata(error) });
-    printJson(io, result.toWire());
-  }
+  const result = notRunResult(error);
+  if (wantsJson(args)) printJson(io, result.toWire());
   // As if bash had run it: its error message and its exit code.
   if (isNotBash) io.stderr.write(error.complaint);
   reportError(io, isNotBash ? NotBash.NOTE : messageOf(error));
-  return isNotBash ? NotBash.EXIT_CODE : failureExitCode(code);
+  return isNotBash ? NotBash.EXIT_CODE : failureExitCode(result.code);
 }
 
 function reportError(io: CliIo, message: string): void {

@@ -1,6 +1,6 @@
 // The BashOutput tool: what a background shell has printed since this reader last looked, and its status.
 import { z } from "zod";
-import { codeOf, describeOutcome, type Outcome } from "../shell/outcome.ts";
+import { codeOf, describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
 import type { WaitResult } from "../shell/wait-for.ts";
@@ -13,6 +13,7 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { sandboxOf } from "./confinement-notes.ts";
+import { statusLine } from "./endings.ts";
 import {
   type ExecutionOptions,
   type ResolvedExecutionOptions,
@@ -163,13 +164,6 @@ function matchNote(
   const line = polishOf(options)(waited.line).replace(/\r$/, "");
   if (shown.includes(line)) return [];
   return [`Matched, but not shown above: ${truncateText(line, { limitChars: MATCH_NOTE_MAX_CHARS }).text}`];
-}
-
-function statusLine(outcome: Outcome | undefined, durationMs: number): string {
-  if (!outcome) return "Status: running";
-  const exitCode = codeOf(outcome);
-  const code = exitCode === null ? "" : `, Exit code: ${exitCode}`;
-  return `Status: ${statusOf(outcome)}${code}, Duration: ${durationMs}ms`;
 }
 
 function count(number: number, noun: string): string {

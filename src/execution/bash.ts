@@ -7,7 +7,6 @@
 //     bashResult            the result for the model (bash-result.ts)
 import { z } from "zod";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { messageOf, NacreError } from "../support/errors.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
@@ -18,17 +17,16 @@ import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { timingOf } from "./call-timing.ts";
 import { sandboxOf } from "./confinement-notes.ts";
 import { DENY_RULES } from "./dangerous-patterns.ts";
+import { notRunResult } from "./endings.ts";
 import {
   type ExecutionOptions,
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
 import { type ProgressFiles, reportProgress } from "./progress.ts";
-import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
 import { runAdmitted, startInSession } from "./start-command.ts";
-import { NotBash, resultOfNotBash } from "./syntax-check.ts";
 
 export interface DangerousPattern {
   readonly id: string;
@@ -70,24 +68,28 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     context: ExecutionContext,
     args: z.output<BashInput>,
   ): Promise<ToolResult<BashMetadata>> {
-    const { command, description = "" } = args;
-    const asked = { command, description };
-    const background = args.run_in_background;
-    try {
-      const session = sessionTarget(context, this.#options);
-      const admitted = await admit({ command, background, session }, context, this.#options);
-      if (context.dryRun) {
-        return ToolResult.ok<Partial<BashMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
-      }
-      if (background) {
-        const shell = await startInSession(admitted, { durable: this.#options.durable });
-        return started(shell, asked, this.#options);
-      }
-      return await this.#runForeground(admitted, asked, args.timeout ?? context.timeoutMs);
-    } catch (error) {
-      if (isCancelled(error, context)) throw error;
-      return failedStart(error, background, asked);
+    const { command, run_in_background: background } = args;
+    const asked = askedOf(args);
+    const session = sessionTarget(context, this.#options);
+    const admitted = await admit({ command, background, session }, context, this.#options);
+    if (context.dryRun) {
+      return ToolResult.ok<Partial<BashMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
     }
+    if (background) {
+      const shell = await startInSession(admitted, { durable: this.#options.durable });
+      return started(shell, asked, this.#options);
+    }
+    return await this.#runForeground(admitted, asked, args.timeout ?? context.timeoutMs);
+  }
+
+  protected override failed(
+    error: unknown,
+    context: ExecutionContext,
+    args: z.output<BashInput>,
+  ): ToolResult<BashMetadata> {
+    if (isCancelled(error, context)) return super.failed(error, context, args);
+    const prefix = args.run_in_background ? "Failed to start background shell: " : "Failed to execute command: ";
+    return notRunResult(error, { metadata: askedOf(args), prefix });
   }
 
   async #runForeground(
@@ -115,6 +117,10 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
 }
 
 type Asked = Pick<BashMetadata, "command" | "description">;
+
+function askedOf({ command, description = "" }: z.output<BashInput>): Asked {
+  return { command, description };
+}
 
 function inputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
   const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
@@ -162,16 +168,4 @@ function waitingMessage(before: number): string {
   return before === 1
     ? "Waiting for the command before it in this session."
     : `Waiting for ${before} commands before it in this session.`;
-}
-
-function failedStart(error: unknown, background: boolean, asked: Asked): ToolResult<BashMetadata> {
-  if (error instanceof NotBash) return resultOfNotBash(error, asked);
-  const code = error instanceof NacreError ? error.code : "internal";
-  // A refusal of the policy needs no prefix.
-  const plain = code === "policy_denied" || code === "approval_refused";
-  const prefix = background ? "Failed to start background shell: " : "Failed to execute command: ";
-  return ToolResult.fail(`${plain ? "" : prefix}${messageOf(error)}`, {
-    code,
-    metadata: { ...asked, ...refusalMetadata(error) },
-  });
 }

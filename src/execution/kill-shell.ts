@@ -8,6 +8,7 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
+import { describeProcess } from "./leftovers.ts";
 import { findShell } from "./scope.ts";
 
 export interface KillShellMetadata {
@@ -59,12 +60,10 @@ Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit 
       status: shell.status,
       ...(stopped ? { already_stopped: true } : {}),
     };
-    const notes = survivors.map(({ pid, command, reason }) => `Survived: ${command} (pid ${pid}): ${reason}`);
+    const notes = survivors.map((left) => `Survived: ${describeProcess(left)}: ${left.reason}`);
     if (unverified) notes.push(UNVERIFIED);
     if (stopped) {
-      const ended = signalled.map(
-        ({ pid, command }) => `Ended what it had left running: ${command} (pid ${pid})`,
-      );
+      const ended = signalled.map((left) => `Ended what it had left running: ${describeProcess(left)}`);
       const words = `Shell ${shell_id} already stopped (status: ${status})`;
       return ToolResult.ok(words, metadata, { notes: [...ended, ...notes] });
     }

@@ -1,4 +1,4 @@
-// What a command that has ended left running, in words for a reader.
+// The leftovers of a command: processes that still run after it ended.
 
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { LEFTOVER_GRACE_MS, LEFTOVER_POLL_FIRST_MS } from "../support/limits.ts";
@@ -9,27 +9,32 @@ export interface Leftover {
   readonly command: string;
 }
 
+/** As `npm start (pid 123)`. */
+export function describeProcess({ pid, command }: Leftover): string {
+  return `${command} (pid ${pid})`;
+}
+
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   const own = shell.started.files.command;
-  const isOurs = (command: string) => command.includes(own);
+  const isSubshell = (command: string) => command.includes(own);
   let found = await shell.leftovers();
-  // A subshell bears our own command line for good, a child that is about to become its program only for a moment.
+  // A subshell keeps the command line of nacre's bash. A new child has it only until it runs exec.
   for (let pauseMs = LEFTOVER_POLL_FIRST_MS; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
-    if (!found.some(({ command }) => isOurs(command))) break;
+    if (!found.some(({ command }) => isSubshell(command))) break;
     await sleep(pauseMs);
     found = await shell.leftovers();
   }
-  return inWords(found, isOurs);
+  return named(found, isSubshell);
 }
 
-/** Those of a session, whose subshells are called as its bash is. */
+/** The leftovers of a session. Its subshells have the command line of its bash. */
 export function sessionLeftovers(processes: readonly Leftover[]): Leftover[] {
-  return inWords(processes, (command) => command === "bash --noprofile --norc");
+  return named(processes, (command) => command === "bash --noprofile --norc");
 }
 
-function inWords(processes: readonly Leftover[], isOurs: (command: string) => boolean): Leftover[] {
+function named(processes: readonly Leftover[], isSubshell: (command: string) => boolean): Leftover[] {
   return processes.map(({ pid, command }) => ({
     pid,
-    command: isOurs(command) ? "bash (a subshell of the command)" : command,
+    command: isSubshell(command) ? "bash (a subshell of the command)" : command,
   }));
 }

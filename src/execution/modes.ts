@@ -1,9 +1,7 @@
 // The `modes` dialect: one tool, stateless, stdout and stderr in their true order.
 import { z } from "zod";
 import { sizeOf } from "../engine/cursor.ts";
-import { describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { messageOf, NacreError } from "../support/errors.ts";
 import {
   MODE_BACKGROUND_TIMEOUT_MS,
   MODE_DEFAULT_TIMEOUT_MS,
@@ -18,6 +16,7 @@ import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import type { CommandMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement-notes.ts";
+import { endedResult, endingMetadata, notRunResult } from "./endings.ts";
 import {
   type ExecutionOptions,
   type ResolvedExecutionOptions,
@@ -26,11 +25,9 @@ import {
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
-import { refusalMetadata } from "./refusal.ts";
 import { polishOf } from "./render.ts";
 import { textOf } from "./spool-text.ts";
 import { startAlone } from "./start-command.ts";
-import { NotBash } from "./syntax-check.ts";
 
 export interface ModesOptions extends ExecutionOptions {
   /** Shown to the model; where commands run that are called without another. */
@@ -73,26 +70,28 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   ): Promise<ToolResult<ModesMetadata>> {
     const { command, mode = "default" } = args;
     const asked = { command, mode };
-    try {
-      const background = mode === "background";
-      const admitted = await admit({ command, background, session: null }, context, this.#options);
-      if (context.dryRun) {
-        return ToolResult.ok<Partial<ModesMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
-      }
-      return background ? await this.#background(admitted, asked) : await this.#foreground(admitted, asked);
-    } catch (error) {
-      if (isCancelled(error, context)) throw error;
-      if (error instanceof NotBash) return notRun(error, asked);
-      const code = error instanceof NacreError ? error.code : "internal";
-      const metadata = { ...asked, ...refusalMetadata(error) };
-      return ToolResult.fail(messageOf(error), { code, metadata });
+    const background = mode === "background";
+    const admitted = await admit({ command, background, session: null }, context, this.#options);
+    if (context.dryRun) {
+      return ToolResult.ok<Partial<ModesMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
     }
+    return background ? await this.#background(admitted, asked) : await this.#foreground(admitted, asked);
+  }
+
+  protected override failed(
+    error: unknown,
+    context: ExecutionContext,
+    args: z.output<typeof INPUT>,
+  ): ToolResult<ModesMetadata> {
+    if (isCancelled(error, context)) return super.failed(error, context, args);
+    const { command, mode = "default" } = args;
+    return notRunResult(error, { metadata: { command, mode }, dialect: "modes" });
   }
 
   async #foreground(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
     const { context } = admitted;
     const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
-    // The host may have less patience than the mode, never more.
+    // The host can set a shorter timeout than the mode, not a longer one.
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
     const shell = await runForeground(admitted, { timeoutMs });
     const leftovers = await leftoversOf(shell);
@@ -105,10 +104,9 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       truncated,
       containment: this.#options.manager().containment,
       sandbox: sandboxOf(shell.confinement),
-      ...(shell.signal === null ? {} : { signal: shell.signal }),
-      ...(truncated ? { output_file: shell.outputFiles.stdout } : {}),
-      ...(outcome?.kind === "timedOut" ? { timeout_ms: timeoutMs } : {}),
-      ...(leftovers.length === 0 ? {} : { leftovers, bash_id: shell.id }),
+      ...endingMetadata(outcome),
+      ...(truncated && { output_file: shell.outputFiles.stdout }),
+      ...(leftovers.length > 0 && { leftovers, bash_id: shell.id }),
     };
     const howToEnd = `To end it: kill -9 ${leftovers.map(({ pid }) => pid).join(" ")}`;
     const { command, exitCode, remarks, workingDir } = shell;
@@ -117,27 +115,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
       ...notesOn({ ended, context, options: this.#options, howToEnd }),
       ...sandboxNotes(ended, shell.confinement, text),
     ];
-    if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
-    const fail = (error: string, code: NacreError["code"]) =>
-      ToolResult.fail<ModesMetadata>(error, { code, output: text, metadata, notes });
-    switch (outcome?.kind) {
-      case "exited":
-      case "signaled":
-        return fail(`[command failed: exit code ${outcome.code}]`, "exit_nonzero");
-      case "timedOut":
-        return fail(`[command timed out after ${timeoutMs / 1000}s]`, "timed_out");
-      case "aborted":
-        return fail("[command cancelled by the caller]", "aborted");
-      case "killed":
-        return fail(`[command ${describeOutcome(outcome)}]`, "aborted");
-      default: {
-        const words = outcome ? describeOutcome(outcome) : "it did not end";
-        return fail(
-          `[command failed: ${words}]`,
-          outcome?.kind === "failedToStart" ? "spawn_failed" : "internal",
-        );
-      }
-    }
+    return endedResult(outcome, { text, metadata, notes }, "modes");
   }
 
   async #background(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
@@ -164,15 +142,6 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
 }
 
 type Asked = Pick<ModesMetadata, "command" | "mode">;
-
-function notRun({ complaint }: NotBash, asked: Asked): ToolResult<ModesMetadata> {
-  return ToolResult.fail<ModesMetadata>(`[command failed: exit code ${NotBash.EXIT_CODE}]`, {
-    code: "exit_nonzero",
-    output: complaint,
-    metadata: { ...asked, exit_code: NotBash.EXIT_CODE, truncated: false },
-    notes: [NotBash.NOTE],
-  });
-}
 
 async function snippedOutput(
   shell: ShellProcess,

@@ -6,7 +6,7 @@ import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.t
 import { fsPath } from "../support/path-text.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import type { Leftover } from "./leftovers.ts";
+import { describeProcess, type Leftover } from "./leftovers.ts";
 import { scopeOf } from "./scope.ts";
 
 /** A command that has ended. */
@@ -40,7 +40,7 @@ export function notesOn({ ended, context, options, howToEnd }: NoteFacts): strin
 
 function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[] {
   if (leftovers.length === 0) return [];
-  const names = leftovers.map(({ pid, command }) => `${command} (pid ${pid})`).join(", ");
+  const names = leftovers.map(describeProcess).join(", ");
   return [`Left running: ${names}. ${howToEnd}`];
 }
 

@@ -4,7 +4,7 @@
 import type { z } from "zod";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { ExecutionContext, ToolProgress } from "./context.ts";
-import { ToolInput, type ToolParameter } from "./input.ts";
+import { ToolInput, type ToolParameter, type Validated } from "./input.ts";
 import { abortMessage, failureOf, ToolResult } from "./result.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
 
@@ -42,6 +42,11 @@ export abstract class BaseTool<
     args: z.output<Input>,
   ): ToolResult<M> | Promise<ToolResult<M>>;
 
+  /** The result for an error of `run`. A tool overrides it to add metadata. It must not throw. */
+  protected failed(error: unknown, context: ExecutionContext, _args: z.output<Input>): ToolResult<M> {
+    return failureOf(error, this.name, context.signal);
+  }
+
   get parameters(): readonly ToolParameter[] {
     return this.#own().parameters;
   }
@@ -53,20 +58,20 @@ export abstract class BaseTool<
 
   /** Never rejects: every error becomes a failed result. */
   async execute(context: ExecutionContext, args: unknown): Promise<ToolResult<M>> {
-    let validating = false;
+    let input: ToolInput<Input> | undefined;
+    let validated: Validated<z.output<Input>> | undefined;
     try {
-      const input = this.#own();
-      validating = true;
-      const validated = input.validate(args);
-      validating = false;
+      input = this.#own();
+      validated = input.validate(args);
       if ("problem" in validated) return ToolResult.fail(validated.problem, { code: "invalid_input" });
       if (context.signal?.aborted) {
         return ToolResult.fail(abortMessage(this.name, context.signal), { code: "aborted" });
       }
       return await this.#run(context, validated.value);
     } catch (thrown) {
+      if (context && validated && "value" in validated) return this.failed(thrown, context, validated.value);
       // Reading arguments can run the caller's code: getters, proxies. If that throws, the input is bad.
-      if (validating && !(thrown instanceof NacreError)) {
+      if (input && !validated && !(thrown instanceof NacreError)) {
         return ToolResult.fail(`Arguments could not be read: ${messageOf(thrown)}`, { code: "invalid_input" });
       }
       return failureOf(thrown, this.name, context?.signal);

@@ -51,7 +51,7 @@ describe("a timeout", () => {
       metadata: { bash_id: id, exit_code: null, timeout_ms: 1_000, truncated: false },
     });
     expect(result.output).toBe(
-      `Command is still running after 1000ms and goes on as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read what it prints from the start, KillShell to end it.\nSo far it has printed:\nearly\n`,
+      `Command is still running after 1000ms and continues as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read its output from the start, KillShell to end it.\nOutput so far:\nearly\n`,
     );
     writeFileSync(join(dir, "go"), "");
     const rest = await call("BashOutput", { bash_id: id, wait_for: "exit" });

@@ -208,7 +208,7 @@ describe("a timeout to the background", () => {
     const result = await bash("x=lost; echo early; sleep 1; echo late");
     const { bash_id } = result.metadata;
     expect(result).toMatchObject({ success: true, metadata: { restarted: true, exit_code: null } });
-    expect(result.output).toMatch(/So far it has printed:\nearly\n$/);
+    expect(result.output).toMatch(/Output so far:\nearly\n$/);
     expect((await bash("echo $x")).output).toBe("kept\n");
     const read = await call("BashOutput", { bash_id, wait_for: "exit" });
     expect(read.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);

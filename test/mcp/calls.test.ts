@@ -81,8 +81,8 @@ describe("a command that takes longer than its client waits", () => {
       expect(result.isError).toBe(false);
       const id = String(dataOf(result)["bash_id"]);
       expect(dataOf(result)).toMatchObject({ timeout_ms: 2_500 });
-      expect(textOf(result)).toContain(`still running after 300ms and goes on as background shell: ${id}`);
-      expect(textOf(result)).toContain("It is ended with everything it started 2500ms after its start.");
+      expect(textOf(result)).toContain(`still running after 300ms and continues as background shell: ${id}`);
+      expect(textOf(result)).toContain("It is killed with everything it started 2500ms after its start.");
       // On disk, too, from the start of its bash; both clocks are rounded to milliseconds.
       const { deadlineMs } = JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8"));
       expect(deadlineMs).toBeGreaterThanOrEqual(2_490);
@@ -99,7 +99,7 @@ describe("a command that takes longer than its client waits", () => {
     const { call } = await mcp.inProcess({ stateRoot, returnAfterMs: 300 });
     const result = await call("Bash", { command });
     const id = String(dataOf(result)["bash_id"]);
-    expect(textOf(result)).toContain(`goes on as background shell: ${id}`);
+    expect(textOf(result)).toContain(`continues as background shell: ${id}`);
     expect(textOf(result)).not.toContain("is ended with everything");
     expect(JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8")).deadlineMs).toBeNull();
     expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
@@ -112,7 +112,7 @@ describe("a command that takes longer than its client waits", () => {
     const { call, client } = await mcp.inProcess({ onTimeout: "kill", returnAfterMs: 300 });
     const result = await call("Bash", { command });
     expect(dataOf(result)).toMatchObject({ timeout_ms: 120_000, bash_id: expect.stringMatching(/^shell_/) });
-    expect(textOf(result)).toContain("It is ended with everything it started 120000ms after its start.");
+    expect(textOf(result)).toContain("It is killed with everything it started 120000ms after its start.");
     expect(client.getInstructions()).toContain("timeout is over is ended");
   });
 
@@ -124,7 +124,7 @@ describe("a command that takes longer than its client waits", () => {
       const result = await call("Bash", { command, timeout });
       const id = String(dataOf(result)["bash_id"]);
       expect(textOf(result)).toContain(
-        `after ${Math.min(timeout, 2_000)}ms and goes on as background shell: ${id}`,
+        `after ${Math.min(timeout, 2_000)}ms and continues as background shell: ${id}`,
       );
       expect(textOf(result)).not.toContain("is ended with everything");
       expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");

@@ -1,4 +1,5 @@
 // `nacre kill`: ends shells, whichever program started them, and reports the processes.
+import { describeProcess } from "../../execution/leftovers.ts";
 import type { KillReport } from "../../shell/kill-report.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
@@ -73,9 +74,9 @@ function reportKill(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined)
   else
     io.stdout.write(`Shell ${id}: ${signal} sent to ${counted(signalled.length, "process", "processes")}\n`);
   const what = signal === undefined ? "ended" : "signaled";
-  for (const { pid, command } of signalled) remark(io, `${what}: ${printable(command)} (pid ${pid})`);
-  for (const { pid, command, reason } of survivors) {
-    remark(io, `survived: ${printable(command)} (pid ${pid}): ${reason}`);
+  for (const process of signalled) remark(io, `${what}: ${printable(describeProcess(process))}`);
+  for (const process of survivors) {
+    remark(io, `survived: ${printable(describeProcess(process))}: ${process.reason}`);
   }
   if (unverified) remark(io, `the search for survivors took too long; run nacre kill ${id} again`);
 }

@@ -1,7 +1,8 @@
 // The plain `nacre run`: passes the command's output and exit code through; remarks go to stderr. Ctrl-C interrupts the
 // command with everything it started and kills what is left after the grace period. A second Ctrl-C, or any other
 // signal, kills at once.
-import { leftoversOf } from "../../execution/leftovers.ts";
+import { failureText } from "../../execution/endings.ts";
+import { describeProcess, leftoversOf } from "../../execution/leftovers.ts";
 import { startAlone } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
@@ -62,28 +63,28 @@ async function copyOutput(
 async function reportEnding(
   io: CliIo,
   shell: ShellProcess,
-  { argv, timeoutMs }: RunPlan,
+  { argv }: RunPlan,
   interruption: Interruption,
 ): Promise<number> {
   for (const text of shell.remarks) remark(io, text);
   const { outcome } = shell;
   switch (outcome?.kind) {
     case "timedOut":
-      return exitWith(io, `Command timed out after ${timeoutMs}ms`, EXIT.timedOut);
+      return exitWith(io, failureText(outcome), EXIT.timedOut);
     case "lost":
     case "failedToStart":
-      return exitWith(io, `The command is ${shell.status}: ${outcome.reason}`, EXIT.failed);
+      return exitWith(io, failureText(outcome), EXIT.failed);
     case "killed":
       // A signal to nacre killed it.
       if (interruption.exitCode !== undefined) {
         if (interruption.remark !== undefined) remark(io, interruption.remark);
         return interruption.exitCode;
       }
-      return exitWith(io, `The command was killed by ${outcome.by}`, outcome.code);
+      return exitWith(io, failureText(outcome), outcome.code);
   }
   // Not for a killed command: its processes may just be ending.
-  for (const { pid, command } of await leftoversOf(shell)) {
-    remark(io, `left running, ends now: ${printable(command)} (pid ${pid})`);
+  for (const left of await leftoversOf(shell)) {
+    remark(io, `left running, ends now: ${printable(describeProcess(left))}`);
   }
   const [program = ""] = argv ?? [];
   if (shell.exitCode === 127 && argv?.length === 1 && /\s/.test(program)) {

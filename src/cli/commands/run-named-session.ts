@@ -1,7 +1,8 @@
 // `nacre run --session NAME`: runs a command with the directory, variables, functions and options that the previous
 // command of the session left, in this or another process. One command at a time; jobs end with their nacre process.
 import { dirname } from "node:path";
-import { sessionLeftovers } from "../../execution/leftovers.ts";
+import { failureText } from "../../execution/endings.ts";
+import { describeProcess, sessionLeftovers } from "../../execution/leftovers.ts";
 import { runAdmitted } from "../../execution/start-command.ts";
 import type { RunOptions, SessionResult } from "../../session/session-options.ts";
 import { followBytes } from "../../shell/follow-output.ts";
@@ -37,7 +38,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       return interruption.exitCode;
     }
     warnNotEnforced(io, result.confinement);
-    return reportResult(io, result, plan);
+    return reportResult(io, result);
   });
 }
 
@@ -75,14 +76,14 @@ function outputCopier(
   };
 }
 
-function reportResult(io: CliIo, result: SessionResult, { timeoutMs }: RunPlan): number {
+function reportResult(io: CliIo, result: SessionResult): number {
   const { outcome, exitCode, notes, leftovers } = result;
   for (const note of notes) remark(io, note);
-  for (const { pid, command } of sessionLeftovers(leftovers)) {
-    remark(io, `left running, ends now: ${printable(command)} (pid ${pid})`);
+  for (const left of sessionLeftovers(leftovers)) {
+    remark(io, `left running, ends now: ${printable(describeProcess(left))}`);
   }
   if (outcome?.kind === "timedOut") {
-    remark(io, `Command timed out after ${timeoutMs}ms`);
+    remark(io, failureText(outcome));
     return EXIT.timedOut;
   }
   if (outcome?.kind === "signaled") return signalExitCode(outcome.signal as NodeJS.Signals);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sizeOf } from "../../engine/cursor.ts";
 import { admit } from "../../execution/admission.ts";
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
-import { leftoversOf } from "../../execution/leftovers.ts";
+import { describeProcess, leftoversOf } from "../../execution/leftovers.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
 import { messageOf } from "../../support/errors.ts";
@@ -69,7 +69,7 @@ class Guide {
 
   async leftovers(): Promise<void> {
     const shell = await this.#run("sleep 1000 & echo hi");
-    const left = (await leftoversOf(shell)).map(({ command, pid }) => `${command} (pid ${pid})`);
+    const left = (await leftoversOf(shell)).map(describeProcess);
     this.#print(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
     await shell.kill({ by: "the tour" });
     this.#explain("Every call returns and lists the processes it left running; they end with the shell.");
@@ -80,7 +80,7 @@ class Guide {
     await shell.waitFor({ pattern: /ready/ }, TOUR_STEP_MAX_MS);
     const { signalled, survivors } = await shell.kill({ by: "the tour" });
     this.#print(
-      ...signalled.map(({ command, pid }) => `  ended: ${command} (pid ${pid})`),
+      ...signalled.map((process) => `  ended: ${describeProcess(process)}`),
       `  survivors: ${survivors.length === 0 ? "none" : survivors.map(({ command }) => command).join(", ")}`,
     );
     this.#explain("A kill ends everything a shell started, even after setsid and env -i.");

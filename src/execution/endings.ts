@@ -1,0 +1,126 @@
+// Turns the end of a command into text and metadata, for both dialects, BashOutput and the CLI. No other file does.
+// The phrase for an outcome ("killed by KillShell") is describeOutcome in shell/outcome.ts: shell/ and session/ use it too.
+//
+//   endedResult      the command ran: its output, and the error if it failed
+//   notRunResult     the command did not run: refused, not bash, or not started
+//   endingMetadata   the metadata keys that depend on the outcome
+//   statusLine       the first line of BashOutput
+
+import { codeOf, describeOutcome, type Outcome } from "../shell/outcome.ts";
+import { statusOf } from "../shell/shell-status.ts";
+import { defined } from "../support/defined.ts";
+import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
+import { ToolResult } from "../tool/result.ts";
+import { type RefusalMetadata, refusalMetadata } from "./refusal.ts";
+import { NotBash } from "./syntax-check.ts";
+
+/** A set of tools for models. */
+export type Dialect = "shells" | "modes";
+
+const CODES: Readonly<Record<Outcome["kind"], ErrorCode>> = {
+  exited: "exit_nonzero",
+  signaled: "exit_nonzero",
+  timedOut: "timed_out",
+  aborted: "aborted",
+  killed: "aborted",
+  failedToStart: "spawn_failed",
+  lost: "internal",
+};
+
+export interface EndedOutput<M extends object> {
+  readonly text: string;
+  readonly metadata: M;
+  readonly notes: readonly string[];
+}
+
+export function endedResult<M extends object>(
+  outcome: Outcome | undefined,
+  { text, metadata, notes }: EndedOutput<M>,
+  dialect: Dialect = "shells",
+): ToolResult<M> {
+  if (outcome?.kind === "exited" && outcome.code === 0) return ToolResult.ok(text, metadata, { notes });
+  const code = outcome ? CODES[outcome.kind] : "internal";
+  return ToolResult.fail<M>(failureText(outcome, dialect), { code, output: text, metadata, notes });
+}
+
+/** The sentence for a command that failed. */
+export function failureText(outcome: Outcome | undefined, dialect: Dialect = "shells"): string {
+  return dialect === "modes" ? `[command ${modesText(outcome)}]` : shellsText(outcome);
+}
+
+function shellsText(outcome: Outcome | undefined): string {
+  switch (outcome?.kind) {
+    case "exited":
+      return `Command failed with exit code ${outcome.code}`;
+    case "signaled":
+      return `Command failed with exit code ${outcome.code} (${outcome.signal})`;
+    case "timedOut":
+      return `Command ${describeOutcome(outcome)}`;
+    case "aborted":
+      return "Command was cancelled by the caller and ended with everything it started";
+    case "killed":
+      return `Command was ${describeOutcome(outcome)}`;
+    default:
+      return `Failed to execute command: ${outcome ? describeOutcome(outcome) : "it did not end"}`;
+  }
+}
+
+function modesText(outcome: Outcome | undefined): string {
+  switch (outcome?.kind) {
+    case "exited":
+    case "signaled":
+      return `failed: exit code ${outcome.code}`;
+    case "timedOut":
+      return `timed out after ${outcome.afterMs / 1000}s`;
+    case "aborted":
+      return "cancelled by the caller";
+    case "killed":
+      return describeOutcome(outcome);
+    default:
+      return `failed: ${outcome ? describeOutcome(outcome) : "it did not end"}`;
+  }
+}
+
+export function endingMetadata(outcome: Outcome | undefined): { signal?: string; timeout_ms?: number } {
+  return defined({
+    signal: outcome?.kind === "signaled" ? outcome.signal : undefined,
+    timeout_ms: outcome?.kind === "timedOut" ? outcome.afterMs : undefined,
+  });
+}
+
+export function statusLine(outcome: Outcome | undefined, durationMs: number): string {
+  if (!outcome) return "Status: running";
+  const exitCode = codeOf(outcome);
+  const code = exitCode === null ? "" : `, Exit code: ${exitCode}`;
+  return `Status: ${statusOf(outcome)}${code}, Duration: ${durationMs}ms`;
+}
+
+export interface NotRunOptions<M extends object> {
+  /** What the call asked for. */
+  readonly metadata?: Partial<M>;
+  /** Precedes every message but a refusal. */
+  readonly prefix?: string;
+  readonly dialect?: Dialect;
+}
+
+export function notRunResult<M extends RefusalMetadata>(
+  error: unknown,
+  { metadata, prefix = "", dialect = "shells" }: NotRunOptions<M> = {},
+): ToolResult<M> {
+  if (error instanceof NotBash) {
+    const output = dialect === "modes" ? error.complaint : `[stderr]\n${error.complaint}`;
+    const ending = { exit_code: NotBash.EXIT_CODE, truncated: false };
+    return ToolResult.fail<M>(failureText({ kind: "exited", code: NotBash.EXIT_CODE }, dialect), {
+      code: error.code,
+      output,
+      metadata: { ...metadata, ...ending } as Partial<M>,
+      notes: [NotBash.NOTE],
+    });
+  }
+  const code = error instanceof NacreError ? error.code : "internal";
+  const isRefusal = code === "policy_denied" || code === "approval_refused";
+  return ToolResult.fail<M>(`${isRefusal ? "" : prefix}${messageOf(error)}`, {
+    code,
+    metadata: { ...metadata, ...refusalMetadata(error) } as Partial<M>,
+  });
+}
