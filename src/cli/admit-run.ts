@@ -28,7 +28,7 @@ export function admissionOptionsOf({
   policyFile,
   confine,
 }: Pick<RunPlan, "policy" | "policyFile" | "confine">): ExecutionOptions {
-  return { policy, door: "cli", ...confine, ...(policyFile === undefined ? {} : { policyFile }) };
+  return { policy, entryPoint: "cli", ...confine, ...(policyFile === undefined ? {} : { policyFile }) };
 }
 
 /** An approver if a person can answer. */

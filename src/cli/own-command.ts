@@ -12,7 +12,7 @@ export async function startOwnCommand(
   { command, workingDir }: { readonly command: string; readonly workingDir: string },
   options: Parameters<typeof startAlone>[1] = {},
 ): Promise<ShellProcess> {
-  const execution = resolveExecutionOptions({ manager, policy: "off", door: "cli" });
+  const execution = resolveExecutionOptions({ manager, policy: "off", entryPoint: "cli" });
   const wanted = { command, background: false, session: null };
   return await startAlone(await admit(wanted, createContext({ workingDir }), execution), options);
 }

@@ -19,7 +19,7 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
-import { polishOf, render } from "./render.ts";
+import { render, sanitizerFor } from "./render.ts";
 import { findShell, readerOf } from "./scope.ts";
 import { hasNew, takeNew, truncationNotes } from "./take-new.ts";
 
@@ -161,7 +161,7 @@ function matchNote(
   options: ResolvedExecutionOptions,
 ): string[] {
   if (waited?.kind !== "matched" || !pattern) return [];
-  const line = polishOf(options)(waited.line).replace(/\r$/, "");
+  const line = sanitizerFor(options)(waited.line).replace(/\r$/, "");
   if (shown.includes(line)) return [];
   return [`Matched, but not shown above: ${truncateText(line, { limitChars: MATCH_NOTE_MAX_CHARS }).text}`];
 }

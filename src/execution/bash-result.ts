@@ -8,29 +8,11 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { CallTiming } from "./call-timing.ts";
 import { sandboxNotes, sandboxOf } from "./confinement-notes.ts";
-import { endedResult, endingMetadata } from "./endings.ts";
+import { type CommandMetadata, endedResult, endingMetadata } from "./endings.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import { type Leftover, sessionLeftovers } from "./leftovers.ts";
+import { sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
-import type { RefusalMetadata } from "./refusal.ts";
 import { type OutputParts, render } from "./render.ts";
-
-/** The metadata of a command in either dialect. */
-export interface CommandMetadata extends RefusalMetadata {
-  readonly command: string;
-  readonly exit_code: number | null;
-  readonly duration_ms: number;
-  readonly truncated: boolean;
-  readonly signal?: string;
-  readonly timeout_ms?: number;
-  readonly dry_run?: boolean;
-  readonly bash_id?: string;
-  readonly output_file?: string;
-  readonly leftovers?: readonly Leftover[];
-  readonly containment?: string;
-  /** The sandbox it ran in. */
-  readonly sandbox?: string;
-}
 
 export interface BashMetadata extends CommandMetadata {
   readonly description: string;

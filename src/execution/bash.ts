@@ -24,7 +24,7 @@ import {
   resolveExecutionOptions,
 } from "./execution-options.ts";
 import { type ProgressFiles, reportProgress } from "./progress.ts";
-import { polishOf } from "./render.ts";
+import { sanitizerFor } from "./render.ts";
 import { sessionTarget } from "./session-target.ts";
 import { runAdmitted, startInSession } from "./start-command.ts";
 
@@ -88,8 +88,10 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     args: z.output<BashInput>,
   ): ToolResult<BashMetadata> {
     if (isCancelled(error, context)) return super.failed(error, context, args);
-    const prefix = args.run_in_background ? "Failed to start background shell: " : "Failed to execute command: ";
-    return notRunResult(error, { metadata: askedOf(args), prefix });
+    const prefix = args.run_in_background
+      ? "Failed to start background shell: "
+      : "Failed to execute command: ";
+    return notRunResult<BashMetadata>(error, { metadata: askedOf(args), prefix });
   }
 
   async #runForeground(
@@ -104,7 +106,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const progress = onProgress && {
       onWait: (before: number) => onProgress({ message: waitingMessage(before) }),
       onStart: (output: ProgressFiles) => {
-        stopProgress = reportProgress(output, context, polishOf(options));
+        stopProgress = reportProgress(output, context, sanitizerFor(options));
       },
     };
     try {

@@ -11,6 +11,7 @@ import { statusOf } from "../shell/shell-status.ts";
 import { defined } from "../support/defined.ts";
 import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { ToolResult } from "../tool/result.ts";
+import type { Leftover } from "./leftovers.ts";
 import { type RefusalMetadata, refusalMetadata } from "./refusal.ts";
 import { NotBash } from "./syntax-check.ts";
 
@@ -26,6 +27,23 @@ const CODES: Readonly<Record<Outcome["kind"], ErrorCode>> = {
   failedToStart: "spawn_failed",
   lost: "internal",
 };
+
+/** The metadata of a command in either dialect. */
+export interface CommandMetadata extends RefusalMetadata {
+  readonly command: string;
+  readonly exit_code: number | null;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+  readonly signal?: string;
+  readonly timeout_ms?: number;
+  readonly dry_run?: boolean;
+  readonly bash_id?: string;
+  readonly output_file?: string;
+  readonly leftovers?: readonly Leftover[];
+  readonly containment?: string;
+  /** The sandbox it ran in. */
+  readonly sandbox?: string;
+}
 
 export interface EndedOutput<M extends object> {
   readonly text: string;
@@ -95,7 +113,7 @@ export function statusLine(outcome: Outcome | undefined, durationMs: number): st
   return `Status: ${statusOf(outcome)}${code}, Duration: ${durationMs}ms`;
 }
 
-export interface NotRunOptions<M extends object> {
+export interface NotRunOptions<M extends CommandMetadata> {
   /** What the call asked for. */
   readonly metadata?: Partial<M>;
   /** Precedes every message but a refusal. */
@@ -103,17 +121,16 @@ export interface NotRunOptions<M extends object> {
   readonly dialect?: Dialect;
 }
 
-export function notRunResult<M extends RefusalMetadata>(
+export function notRunResult<M extends CommandMetadata>(
   error: unknown,
   { metadata, prefix = "", dialect = "shells" }: NotRunOptions<M> = {},
 ): ToolResult<M> {
   if (error instanceof NotBash) {
     const output = dialect === "modes" ? error.complaint : `[stderr]\n${error.complaint}`;
-    const ending = { exit_code: NotBash.EXIT_CODE, truncated: false };
     return ToolResult.fail<M>(failureText({ kind: "exited", code: NotBash.EXIT_CODE }, dialect), {
       code: error.code,
       output,
-      metadata: { ...metadata, ...ending } as Partial<M>,
+      metadata: { ...metadata, exit_code: NotBash.EXIT_CODE, truncated: false } as Partial<M>,
       notes: [NotBash.NOTE],
     });
   }

@@ -7,7 +7,7 @@ import { ShellManager } from "../shell-manager.ts";
 import { Events } from "../support/events.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { Judging } from "./judging.ts";
-import type { Door } from "./ways-to-allow.ts";
+import type { EntryPoint } from "./ways-to-allow.ts";
 
 export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
 
@@ -48,14 +48,16 @@ export interface ExecutionOptions {
   readonly loadJudging?: () => Promise<Judging>;
   /** Told of every verdict and approval. @default not told */
   readonly events?: Events;
-  /** Through which door commands come: refusals name its flags. @default "library" */
-  readonly door?: Door;
+  /** Through which entryPoint commands come: refusals name its flags. @default "library" */
+  readonly entryPoint?: EntryPoint;
   /** Decides about a command, in place of the built-in policy. */
   readonly judge?: Judging["judge"];
 }
 
 export type ResolvedExecutionOptions = Readonly<
-  Required<Omit<ExecutionOptions, "manager" | "rules" | "policyFile" | "judge" | "door" | "returnAfterMs">>
+  Required<
+    Omit<ExecutionOptions, "manager" | "rules" | "policyFile" | "judge" | "entryPoint" | "returnAfterMs">
+  >
 > & {
   readonly returnAfterMs: number | undefined;
   /** Asked for at each call: the process-wide manager may be reset in between. */

@@ -3,7 +3,7 @@
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";
 import { reportProgress } from "./progress.ts";
-import { polishOf } from "./render.ts";
+import { sanitizerFor } from "./render.ts";
 import { startAlone, takePlace } from "./start-command.ts";
 
 /** stdout and stderr are merged in order, in stdout. */
@@ -14,7 +14,7 @@ export async function runForeground(
   const { context, options } = admitted;
   using _place = await takePlace(admitted);
   const shell = await startAlone(admitted, { streams: "merged", background: false, timeoutMs });
-  const stopProgress = reportProgress(shell.outputParts, context, polishOf(options));
+  const stopProgress = reportProgress(shell.outputParts, context, sanitizerFor(options));
   try {
     await untilEnd(shell, context.signal);
     return shell;

@@ -8,14 +8,14 @@ import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
-import type { Door } from "./ways-to-allow.ts";
+import type { EntryPoint } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
   /** The first call reads the rule files of the workspace. Throws if one is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
 }
 
 /** The facts of one judgement, with the links that it followed. */
@@ -31,7 +31,7 @@ export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rule
   readonly sandbox?: SandboxProfile;
   /** Commands may run without the sandbox, so the policy cannot rely on it. */
   readonly allowUnsandboxed?: boolean;
-  readonly door?: Door;
+  readonly entryPoint?: EntryPoint;
   readonly judge?: Judging["judge"];
   /** The home of another user, who is not root: judges for that user. @default the home of this user */
   readonly home?: string;
@@ -45,7 +45,7 @@ export function createJudging(options: JudgingOptions): Judging {
   return {
     judge: options.judge ?? judge,
     policyFiles,
-    door: options.door ?? "library",
+    entryPoint: options.entryPoint ?? "library",
     facts: (workspace, moment = { cwd: workspace }) => {
       const user = findUserPaths();
       // Without a state root that contains the workspace: every file of the work would count as nacre's own.

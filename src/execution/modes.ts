@@ -14,9 +14,8 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
-import type { CommandMetadata } from "./bash-result.ts";
 import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement-notes.ts";
-import { endedResult, endingMetadata, notRunResult } from "./endings.ts";
+import { type CommandMetadata, endedResult, endingMetadata, notRunResult } from "./endings.ts";
 import {
   type ExecutionOptions,
   type ResolvedExecutionOptions,
@@ -25,7 +24,7 @@ import {
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
-import { polishOf } from "./render.ts";
+import { sanitizerFor } from "./render.ts";
 import { textOf } from "./spool-text.ts";
 import { startAlone } from "./start-command.ts";
 
@@ -85,7 +84,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   ): ToolResult<ModesMetadata> {
     if (isCancelled(error, context)) return super.failed(error, context, args);
     const { command, mode = "default" } = args;
-    return notRunResult(error, { metadata: { command, mode }, dialect: "modes" });
+    return notRunResult<ModesMetadata>(error, { metadata: { command, mode }, dialect: "modes" });
   }
 
   async #foreground(admitted: Admitted, asked: Asked): Promise<ToolResult<ModesMetadata>> {
@@ -149,7 +148,7 @@ async function snippedOutput(
 ): Promise<{ text: string; truncated: boolean }> {
   const path = shell.outputFiles.stdout;
   const totalBytes = sizeOf(path);
-  const { head, middle, tail } = await textOf({ path, from: 0, to: totalBytes }, polishOf(options));
+  const { head, middle, tail } = await textOf({ path, from: 0, to: totalBytes }, sanitizerFor(options));
   const whole = middle.characters === 0 ? head + tail : undefined;
   if (whole !== undefined && Buffer.byteLength(whole) <= SNIP_OVER_BYTES)
     return { text: whole, truncated: false };

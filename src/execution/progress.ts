@@ -3,7 +3,7 @@ import { readRange, sizeOf } from "../engine/cursor.ts";
 import { PROGRESS_INTERVAL_MS, PROGRESS_LINES_COUNT, PROGRESS_READ_BYTES } from "../support/limits.ts";
 import { decodeUtf8, orphanedHeadBytes } from "../text/decode.ts";
 import type { ExecutionContext } from "../tool/context.ts";
-import type { Polish, SpoolPart } from "./spool-text.ts";
+import type { SpoolPart, TextSanitizer } from "./spool-text.ts";
 
 type SpoolStart = Pick<SpoolPart, "path" | "from">;
 
@@ -17,7 +17,7 @@ export interface ProgressFiles {
 export function reportProgress(
   { stdout, stderr }: ProgressFiles,
   context: ExecutionContext,
-  polish: Polish,
+  sanitize: TextSanitizer,
 ): () => void {
   const { onProgress } = context;
   if (!onProgress) return () => {};
@@ -26,18 +26,18 @@ export function reportProgress(
   const timer = setInterval(() => {
     const grown = parts.find(({ path, from }) => sizeOf(path) > (seen.get(path) ?? from));
     for (const { path } of parts) seen.set(path, sizeOf(path));
-    if (grown) onProgress({ message: lastLines(grown, polish) });
+    if (grown) onProgress({ message: lastLines(grown, sanitize) });
   }, PROGRESS_INTERVAL_MS);
   return () => clearInterval(timer);
 }
 
 /** Polished before they are cut: a part of a secret is not recognized, and some secrets have many lines. */
-function lastLines({ path, from: start }: SpoolStart, polish: Polish): string {
+function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);
   const bytes = readRange(path, from, size);
   const whole = decodeUtf8(bytes.subarray(from === start ? 0 : orphanedHeadBytes(bytes)));
   // The first line may be cut; one without end is shown all the same.
-  const text = polish(from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, ""));
+  const text = sanitize(from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, ""));
   return text.replace(/\n$/, "").split("\n").slice(-PROGRESS_LINES_COUNT).join("\n");
 }

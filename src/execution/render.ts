@@ -5,7 +5,7 @@ import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
 import { type TextEnds, truncateEnds } from "../text/truncate.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import { fileOf, filteredTextOf, type Polish, type SpoolPart, textOf } from "./spool-text.ts";
+import { fileOf, filteredTextOf, type SpoolPart, type TextSanitizer, textOf } from "./spool-text.ts";
 
 export interface Rendered {
   readonly text: string;
@@ -26,12 +26,12 @@ export async function render(
   options: ResolvedExecutionOptions,
   filter?: LinePattern,
 ): Promise<Rendered> {
-  const polish = polishOf(options);
+  const sanitize = sanitizerFor(options);
   const limitChars = options.maxOutputChars;
   const view = async (part: SpoolPart) =>
     filter
-      ? await filteredTextOf(part, polish, filter, limitChars)
-      : { ends: await textOf(part, polish, limitChars), skipped: 0 };
+      ? await filteredTextOf(part, sanitize, filter, limitChars)
+      : { ends: await textOf(part, sanitize, limitChars), skipped: 0 };
   const out = await view(stdout);
   const err = await view(stderr);
   const ends = joinEnds(out.ends, err.ends);
@@ -51,7 +51,7 @@ export async function render(
 }
 
 /** What every text goes through on its way to a model. */
-export function polishOf({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): Polish {
+export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): TextSanitizer {
   const values = manager().environment.droppedValues;
   return (text) => {
     const plain = rawOutput ? text : plainText(text);

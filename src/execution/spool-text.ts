@@ -36,12 +36,12 @@ export interface SpoolPart {
 }
 
 /** What makes text fit for a reader: see text/ and environment/redact.ts. */
-export type Polish = (text: string) => string;
+export type TextSanitizer = (text: string) => string;
 
 /** `limitChars`: what will be shown of it at most. */
-export async function textOf(part: SpoolPart, polishing: Polish, limitChars = 0): Promise<TextEnds> {
+export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitChars = 0): Promise<TextEnds> {
   const { path, from, to, first } = part;
-  const polish: Polish = first ? (text) => polishing(first(text)) : polishing;
+  const sanitize: TextSanitizer = first ? (text) => sanitizing(first(text)) : sanitizing;
   const whole = to - from <= wholeMaxBytes(limitChars);
   const endBytes = Math.max(END_READ_BYTES, wholeMaxBytes(limitChars) / 2);
   const start = readRange(path, from, whole ? to : from + endBytes);
@@ -49,13 +49,13 @@ export async function textOf(part: SpoolPart, polishing: Polish, limitChars = 0)
     const words = describeBinary({ sample: start, totalBytes: to - from, outputFile: fileOf(part) });
     return { head: `${words}\n`, middle: NOTHING, tail: "" };
   }
-  if (whole) return { head: polish(decodeUtf8(start)), middle: NOTHING, tail: "" };
+  if (whole) return { head: sanitize(decodeUtf8(start)), middle: NOTHING, tail: "" };
 
   const headBytes = start.length - incompleteTailBytes(start);
   const end = readRange(path, to - endBytes, to);
   const orphans = orphanedHeadBytes(end);
-  const head = polish(decodeUtf8(start.subarray(0, headBytes)));
-  const tail = polish(decodeUtf8(end.subarray(orphans)));
+  const head = sanitize(decodeUtf8(start.subarray(0, headBytes)));
+  const tail = sanitize(decodeUtf8(end.subarray(orphans)));
   const middle = await measure({ path, from: from + headBytes, to: to - endBytes + orphans });
   return { head, middle, tail };
 }
@@ -68,7 +68,7 @@ export function fileOf({ path, file }: SpoolPart): string {
 /** The lines that match, and how many did not. Others get to run between pieces. */
 export async function filteredTextOf(
   part: SpoolPart,
-  polish: Polish,
+  sanitize: TextSanitizer,
   pattern: LinePattern,
   limitChars = 0,
 ): Promise<{ readonly ends: TextEnds; readonly skipped: number }> {
@@ -84,7 +84,7 @@ export async function filteredTextOf(
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
     const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);
-    const filtered = filterLines(polish(text.slice(0, end)), pattern);
+    const filtered = filterLines(sanitize(text.slice(0, end)), pattern);
     kept.add(filtered.text);
     skipped += filtered.skipped;
     if (!last) await yieldTurn();

@@ -1,15 +1,15 @@
-// What would let this very command run where no person can be asked, in the words of the door it came through. The
+// What would let this very command run where no person can be asked, in the words of the entryPoint it came through. The
 // only place that names such a flag or setting; each way is tried on the policy before it is named.
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 
 /** How commands get in: it decides what a setting is called. */
-export type Door = "library" | "cli" | "mcp";
+export type EntryPoint = "library" | "cli" | "mcp";
 
 interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
-  readonly door: Door;
+  readonly entryPoint: EntryPoint;
   readonly policyFiles: { readonly own: string };
 }
 
@@ -17,7 +17,7 @@ interface Judging {
 export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFacts, judging: Judging): string {
   const allows = (changed: Partial<PolicyFacts>) =>
     judging.judge(command, { ...facts, ...changed }).verdict === "allow";
-  const words = WORDS[judging.door];
+  const words = WORDS[judging.entryPoint];
   const trusting = allows({ profile: "trusting" }) ? [words.profile("trusting")] : [];
   const off = trusting.length === 0 && allows({ profile: "off" }) ? [words.profile("off")] : [];
   const rule = byRule(verdict, facts, judging, allows);
@@ -25,7 +25,7 @@ export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFact
 }
 
 const WORDS: Readonly<
-  Record<Door, { readonly person: string; readonly profile: (name: Profile) => string }>
+  Record<EntryPoint, { readonly person: string; readonly profile: (name: Profile) => string }>
 > = {
   library: {
     person: "pass an approve callback that asks a person",

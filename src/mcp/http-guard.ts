@@ -23,7 +23,7 @@ export interface HttpRefusal {
 }
 
 /** What is looked at. */
-export type Knock = Pick<IncomingMessage, "headers" | "url" | "method"> &
+export type RequestHead = Pick<IncomingMessage, "headers" | "url" | "method"> &
   Partial<Pick<IncomingMessage, "headersDistinct">>;
 
 export class HttpGuard {
@@ -35,7 +35,7 @@ export class HttpGuard {
   }
 
   /** Looks at the headers alone: the body of a stranger is not even read. */
-  admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: Knock): Admission {
+  admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: RequestHead): Admission {
     const { host, origin } = headers;
     // Of two, Node shows the first; whatever stands between may have looked at the second.
     const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
@@ -100,7 +100,7 @@ export function readTokens(text: string | undefined): readonly string[] {
 }
 
 /** What a token is called in places where it must not be seen. */
-export function nameOf(token: string): string {
+export function tokenDigest(token: string): string {
   return digestOf(token).toString("hex").slice(0, MCP_TOKEN_DIGEST_CHARS);
 }
 

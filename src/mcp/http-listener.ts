@@ -1,9 +1,9 @@
-// The port: lets requests in or keeps them out, and hands each to the door of its token.
+// The port: lets requests in or keeps them out, and hands each to the endpoint of its token.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { HttpAddress } from "./http-address.ts";
-import type { HttpDoor } from "./http-door.ts";
+import type { HttpEndpoint } from "./http-endpoint.ts";
 import { HttpGuard, type HttpRefusal, MCP_PATH, METHODS } from "./http-guard.ts";
 import type { Log } from "./log.ts";
 
@@ -12,7 +12,7 @@ export interface HttpListenerOptions {
   /** Who is let in. Empty: everybody on this machine. */
   readonly tokens: readonly string[];
   /** Where those who come with a token go. */
-  readonly openDoor: (token: string) => HttpDoor;
+  readonly openEndpoint: (token: string) => HttpEndpoint;
   readonly log: Log;
 }
 
@@ -25,9 +25,9 @@ export interface HttpListener {
 }
 
 export async function listenHttp(options: HttpListenerOptions): Promise<HttpListener> {
-  const { address, tokens, openDoor, log } = options;
+  const { address, tokens, openEndpoint, log } = options;
   const guard = new HttpGuard(tokens);
-  const doors = new Map<string, HttpDoor>();
+  const endpoints = new Map<string, HttpEndpoint>();
   const http = createServer((request, response) => {
     const admission = guard.admit(request);
     if ("message" in admission) {
@@ -36,16 +36,16 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
       return;
     }
     const { token } = admission;
-    const door = doors.get(token) ?? openDoor(token);
-    doors.set(token, door);
-    void door.handle(request, response);
+    const endpoint = endpoints.get(token) ?? openEndpoint(token);
+    endpoints.set(token, endpoint);
+    void endpoint.handle(request, response);
   });
   const url = await listen(http, address);
   return {
     url,
     stop: async () => {
       http.close();
-      await Promise.all([...doors.values()].map((door) => door.close()));
+      await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },
     close: () => http.closeAllConnections(),
   };

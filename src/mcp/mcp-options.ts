@@ -52,7 +52,7 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     workingDir,
     onTimeout: onTimeout ?? "kill",
     durable,
-    door: "mcp",
+    entryPoint: "mcp",
     ...options.confine,
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     defaultDeadline: onTimeout === "kill",

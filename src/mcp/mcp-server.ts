@@ -3,17 +3,17 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { instructionsFor } from "./instructions.ts";
 import type { McpOptions } from "./mcp-options.ts";
+import type { ServerDeps } from "./server-deps.ts";
 import { registerResources } from "./shell-resources.ts";
-import type { ServerDeps } from "./surroundings.ts";
 import { registerTools } from "./tool-adapter.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
-export function createServer(options: McpOptions, surroundings: ServerDeps): McpServer {
+export function createServer(options: McpOptions, deps: ServerDeps): McpServer {
   const { dialect = "shells", onTimeout } = options;
   const server = new McpServer(
     { name: "nacre", title: "nacre", version: options.version },
     {
-      instructions: instructionsFor(dialect, onTimeout, surroundings.kit),
+      instructions: instructionsFor(dialect, onTimeout, deps.kit),
       capabilities: {
         tools: { listChanged: false },
         resources: { subscribe: true, listChanged: true },
@@ -21,7 +21,7 @@ export function createServer(options: McpOptions, surroundings: ServerDeps): Mcp
       jsonSchemaValidator: new TrustingValidator(),
     },
   );
-  registerTools(server, surroundings);
-  registerResources(server, surroundings);
+  registerTools(server, deps);
+  registerResources(server, deps);
   return server;
 }

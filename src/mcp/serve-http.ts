@@ -2,16 +2,16 @@
 // with the same token share their shells; those of different tokens do not see each other's.
 import { randomUUID } from "node:crypto";
 import { assembleToolkit } from "../toolkit.ts";
-import { endEverything } from "./end-everything.ts";
 import type { HttpAddress } from "./http-address.ts";
-import { type HttpDoor, openHttpDoor } from "./http-door.ts";
-import { nameOf } from "./http-guard.ts";
+import { type HttpEndpoint, openHttpEndpoint } from "./http-endpoint.ts";
+import { tokenDigest } from "./http-guard.ts";
 import { type HttpListener, listenHttp } from "./http-listener.ts";
 import { createLog } from "./log.ts";
 import { type McpOptions, toolkitOptions } from "./mcp-options.ts";
 import { createServer } from "./mcp-server.ts";
 import { prepareSoon } from "./prepare-soon.ts";
-import { createSurroundings, type ServerDeps } from "./surroundings.ts";
+import { createServerDeps, type ServerDeps } from "./server-deps.ts";
+import { shutDown } from "./shut-down.ts";
 import { untilEnd } from "./until-end.ts";
 import { WatchBus } from "./watch-bus.ts";
 
@@ -34,31 +34,31 @@ export async function serveHttp(options: HttpOptions, io: HttpIo): Promise<void>
   const log = createLog(io.stderr, options.logLevel);
   const kit = assembleToolkit(toolkitOptions(options));
   const inFlight = new Set<Promise<unknown>>();
-  const openDoor = (token: string) => {
-    const scope = options.scope ?? `mcp-${token === "" ? randomUUID() : nameOf(token)}`;
+  const openEndpoint = (token: string) => {
+    const scope = options.scope ?? `mcp-${token === "" ? randomUUID() : tokenDigest(token)}`;
     const shared = options.scope !== undefined;
-    return openScope(options, createSurroundings({ kit, log, scope, shared, inFlight }));
+    return openScope(options, createServerDeps({ kit, log, scope, shared, inFlight }));
   };
   const stopPreparing = prepareSoon(kit, io.stderr);
   let listener: HttpListener | undefined;
   try {
-    listener = await listenHttp({ address, tokens, openDoor, log });
+    listener = await listenHttp({ address, tokens, openEndpoint, log });
     io.onListening(listener.url);
     await untilEnd(new Promise(() => {}), io.signal);
   } finally {
     stopPreparing();
     await listener?.stop();
-    await endEverything({ kit, inFlight });
+    await shutDown({ kit, inFlight });
     listener?.close();
     log("everything has ended");
   }
 }
 
-function openScope(options: McpOptions, surroundings: ServerDeps): HttpDoor {
-  const { kit, scope, watch, log } = surroundings;
+function openScope(options: McpOptions, deps: ServerDeps): HttpEndpoint {
+  const { kit, scope, watch, log } = deps;
   const ownSession = (session: string | undefined) =>
-    session === undefined || options.session !== undefined ? surroundings : { ...surroundings, session };
-  return openHttpDoor({
+    session === undefined || options.session !== undefined ? deps : { ...deps, session };
+  return openHttpEndpoint({
     // A connection has a bash of its own, unless all are to share one.
     createServer: (connection) => createServer(options, ownSession(connection)),
     onEnd: async (connection) => {

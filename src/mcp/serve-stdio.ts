@@ -5,14 +5,14 @@ import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import { assembleToolkit } from "../toolkit.ts";
-import { endEverything } from "./end-everything.ts";
 import { LineTransport } from "./line-transport.ts";
 import { createLog } from "./log.ts";
 import { type McpOptions, toolkitOptions } from "./mcp-options.ts";
 import { createServer } from "./mcp-server.ts";
 import { prepareSoon } from "./prepare-soon.ts";
+import { createServerDeps } from "./server-deps.ts";
 import { announce } from "./shell-resources.ts";
-import { createSurroundings } from "./surroundings.ts";
+import { shutDown } from "./shut-down.ts";
 import { untilEnd } from "./until-end.ts";
 
 export interface McpIo {
@@ -26,7 +26,7 @@ export interface McpIo {
 export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> {
   const log = createLog(io.stderr, options.logLevel);
   const kit = assembleToolkit(toolkitOptions(options));
-  const surroundings = createSurroundings({
+  const deps = createServerDeps({
     kit,
     log,
     scope: options.scope ?? `mcp-${randomUUID()}`,
@@ -38,7 +38,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   // Subscriptions of the newer era, which the SDK keeps: it has to be told of changes while there are any.
   const onListening = (count: number) => {
     stopAnnouncing?.();
-    stopAnnouncing = count > 0 && server ? announce(server, surroundings) : undefined;
+    stopAnnouncing = count > 0 && server ? announce(server, deps) : undefined;
   };
   const transport = new LineTransport(io.stdin, io.stdout, {
     onListening,
@@ -49,7 +49,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
     const handle = serveConnection(
       ({ era }) => {
         log(`a client of the ${era} era`);
-        server = createServer(options, surroundings);
+        server = createServer(options, deps);
         return server;
       },
       { transport, onerror: (error) => log(`error: ${error.message}`) },
@@ -59,7 +59,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   } finally {
     stopPreparing();
     stopAnnouncing?.();
-    await endEverything(surroundings);
+    await shutDown(deps);
     if (!(await transport.flush())) log("the client does not read; the rest of the output is given up");
     log("everything has ended");
   }

@@ -15,11 +15,11 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import { messageOf } from "../support/errors.ts";
 import { RESOURCE_TITLE_MAX_CHARS } from "../support/limits.ts";
 import { createContext } from "../tool/context.ts";
-import type { ServerDeps } from "./surroundings.ts";
+import type { ServerDeps } from "./server-deps.ts";
 
-export function registerResources(server: McpServer, surroundings: ServerDeps): void {
+export function registerResources(server: McpServer, deps: ServerDeps): void {
   const template = new ResourceTemplate("shell://{id}/output", {
-    list: (): ListResourcesResult => ({ resources: surroundings.shells().map(describe) }),
+    list: (): ListResourcesResult => ({ resources: deps.shells().map(describe) }),
   });
   server.registerResource(
     "shell-output",
@@ -30,10 +30,10 @@ export function registerResources(server: McpServer, surroundings: ServerDeps): 
       mimeType: MIME_TYPE,
     },
     async (uri, { id }): Promise<ReadResourceResult> => ({
-      contents: [{ uri: uri.href, mimeType: MIME_TYPE, text: await read(uri, String(id), surroundings) }],
+      contents: [{ uri: uri.href, mimeType: MIME_TYPE, text: await read(uri, String(id), deps) }],
     }),
   );
-  serveSubscriptions(server, surroundings);
+  serveSubscriptions(server, deps);
 }
 
 export function uriOf(id: string): string {
@@ -84,7 +84,7 @@ export function announce(
 }
 
 /** The older era asks for each resource by itself; in the newer one the SDK keeps the subscriptions. */
-function serveSubscriptions(mcp: McpServer, surroundings: ServerDeps): void {
+function serveSubscriptions(mcp: McpServer, deps: ServerDeps): void {
   const { server } = mcp;
   const wanted = new Set<string>();
   let stop: (() => void) | undefined;
@@ -94,7 +94,7 @@ function serveSubscriptions(mcp: McpServer, surroundings: ServerDeps): void {
   };
   server.setRequestHandler("resources/subscribe", ({ params }) => {
     wanted.add(params.uri);
-    stop ??= announce(mcp, surroundings, (uri) => wanted.has(uri));
+    stop ??= announce(mcp, deps, (uri) => wanted.has(uri));
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params }) => {

@@ -14,11 +14,11 @@ import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
 import type { CallOptions } from "../toolkit.ts";
 import { canAsk } from "./approvals.ts";
-import type { ServerDeps } from "./surroundings.ts";
+import type { ServerDeps } from "./server-deps.ts";
 import { TrustingValidator } from "./trusting-validator.ts";
 
-export function registerTools(server: McpServer, surroundings: ServerDeps): void {
-  for (const tool of surroundings.kit.registry.listAll()) {
+export function registerTools(server: McpServer, deps: ServerDeps): void {
+  for (const tool of deps.kit.registry.listAll()) {
     const { name, title, description, annotations } = tool;
     server.registerTool(
       name,
@@ -30,16 +30,16 @@ export function registerTools(server: McpServer, surroundings: ServerDeps): void
         ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
       },
       async (args, ctx) => {
-        const call = callTool({ tool, args, ctx, server, surroundings });
-        surroundings.inFlight.add(call);
-        return await call.finally(() => surroundings.inFlight.delete(call));
+        const call = callTool({ tool, args, ctx, server, deps });
+        deps.inFlight.add(call);
+        return await call.finally(() => deps.inFlight.delete(call));
       },
     );
   }
 }
 
 interface Call {
-  readonly surroundings: ServerDeps;
+  readonly deps: ServerDeps;
   readonly tool: BaseTool;
   readonly args: unknown;
   readonly ctx: ServerContext;
@@ -48,7 +48,7 @@ interface Call {
 
 async function callTool(call: Call): Promise<CallToolResult | InputRequiredResult> {
   const { tool, args, ctx } = call;
-  const { kit, scope, session, approvals, log } = call.surroundings;
+  const { kit, scope, session, approvals, log } = call.deps;
   const round = canAsk(capabilitiesOf(call)) ? approvals.round(ctx) : undefined;
   log(`call ${ctx.mcpReq.id}: ${tool.name}`);
   const result = await kit.call(tool.name, args, {
@@ -79,7 +79,7 @@ function capabilitiesOf({ ctx, server }: Call): unknown {
 }
 
 /** Sends progress only to a client that asked for it. */
-function progressOf({ ctx, surroundings }: Call): Pick<CallOptions, "onProgress"> {
+function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};
   let progress = 0;
@@ -87,9 +87,7 @@ function progressOf({ ctx, surroundings }: Call): Pick<CallOptions, "onProgress"
     progress += 1;
     const params = { progressToken, progress, message };
     // The client may be gone by now; its call is being ended anyway.
-    ctx.mcpReq
-      .notify({ method: "notifications/progress", params })
-      .catch((error) => surroundings.log(String(error)));
+    ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => deps.log(String(error)));
   };
   return { onProgress };
 }

@@ -1,4 +1,4 @@
-// For looks at what may be gone, or not ours to look at: undefined then.
+// Reads something that may be missing or inaccessible: the result is undefined then.
 
 export function attempt<T>(get: () => T): T | undefined {
   try {

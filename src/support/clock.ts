@@ -1,12 +1,12 @@
-// Two clocks, never mixed: durations come from the monotonic one, because the wall clock may jump
-// by hours; timestamps for people come from the wall clock.
+// Two clocks that are never mixed. Durations use the monotonic clock, because the wall clock can jump by hours. Timestamps
+// for people use the wall clock.
 
-/** Milliseconds that only ever grow. For durations and deadlines inside this process. */
+/** Milliseconds that never decrease. For durations and deadlines inside this process. */
 export function monotonicMs(): number {
   return performance.now();
 }
 
-/** Milliseconds since the epoch. For "when", never for "how long". */
+/** Milliseconds since the epoch. For timestamps, never for durations. */
 export function wallMs(): number {
   return Date.now();
 }

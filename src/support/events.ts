@@ -1,50 +1,54 @@
-// What a host can watch: every call, verdict, approval, start, end and kill, as typed events. Events only tell;
-// nothing waits for a listener, and one that throws breaks nothing but itself.
+// Typed events for a host: every call, verdict, approval, start, end and kill. nacre does not wait for a listener. If a
+// listener throws, the other listeners and the command continue.
 
 export interface NacreEvents {
-  /** A tool was called; its arguments as they were given. */
-  readonly call: { readonly tool: string; readonly arguments: unknown } & Whose;
-  /** A call has come back. */
+  /** A call started. The arguments are not validated. */
+  readonly call: { readonly tool: string; readonly arguments: unknown } & EventOrigin;
+  /** A call returned. */
   readonly result: {
     readonly tool: string;
     readonly success: boolean;
     readonly code?: string;
     readonly durationMs: number;
-  } & Whose;
-  /** The policy has decided about a command. */
+  } & EventOrigin;
+  /** The policy judged a command. */
   readonly verdict: {
     readonly command: string;
     readonly verdict: "allow" | "ask" | "deny";
     readonly rule: string | null;
     readonly reason: string;
-  } & Whose;
-  /** A person, or a program that answers for one, was asked. */
-  readonly approval: { readonly command: string; readonly rule: string; readonly approved: boolean } & Whose;
-  /** A shell runs. */
+  } & EventOrigin;
+  /** The approve callback answered. */
+  readonly approval: {
+    readonly command: string;
+    readonly rule: string;
+    readonly approved: boolean;
+  } & EventOrigin;
+  /** A shell started. */
   readonly start: {
     readonly id: string;
     readonly command: string;
     readonly workingDir: string;
     readonly durable: boolean;
-  } & Whose;
-  /** It does not any more. */
+  } & EventOrigin;
+  /** A shell ended. */
   readonly end: {
     readonly id: string;
     readonly status: string;
     readonly exitCode: number | null;
     readonly signal: string | null;
     readonly durationMs: number;
-  } & Whose;
-  /** It was ended: how many processes got a signal, and which are still there. */
+  } & EventOrigin;
+  /** nacre killed a shell: number of processes that got a signal, and pids of the survivors. */
   readonly kill: {
     readonly id: string;
     readonly by: string;
     readonly signalled: number;
     readonly survivors: readonly number[];
-  } & Whose;
+  } & EventOrigin;
 }
 
-interface Whose {
+interface EventOrigin {
   readonly scope?: string;
   readonly session?: string;
 }
@@ -61,7 +65,7 @@ export const EVENT_NAMES = [
   "kill",
 ] as const satisfies readonly EventName[];
 
-/** One event with its name and the time it happened, in milliseconds since 1970. */
+/** One event with its name and its time in milliseconds since the epoch. */
 export type NacreEvent = {
   [Name in EventName]: { readonly type: Name; readonly at: number } & NacreEvents[Name];
 }[EventName];
@@ -71,7 +75,7 @@ export type EventListener<Name extends EventName> = (event: Extract<NacreEvent, 
 export class Events {
   readonly #listeners = new Map<EventName, Set<(event: NacreEvent) => void>>();
 
-  /** Returns what ends the listening. */
+  /** Returns a function that removes the listener. */
   on<Name extends EventName>(type: Name, listener: EventListener<Name>): () => void {
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners);
@@ -83,12 +87,12 @@ export class Events {
   emit<Name extends EventName>(type: Name, event: NacreEvents[Name]): void {
     const listeners = this.#listeners.get(type);
     if (!listeners?.size) return;
-    const whole = Object.freeze({ type, at: Date.now(), ...event }) as unknown as NacreEvent;
+    const complete = Object.freeze({ type, at: Date.now(), ...event }) as unknown as NacreEvent;
     for (const listener of listeners) {
       try {
-        listener(whole);
+        listener(complete);
       } catch (error) {
-        // A host's mistake must not end a command; but it should be seen.
+        // A bug of the host must not end a command, but it must be visible.
         process.emitWarning(`A listener of nacre's "${type}" events failed: ${String(error)}`);
       }
     }

@@ -1,7 +1,7 @@
-// The home of this user.
+// The home directory of this user.
 import { homedir } from "node:os";
 
-/** As bash sees it: the root where neither HOME nor the user database names one, as for any number in a container. */
+/** As in bash: `/` if neither HOME nor the user database has one, as for an arbitrary uid in a container. */
 export function homeDirectory(ask: () => string = homedir): string {
   try {
     return ask();

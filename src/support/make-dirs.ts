@@ -1,11 +1,11 @@
-// A directory with those above it, private to this user.
+// Creates a directory and its parents, accessible to this user only.
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemCode } from "./system-error.ts";
 
 /**
- * Node's own recursive mkdir never returns where a directory cannot be made although its parent exists (/proc), and
- * calls a read-only disk a missing directory.
+ * Node's recursive mkdir has two bugs. It never returns if a directory cannot be created although its parent exists
+ * (/proc). On a read-only disk it reports a missing directory.
  */
 export function makeDirs(path: string): void {
   try {

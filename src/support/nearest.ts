@@ -1,6 +1,6 @@
-// The name that was meant, by how many letters would have to change.
+// Finds the known name that is closest to a mistyped one.
 
-/** The closest of the names, if it is close enough to be meant. */
+/** The closest name, or undefined if none is close enough. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   const ranked = names
@@ -10,7 +10,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
 }
 
-/** Letters to add, drop, replace or swap with their neighbour. */
+/** The number of letters to add, remove, replace or swap with a neighbor. */
 function distanceOf(from: string, to: string): number {
   let [beforeLast, last]: number[][] = [[], Array.from({ length: to.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= from.length; row++) {

@@ -1,20 +1,20 @@
-// Paths as text. On Linux a file name is bytes, and not every name is UTF-8. In this process a path is a string all the
-// same: each byte that is no part of a UTF-8 character stands in it as the lone surrogate U+DC00 + byte, which no UTF-8
-// text holds. So every path has one text, different paths have different texts, and node:path works on them. JSON keeps
-// a lone surrogate as an escape: saved state needs no more.
+// Paths as text. On Linux a file name is a sequence of bytes, and not always UTF-8. Inside nacre a path is a string: a byte
+// that is not part of a UTF-8 character becomes the lone surrogate U+DC00 + byte, which does not occur in UTF-8 text. So
+// every path has exactly one text, different paths have different texts, and node:path can handle them. JSON escapes a
+// lone surrogate, so saved state needs no special encoding.
 //
-//   textOfBytes     what the kernel or bash said, as text
+//   textOfBytes     bytes from the kernel or bash, as text
 //   bytesOfText     the text as bytes, for bash
-//   fsPath          the text as node:fs takes it: node:fs itself would turn a lone surrogate into U+FFFD, another name
-//   shownPath       for people and models
-//   wirePath        for JSON that leaves this process: many parsers refuse a lone surrogate
+//   fsPath          the text for node:fs, which would replace a lone surrogate by U+FFFD and so change the name
+//   shownPath       the text for people and models
+//   wirePath        the text for JSON that leaves this process: many parsers refuse a lone surrogate
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { STRAY_BYTES, textOfLatin1 } from "./stray-bytes.ts";
 
-/** What a decoder puts where a byte is no UTF-8. A name can hold it, too. */
+/** What a decoder writes for a byte that is not UTF-8. A name can contain it as well. */
 const REPLACEMENT = "\ufffd";
 
-/** What cannot be read, would end a line, or would change the order of what is shown. */
+/** Characters that are invisible, end a line, or change the direction of text. */
 const UNREADABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
 export function textOfBytes(bytes: Buffer): string {
@@ -28,14 +28,14 @@ export function bytesOfText(text: string): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
   for (const { 0: found, index } of text.matchAll(STRAY_BYTES)) {
-    // latin1 takes the low byte of each.
+    // latin1 keeps the low byte of each character.
     parts.push(Buffer.from(text.slice(at, index)), Buffer.from(found, "latin1"));
     at = index + found.length;
   }
   return Buffer.concat([...parts, Buffer.from(text.slice(at))]);
 }
 
-/** Whether the text is the one that textOfBytes gives for its bytes. Any other lone surrogate stands for nothing. */
+/** Whether textOfBytes can return this text. Other lone surrogates do not represent a byte. */
 export function isPathText(text: string): boolean {
   return text.isWellFormed() || textOfBytes(bytesOfText(text)) === text;
 }
@@ -44,13 +44,13 @@ export function fsPath(text: string): string | Buffer {
   return text.isWellFormed() ? text : bytesOfText(text);
 }
 
-/** Where a link leads, as its text. */
+/** The target of a symbolic link. */
 export function linkTarget(path: string): string {
   const target = readlinkSync(fsPath(path));
   return target.includes(REPLACEMENT) ? textOfBytes(readlinkSync(fsPath(path), "buffer")) : target;
 }
 
-/** With every link resolved. Throws where the path leads nowhere. */
+/** The path with every link resolved. Throws if it does not exist. */
 export function resolvedPath(path: string): string {
   const real = realpathSync.native(fsPath(path));
   return real.includes(REPLACEMENT) ? textOfBytes(realpathSync.native(fsPath(path), "buffer")) : real;
@@ -78,19 +78,19 @@ export function entriesOf(directory: string): readonly DirectoryEntry[] {
 }
 
 /**
- * As it is where that is readable. Else as a word of bash, `$'/srv/d\xff'`: a model can use it in a command. No word of
- * bash holds a NUL, and no path does.
+ * The path itself if it is readable. Otherwise a quoted bash word, `$'/srv/d\xff'`, which a model can use in a command.
+ * Neither a bash word nor a path can contain NUL.
  */
 export function shownPath(path: string): string {
   return UNREADABLE.test(path) && !path.includes("\0") ? bashWord(path) : path;
 }
 
-/** As it is where JSON can carry it, else as a word of bash. That is never mistaken for an absolute path. */
+/** The path itself if JSON can represent it. Otherwise a quoted bash word, which does not look like an absolute path. */
 export function wirePath(path: string): string {
   return path.isWellFormed() ? path : bashWord(path);
 }
 
-/** bash reads two digits behind `\x`, whatever follows. */
+/** bash reads exactly two digits after `\x`. */
 function bashWord(path: string): string {
   const signs = [...path].map((sign) => {
     if (sign === "\\" || sign === "'") return `\\${sign}`;

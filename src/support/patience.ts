@@ -1,4 +1,4 @@
-// Tries again while the system is short of processes, descriptors or memory: often it is for a moment only.
+// Retries while the system has no free processes, descriptors or memory. Such a shortage is often short.
 
 import { monotonicMs } from "./clock.ts";
 import { SPAWN_RETRY_FIRST_MS, SPAWN_RETRY_MAX_MS } from "./limits.ts";
@@ -6,7 +6,7 @@ import { isError } from "./realms.ts";
 import { shortageOf } from "./system-error.ts";
 import { sleep } from "./timing.ts";
 
-/** What the work returns, or what it throws: a shortage that lasts as an error that says what to do. */
+/** The result of the work, or its error. A lasting shortage becomes an error that says what to do. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + SPAWN_RETRY_MAX_MS;
   for (let pause = SPAWN_RETRY_FIRST_MS; ; pause *= 2) {

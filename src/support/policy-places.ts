@@ -1,15 +1,15 @@
-// Where rules lie in a workspace. Read by the policy, and kept from being written by a sandbox.
+// The locations of rule files in a workspace. The policy reads them; a sandbox makes them read-only.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fsPath } from "./path-text.ts";
 
-/** The folder that holds the rules of a directory, and the file in it. */
+/** The folder with the rules of a directory, and the file in it. */
 const FOLDER = ".nacre";
 export const POLICY_FILE = "policy.json";
 
 /**
- * In the directory itself, and above it up to the top of the outermost repository around it: a command can make a
- * repository of the workspace, and would be rid of the rules above it if the nearest one counted.
+ * The folders of the directory and of its parents, up to the root of the outermost repository. The nearest repository
+ * would not be safe: a command could escape the rules above the workspace with `git init`.
  */
 export function policyFolders(workspace: string): readonly string[] {
   const above = [workspace];

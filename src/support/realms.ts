@@ -1,9 +1,9 @@
-// Tells what a value is without `instanceof`, which compares with the classes of one realm only. A test runner such as
-// Jest runs each file in a realm of its own (node:vm): errors of node:fs come from outside it, a caller's RegExp or
-// promise from inside. The same happens to our own classes when a process loads two copies of this package.
-// Nothing here throws, whatever it is given. Uses nothing of Node: policy/ imports this.
+// Type checks that work across realms. `instanceof` knows the classes of one realm only. A test runner such as Jest runs
+// each file in its own realm (node:vm): errors of node:fs come from outside of it, a caller's RegExp or promise from
+// inside. nacre's own classes have the same problem if a process loads two copies of the package.
+// No function here throws. Imports nothing of Node: policy/ uses this file.
 
-/** Every error of every realm, a DOMException included. */
+/** Errors of every realm, including DOMException. */
 export function isError(value: unknown): value is Error {
   return kindOf(value) === "[object Error]" || (hasString(value, "name") && hasString(value, "message"));
 }
@@ -16,14 +16,14 @@ export function isRegExp(value: unknown): value is RegExp {
   return kindOf(value) === "[object RegExp]";
 }
 
-/** Whatever `await` waits for. */
+/** Everything that `await` waits for. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof propertyOf(value, "then") === "function";
 }
 
 /**
- * Makes `instanceof` true for the instances of this class of every copy of the package. They bear a symbol of the
- * registry that all realms share. Subclasses inherit the symbol and the check: for them the prototype decides, as always.
+ * Makes `instanceof` accept the instances of every copy of this class. They carry a symbol from the registry that all
+ * realms share. A subclass inherits the symbol and the check; for a subclass the prototype decides, as usual.
  */
 export function recognizeCopies(owner: { readonly prototype: object }, name: string): void {
   const brand = Symbol.for(name);
@@ -36,7 +36,7 @@ export function recognizeCopies(owner: { readonly prototype: object }, name: str
   });
 }
 
-// The built-in kind of an object is known in every realm, unless the object names another kind itself.
+// Object.prototype.toString works in every realm, unless the object overrides its tag.
 function kindOf(value: unknown): string | undefined {
   try {
     return Object.prototype.toString.call(value);
@@ -49,7 +49,7 @@ function hasString(value: unknown, key: string): boolean {
   return typeof propertyOf(value, key) === "string";
 }
 
-/** Undefined where there is none, and where reading it throws: a getter or a proxy may. */
+/** undefined if it is missing or cannot be read: a getter or a proxy can throw. */
 function propertyOf(value: unknown, key: PropertyKey): unknown {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined;
   try {

@@ -1,4 +1,6 @@
-/** The text as one word of a shell, taken literally. */
+// Quoting for shells.
+
+/** The text as one literal shell word. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
-// What runs, or decides what runs, when the person comes back: the one list behind the policy's class `startup` and
-// what a sandbox keeps read-only in a writable home. Paths are from the home directory; a slash at the end marks a
-// directory that counts as a whole. Pure data: the policy imports it.
+// Files that run, or decide which programs run, at the user's next login, shell or editor start. The policy's class
+// `startup` and the read-only parts of a writable home in a sandbox both use this list. Paths are relative to the home
+// directory; a trailing slash marks a whole directory. Pure data: the policy imports it.
 
 const PLACES: Readonly<Record<string, string>> = {
   bash: ".bashrc, .bash_profile, .bash_login, .bash_logout, .bash_aliases, .profile, .inputrc",
@@ -28,12 +28,12 @@ export interface StartupPath {
   readonly kind: "directory" | "file";
 }
 
-/** In every home directory. */
+/** The startup files of every home directory. */
 export const HOME_STARTUP: readonly StartupPath[] = Object.values(PLACES).flatMap(read);
 
 /**
- * Where programs are found before those of the system. To the policy a link in there is ordinary work, as people
- * install tools that way; in a sandbox it would replace a program that the person runs outside.
+ * Directories that precede those of the system in PATH. The policy allows links there, because people install tools that
+ * way. A sandbox does not: a link could replace a program that the user runs outside of it.
  */
 export const HOME_PROGRAMS: readonly StartupPath[] = read(".local/bin/, bin/");
 

@@ -1,16 +1,16 @@
-// Bytes that are no UTF-8, in text: each is the lone surrogate U+DC00 + byte, which no UTF-8 text holds. Pure, and without
-// anything of Node: the policy reads such text, too.
+// Stray bytes: bytes that are not UTF-8, as text. Each is the lone surrogate U+DC00 + byte, which does not occur in UTF-8
+// text. Pure and without Node modules: the policy reads such text as well.
 
-/** One UTF-8 character beyond ASCII, or a byte that is part of none. Of bytes as latin1. */
+/** One UTF-8 character outside of ASCII, or a stray byte. The input is bytes as latin1. */
 const CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}|[\x80-\xff]/g;
 
-/** With the flag u a surrogate that is half of a pair does not match. */
+/** The flag u excludes surrogates that are part of a pair. */
 export const STRAY_BYTES = /[\udc80-\udcff]+/gu;
 
 const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Of bytes as latin1, one character each. */
+/** The text of bytes that are given as latin1, one character each. */
 export function textOfLatin1(bytes: string): string {
   return bytes.replace(CHARACTER, (found) =>
     found.length > 1
@@ -19,12 +19,12 @@ export function textOfLatin1(bytes: string): string {
   );
 }
 
-/** A byte as text, for a text whose bytes are put together one by one. */
+/** One byte as text, for a text that is assembled byte by byte. */
 export function strayByte(byte: number): string {
   return String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte);
 }
 
-/** Neighbouring stray bytes that are a character become that character. */
+/** Joins adjacent stray bytes that form a character. */
 export function joinedBytes(text: string): string {
   return text.isWellFormed()
     ? text

@@ -1,11 +1,11 @@
-// Waiting.
+// Functions that wait.
 import { TIMER_MAX_MS } from "./limits.ts";
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Lets other work of this thread run. */
+/** Lets other work in the event loop run. */
 export function yieldTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -88,7 +88,10 @@ function cutHead(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars === 0) return "";
   const lineEnd = text.lastIndexOf("\n", maxChars - 1) + 1;
-  return text.slice(0, lineEnd > maxChars * (1 - LINE_CUT_MAX_SHARE) ? lineEnd : boundaryBefore(text, maxChars));
+  return text.slice(
+    0,
+    lineEnd > maxChars * (1 - LINE_CUT_MAX_SHARE) ? lineEnd : boundaryBefore(text, maxChars),
+  );
 }
 
 function cutTail(text: string, maxChars: number): string {

@@ -85,7 +85,12 @@ export class ToolExecutor {
     for (const hook of this.#hooks) {
       try {
         const work = invoke(hook);
-        const done = !isThenable(work) || (await within(HOOK_MAX_MS, Promise.resolve(work).then(() => true)));
+        const done =
+          !isThenable(work) ||
+          (await within(
+            HOOK_MAX_MS,
+            Promise.resolve(work).then(() => true),
+          ));
         if (!done) throw new Error(`not done after ${HOOK_MAX_MS}ms`);
       } catch (thrown) {
         failures.push(`A hook ${part} the call failed: ${messageOf(thrown)}`);

@@ -72,7 +72,9 @@ export abstract class BaseTool<
       if (context && validated && "value" in validated) return this.failed(thrown, context, validated.value);
       // Reading arguments can run the caller's code: getters, proxies. If that throws, the input is bad.
       if (input && !validated && !(thrown instanceof NacreError)) {
-        return ToolResult.fail(`Arguments could not be read: ${messageOf(thrown)}`, { code: "invalid_input" });
+        return ToolResult.fail(`Arguments could not be read: ${messageOf(thrown)}`, {
+          code: "invalid_input",
+        });
       }
       return failureOf(thrown, this.name, context?.signal);
     }

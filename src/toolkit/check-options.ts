@@ -44,7 +44,7 @@ const CHECKS: Readonly<Record<keyof ToolkitOptions, ValueCheck>> = {
   policy: oneOf("off", "trusting", "standard", "cautious"),
   policyFile: text,
   rules: listOf(object, "rules"),
-  door: oneOf("library", "cli", "mcp"),
+  entryPoint: oneOf("library", "cli", "mcp"),
   judge: callback,
   stateRoot: absolutePath,
   environment: object,

@@ -9,7 +9,7 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { openHttpDoor } from "../../src/mcp/http-door.ts";
+import { openHttpEndpoint } from "../../src/mcp/http-endpoint.ts";
 import { listenHttp } from "../../src/mcp/http-listener.ts";
 import { TrustingValidator } from "../../src/mcp/trusting-validator.ts";
 
@@ -234,7 +234,7 @@ const log = () => {};
 const { url } = await listenHttp({
   address: { host: "127.0.0.1", port: 0 },
   tokens: [],
-  openDoor: () => openHttpDoor({ createServer: createFixture, log }),
+  openEndpoint: () => openHttpEndpoint({ createServer: createFixture, log }),
   log,
 });
 console.log(url);

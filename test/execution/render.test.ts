@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { resolveExecutionOptions } from "../../src/execution/execution-options.ts";
-import { polishOf, render } from "../../src/execution/render.ts";
+import { render, sanitizerFor } from "../../src/execution/render.ts";
 import { compilePattern } from "../../src/text/pattern.ts";
 import { useShells } from "../fixtures/shells.ts";
 
@@ -51,7 +51,7 @@ describe("rendering", () => {
   test("polishes as the host wants it", () => {
     const shells = manager();
     const text = "\x1b[31mred\x1b[0m";
-    expect(polishOf(resolveExecutionOptions({ manager: shells }))(text)).toBe("red");
-    expect(polishOf(resolveExecutionOptions({ manager: shells, rawOutput: true }))(text)).toBe(text);
+    expect(sanitizerFor(resolveExecutionOptions({ manager: shells }))(text)).toBe("red");
+    expect(sanitizerFor(resolveExecutionOptions({ manager: shells, rawOutput: true }))(text)).toBe(text);
   });
 });

@@ -39,9 +39,9 @@ describe("a part of a spool file", () => {
   });
 
   test("is polished before it is handed out", async () => {
-    const polish = (text: string) => text.toUpperCase();
-    expect((await textOf(spooled("loud"), polish)).head).toBe("LOUD");
-    const large = await textOf(spooled("loud\n".repeat(200_000)), polish);
+    const sanitize = (text: string) => text.toUpperCase();
+    expect((await textOf(spooled("loud"), sanitize)).head).toBe("LOUD");
+    const large = await textOf(spooled("loud\n".repeat(200_000)), sanitize);
     expect([large.head.slice(0, 5), large.tail.slice(-5)]).toEqual(["LOUD\n", "LOUD\n"]);
   });
 

@@ -43,8 +43,8 @@ describe("what would allow a command", () => {
   test.each([
     ["cli", "nacre run --policy trusting"],
     ["mcp", "start the server with: nacre mcp --policy trusting"],
-  ] as const)("is said in the words of the door %s", (door, flag) => {
-    expect(waysFor("git clean -fd", { door }).words).toContain(flag);
+  ] as const)("is said in the words of the entryPoint %s", (entryPoint, flag) => {
+    expect(waysFor("git clean -fd", { entryPoint }).words).toContain(flag);
   });
 
   test("is a change of the rule where a person's own rule asks", () => {

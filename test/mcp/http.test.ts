@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readHttpAddress } from "../../src/mcp/http-address.ts";
-import { HttpGuard, nameOf, readTokens } from "../../src/mcp/http-guard.ts";
+import { HttpGuard, readTokens, tokenDigest } from "../../src/mcp/http-guard.ts";
 import { eventually } from "../fixtures/shells.ts";
 import { dataOf, ERAS, program, TOKENS, textOf, useMcp } from "./mcp-clients.ts";
 import { HELLO, post } from "./raw.ts";
@@ -162,7 +162,7 @@ describe("the guard", () => {
     const [made = ""] = readTokens(undefined);
     expect(made.length).toBeGreaterThan(30);
     expect(readTokens("")).not.toEqual([made]);
-    expect(nameOf(made)).not.toContain(made);
+    expect(tokenDigest(made)).not.toContain(made);
   });
 });
 

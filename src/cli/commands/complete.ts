@@ -90,7 +90,10 @@ function shells(onlyRunning: boolean): Candidate[] {
     const all = readOnlyManager().findAll().reverse();
     return all
       .filter(({ isRunning }) => isRunning || !onlyRunning)
-      .map(({ id, status, command }) => ({ word: id, meaning: `${status}: ${oneLine(command, COMPLETION_COMMAND_MAX_CHARS)}` }));
+      .map(({ id, status, command }) => ({
+        word: id,
+        meaning: `${status}: ${oneLine(command, COMPLETION_COMMAND_MAX_CHARS)}`,
+      }));
   } catch {
     return [];
   }

@@ -98,7 +98,7 @@ class Guide {
   async policy(): Promise<void> {
     const command = "cd / && sudo rm -rf etc";
     this.#prompt(command);
-    const options = resolveExecutionOptions({ manager: this.#manager, door: "cli" });
+    const options = resolveExecutionOptions({ manager: this.#manager, entryPoint: "cli" });
     try {
       const wanted = { command, background: false, session: null };
       await admit(wanted, createContext({ workingDir: this.#dir }), options);

@@ -35,7 +35,10 @@ const STRICT_KEYWORDS = new Set([
 function strict(node: JsonSchema, tool: string): JsonSchema {
   const { properties, items, anyOf } = node;
   if (node.type === "object" && node.additionalProperties !== false) {
-    throw new NacreError("invalid_input", `OpenAI's strict mode does not support open objects, and ${tool} takes one`);
+    throw new NacreError(
+      "invalid_input",
+      `OpenAI's strict mode does not support open objects, and ${tool} takes one`,
+    );
   }
   const required = new Set(node.required);
   return {

@@ -151,7 +151,7 @@ describe("openai", () => {
   it("strict refuses a tool that takes an open object, naming it", () => {
     const open = toolTaking(z.object({ env: z.record(z.string(), z.string()) }), "Open");
     expect(() => toOpenAiStrict(open)).toThrow(
-      "OpenAI's strict mode has no open objects, and Open takes one",
+      "OpenAI's strict mode does not support open objects, and Open takes one",
     );
   });
 });

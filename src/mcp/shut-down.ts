@@ -3,9 +3,9 @@
 
 import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
 import { within } from "../support/timing.ts";
-import type { ServerDeps } from "./surroundings.ts";
+import type { ServerDeps } from "./server-deps.ts";
 
-export async function endEverything({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFlight">): Promise<void> {
+export async function shutDown({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFlight">): Promise<void> {
   const running = kit.manager.listRunning().filter((shell) => !shell.durable);
   const ending = { by: "the end of its host", graceMs: MCP_END_GRACE_MS };
   await Promise.all([

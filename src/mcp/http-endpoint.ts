@@ -12,12 +12,12 @@ import { HttpSessions } from "./http-sessions.ts";
 import type { Log } from "./log.ts";
 import { nodeHandler } from "./node-handler.ts";
 
-export interface HttpDoor {
+export interface HttpEndpoint {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface HttpDoorOptions {
+export interface HttpEndpointOptions {
   /** For a connection of the older era, with its id, or for one request of the newer. */
   readonly createServer: (connection?: string) => McpServer;
   /** A connection is over. */
@@ -27,7 +27,7 @@ export interface HttpDoorOptions {
   readonly log: Log;
 }
 
-export function openHttpDoor({ createServer, onEnd, bus, log }: HttpDoorOptions): HttpDoor {
+export function openHttpEndpoint({ createServer, onEnd, bus, log }: HttpEndpointOptions): HttpEndpoint {
   const limits = { maxRequestBodySize: MCP_MESSAGE_MAX_BYTES };
   const sessions = new HttpSessions({ createServer, onEnd: onEnd ?? (async () => {}) });
   const modern = createMcpHandler(() => createServer(), {

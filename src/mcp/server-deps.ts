@@ -20,12 +20,12 @@ export interface ServerDeps {
   shells(): readonly ShellProcess[];
 }
 
-export interface SurroundingsOptions extends Pick<ServerDeps, "kit" | "log" | "scope" | "inFlight"> {
+export interface ServerDepsOptions extends Pick<ServerDeps, "kit" | "log" | "scope" | "inFlight"> {
   /** Whether other servers may have shells of this scope, too. */
   readonly shared: boolean;
 }
 
-export function createSurroundings(options: SurroundingsOptions): ServerDeps {
+export function createServerDeps(options: ServerDepsOptions): ServerDeps {
   const { kit, scope, shared, log, inFlight } = options;
   const shells = () =>
     shared
