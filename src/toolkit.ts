@@ -1,4 +1,4 @@
-// The one place that wires: a manager, the tools of a dialect, an executor, and a context for each call.
+// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does.
 import { AuditLog } from "./audit/audit-log.ts";
 import { verdictOn } from "./execution/admission.ts";
 import type { BashOutputMetadata } from "./execution/bash-output.ts";
@@ -14,6 +14,7 @@ import { sessionTarget } from "./execution/session-target.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
 import { ShellManager } from "./shell-manager.ts";
+import { defined } from "./support/defined.ts";
 import { NacreError } from "./support/errors.ts";
 import { EVENT_NAMES, type EventListener, type EventName, Events } from "./support/events.ts";
 import { createContext } from "./tool/context.ts";
@@ -26,7 +27,7 @@ import type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
 export type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-/** What is known about a result of each tool. */
+/** The metadata of each tool's results. */
 interface ToolMetadata {
   readonly Bash: BashMetadata;
   readonly BashOutput: BashOutputMetadata;
@@ -42,12 +43,12 @@ export interface Toolkit {
   readonly manager: ShellManager;
   readonly registry: ToolRegistry;
   readonly executor: ToolExecutor;
-  /** The tools as a provider wants them described. */
+  /** The tools in the format of a provider. */
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
   call<T extends string>(tool: T, args: unknown, options?: CallOptions): Promise<ToolResult<MetadataOf<T>>>;
   /**
-   * A bash whose state persists, for whoever drives it by hand: the one that calls of this id run in. It is
-   * made if there is none.
+   * The session with this id, for a program that runs commands itself. Calls with this id run in it. Creates it if it
+   * does not exist.
    */
   session(id?: string, options?: CallOptions): JudgedSession;
   /** The sessions of the toolkit's scope. */
@@ -57,18 +58,18 @@ export interface Toolkit {
     list(): ShellProcess[];
     get(id: string): ShellProcess | undefined;
   };
-  /** Tells a listener of every event of this kind, until what is returned is called. */
+  /** Calls the listener for every event of this kind. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
-  /** What the policy says about a command, as a call with these options would run it; nothing is run. */
+  /** The verdict of the policy on a command of a call with these options. Runs nothing. */
   check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
-  /** Starts the keeper and loads the policy, once; createToolkit has waited for it. */
+  /** Starts the keeper and loads the policy, once. createToolkit waits for it. */
   ready(): Promise<void>;
-  /** Ends everything the tools have started. */
+  /** Ends everything that the tools started. */
   dispose(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the keeper, too: while this process is small, and so that the first command need not wait for it. */
+/** Starts the keeper as well: forking is fast while this process is small, and the first command need not wait. */
 export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
   const kit = assembleToolkit(options);
   try {
@@ -80,7 +81,7 @@ export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
   return kit;
 }
 
-/** The same with nothing started yet, for a host whose first words must come soon. A call starts what it needs. */
+/** The same without starting anything, for a host that must answer quickly. The first call starts what it needs. */
 export function assembleToolkit(options: ToolkitOptions): Toolkit {
   checkToolkitOptions(options);
   const {
@@ -111,30 +112,25 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
   let readying: Promise<void> | undefined;
   const getReady = async () => {
     const loaded = await loadJudging();
-    // A file of rules that cannot be used is told now, not at the first command.
+    // Fail now if a policy file is invalid, not at the first command.
     loaded.facts(workingDir);
     judging = loaded;
     await manager.warmUp();
   };
-  const surroundings = {
-    workingDir,
-    ...(approve ? { approve } : {}),
-    ...(scope === undefined ? {} : { scope }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-  };
+  const defaults = { workingDir, ...defined({ approve, scope, sessionId }) };
   const dispose = async () => {
     await manager.dispose();
     audit?.close();
   };
   const session: Toolkit["session"] = (id = sessionId ?? "default", call = {}) =>
-    new JudgedSession(createContext({ ...surroundings, ...call, sessionId: id }), resolved);
+    new JudgedSession(createContext({ ...defaults, ...call, sessionId: id }), resolved);
   return {
     manager,
     registry,
     executor,
     schemas: (format) => registry.getAllSchemas(format),
     call: <T extends string>(tool: T, args: unknown, call: CallOptions = {}) => {
-      const context = createContext({ ...surroundings, ...call });
+      const context = createContext({ ...defaults, ...call });
       return executor.execute(tool, context, args) as Promise<ToolResult<MetadataOf<T>>>;
     },
     session,
@@ -146,7 +142,7 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     on: (name, listener) => events.on(name, listener),
     check: (command, call = {}) => {
       if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
-      const context = createContext({ ...surroundings, ...call });
+      const context = createContext({ ...defaults, ...call });
       const target = dialect === "modes" ? null : sessionTarget(context, resolved);
       return verdictOn(command, target, context, judging);
     },

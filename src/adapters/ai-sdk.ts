@@ -1,18 +1,19 @@
 // The tools for the Vercel AI SDK: `generateText({ model, tools: aiSdkTools(kit), … })`.
 import { dynamicTool, jsonSchema, type ToolSet } from "ai";
+import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 
-/** `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, … */
+/** `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, … */
 export function aiSdkTools(kit: Toolkit, call: CallOptions = {}): ToolSet {
   const tools = kit.schemas("mcp").map(({ name, description, inputSchema }) => {
     const tool = dynamicTool({
       description,
-      // Our tools check their arguments themselves, and say in their own words what is wrong.
+      // The tools validate their arguments themselves and report problems with their own messages.
       inputSchema: jsonSchema({ ...inputSchema }),
       execute: (input, { abortSignal }) =>
-        kit.call(name, input, { ...call, ...(abortSignal ? { signal: abortSignal } : {}) }),
-      // The host gets the whole result, the model what it should read of it.
+        kit.call(name, input, { ...call, ...defined({ signal: abortSignal }) }),
+      // The host gets the whole result, the model its text.
       toModelOutput: ({ output }) => modelOutputOf(output as ToolResult),
     });
     return [name, tool] as const;

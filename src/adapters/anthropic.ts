@@ -1,13 +1,14 @@
-// The tools for Anthropic's SDK: for its tool runner, or as the `bash_20250124` tool that Claude knows by training.
+// The tools for Anthropic's SDK: for its tool runner, or as the `bash_20250124` tool that Claude is trained on.
 
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
+import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 
 /**
  * For `client.beta.messages.toolRunner({ tools: anthropicTools(kit), … })`.
- * `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, …
+ * `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, …
  */
 export function anthropicTools(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<unknown>[] {
   return kit.schemas("anthropic").map((tool) => ({
@@ -16,19 +17,19 @@ export function anthropicTools(kit: Toolkit, call: CallOptions = {}): BetaRunnab
     input_schema: { ...tool.input_schema, type: "object" as const },
     parse: (input: unknown) => input,
     run: async (input, context) => {
-      const signal = context?.signal;
-      return textOf(await kit.call(tool.name, input, { ...call, ...(signal ? { signal } : {}) }));
+      const signal = context?.signal ?? undefined;
+      return textOf(await kit.call(tool.name, input, { ...call, ...defined({ signal }) }));
     },
   }));
 }
 
-/** What Claude sends to its own bash tool. */
+/** The input of the `bash_20250124` tool. */
 export interface AnthropicBashInput {
   readonly command?: string;
   readonly restart?: boolean;
 }
 
-/** One bash that lives across calls, as that tool promises; `restart` gives it a new one. */
+/** One bash for all calls, as that tool promises. `restart` replaces it. */
 export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<AnthropicBashInput> {
   return {
     type: "bash_20250124",
@@ -39,13 +40,13 @@ export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnabl
         await kit.session(call.sessionId, call).restart();
         return "The shell has been restarted.";
       }
-      const signal = context?.signal;
-      return textOf(await kit.call("Bash", { command }, { ...call, ...(signal ? { signal } : {}) }));
+      const signal = context?.signal ?? undefined;
+      return textOf(await kit.call("Bash", { command }, { ...call, ...defined({ signal }) }));
     },
   };
 }
 
-/** The runner marks what is thrown as an error, for the model to see. */
+/** Throws for a failed result: the runner reports a thrown error to the model as an error. */
 function textOf(result: ToolResult): string {
   if (!result.success) throw new ToolError(result.toDisplay());
   return result.toDisplay();

@@ -1,18 +1,19 @@
 // The tools for LangChain: `createAgent({ model, tools: langchainTools(kit) })`.
 import { type DynamicStructuredTool, tool } from "@langchain/core/tools";
+import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 
 /**
- * `call` says what is the same for all calls of this agent: `sessionId`, `scope`, `approve`, …
- * The model reads the content of the tool message; the whole result is its artifact.
+ * `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, …
+ * The content of the tool message is the text for the model; its artifact is the whole result.
  */
 export function langchainTools(kit: Toolkit, call: CallOptions = {}): DynamicStructuredTool[] {
   return kit.schemas("mcp").map(({ name, description, inputSchema }) =>
     tool(
       async (input: unknown, config: { readonly signal?: AbortSignal }): Promise<[string, ToolResult]> => {
         const { signal } = config;
-        const result = await kit.call(name, input, { ...call, ...(signal ? { signal } : {}) });
+        const result = await kit.call(name, input, { ...call, ...defined({ signal }) });
         return [result.toDisplay(), result];
       },
       { name, description, schema: { ...inputSchema }, responseFormat: "content_and_artifact" },

@@ -1,8 +1,8 @@
-// An append-only record of events, one JSON object per line, each bound to the one before it by its hash: a line
-// that is changed, removed or put in breaks the chain, and verify-audit.ts says where.
+// An append-only log of events, one JSON object per line. Each line contains the hash of the previous one: a changed,
+// removed or inserted line breaks the chain, and verify-audit.ts reports its number.
 //
-// Several processes may write to one file. Each keeps a chain of its own, under a name of its own, that begins at
-// the last line it found; whole lines are appended at once, so they mix but do not tear.
+// Several processes can write to one file. Each has its own name and its own chain, which starts at the last line that it
+// found. A line is written in one call, so the lines of two processes mix but do not interleave.
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -11,14 +11,14 @@ import { AUDIT_TAIL_BYTES } from "../support/limits.ts";
 import { fsPath, shownPath, wirePath } from "../support/path-text.ts";
 
 export interface AuditRecord {
-  /** Which process wrote it. */
+  /** The process that wrote it. */
   readonly writer: string;
-  /** Counts that writer's records from 0. */
+  /** The number of the record among those of its writer, from 0. */
   readonly seq: number;
-  /** The hash of that writer's last record; of the last line in the file for its first; "" in an empty file. */
+  /** The hash of its writer's previous record. For the first one: the hash of the last line in the file, or "". */
   readonly prev: string;
   readonly event: unknown;
-  /** SHA-256 over the line without this field. */
+  /** SHA-256 of the line without this field. */
   readonly hash: string;
 }
 
@@ -28,27 +28,27 @@ export class AuditLog {
   readonly #writer = `${process.pid}-${randomBytes(4).toString("hex")}`;
   #seq = 0;
   #prev: string;
-  #warned = false;
-  #torn = false;
+  #hasWarned = false;
+  #isTorn = false;
 
   constructor(path: string) {
     this.#path = path;
     try {
       this.#fd = openSync(fsPath(path), "a+", 0o600);
       const last = lastLineOf(this.#fd);
-      // What a crash has cut short ends here; the next line is whole again.
-      if (last.cut) writeSync(this.#fd, "\n");
+      // A crash can leave a partial line. End it, so that the next record is on its own line.
+      if (last.isCut) writeSync(this.#fd, "\n");
       this.#prev = last.text === "" ? "" : hashIn(last.text);
     } catch (error) {
       throw new NacreError(
         "invalid_input",
-        `The audit log ${shownPath(path)} cannot be opened: ${messageOf(error)}. Choose a file that can be written, or leave auditFile out.`,
+        `The audit log ${shownPath(path)} cannot be opened: ${messageOf(error)}. Use a writable file, or leave auditFile out.`,
         { cause: error },
       );
     }
   }
 
-  /** On disk when this returns, as far as the kernel is concerned: a crash of this process does not lose it. */
+  /** Written to the kernel when this returns: a crash of this process does not lose it. */
   write(event: NacreEvent): void {
     const record = { writer: this.#writer, seq: this.#seq, prev: this.#prev, event: asJson(event) };
     const hash = hashOf(record);
@@ -62,12 +62,12 @@ export class AuditLog {
     this.#prev = hash;
   }
 
-  /** On a full disk a part of a line may get there; what comes later begins on a line of its own. */
+  /** A full disk can cut a line. The next record then starts on its own line. */
   #append(line: string): void {
-    const bytes = Buffer.from(this.#torn ? `\n${line}` : line);
+    const bytes = Buffer.from(this.#isTorn ? `\n${line}` : line);
     const written = writeSync(this.#fd, bytes);
-    this.#torn = written < bytes.length;
-    if (this.#torn) throw new Error("the disk is full");
+    this.#isTorn = written < bytes.length;
+    if (this.#isTorn) throw new Error("the disk is full");
   }
 
   close(): void {
@@ -75,10 +75,10 @@ export class AuditLog {
   }
 
   #warn(error: unknown): void {
-    if (this.#warned) return;
-    this.#warned = true;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
     process.emitWarning(
-      `nacre cannot write to the audit log ${shownPath(this.#path)}: ${messageOf(error)}. What happens now is not recorded.`,
+      `nacre cannot write to the audit log ${shownPath(this.#path)}: ${messageOf(error)}. Events are not recorded until this is fixed.`,
     );
   }
 }
@@ -87,18 +87,18 @@ export function hashOf({ writer, seq, prev, event }: Omit<AuditRecord, "hash">):
   return createHash("sha256").update(JSON.stringify({ writer, seq, prev, event })).digest("hex");
 }
 
-/** Of a line that is no record, its own: whatever it is, it must not be changed afterwards. */
+/** The hash in a record; the hash of the line itself if it is not a record. Either way the line must not change later. */
 export function hashIn(line: string): string {
   try {
     const { hash } = JSON.parse(line) as Partial<AuditRecord>;
     if (typeof hash === "string") return hash;
   } catch {
-    // Not ours.
+    // Not a record.
   }
   return createHash("sha256").update(line).digest("hex");
 }
 
-/** Some arguments of a call are no JSON: then the words for that stand in their place. */
+/** Replaces an event that JSON cannot represent by the error message. */
 function asJson(event: NacreEvent): unknown {
   try {
     return JSON.parse(
@@ -109,13 +109,13 @@ function asJson(event: NacreEvent): unknown {
   }
 }
 
-/** Line separators that JSON lets stand, but readers of lines do not. */
+/** Escapes line separators that JSON allows but that readers of lines split at. */
 function oneLine(json: string): string {
   return json.replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
 }
 
-/** Looked for from the end, in pieces that grow: the file may be large, the line too. */
-function lastLineOf(fd: number): { readonly text: string; readonly cut: boolean } {
+/** Searches from the end, in growing pieces: both the file and the line can be large. */
+function lastLineOf(fd: number): { readonly text: string; readonly isCut: boolean } {
   const { size } = fstatSync(fd);
   for (let length = AUDIT_TAIL_BYTES; ; length *= 4) {
     const from = Math.max(0, size - length);
@@ -124,7 +124,7 @@ function lastLineOf(fd: number): { readonly text: string; readonly cut: boolean 
     const whole = bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes;
     const start = whole.lastIndexOf(NEWLINE);
     if (start < 0 && from > 0) continue;
-    return { text: whole.toString("utf8", start + 1), cut: size > 0 && bytes.at(-1) !== NEWLINE };
+    return { text: whole.toString("utf8", start + 1), isCut: size > 0 && bytes.at(-1) !== NEWLINE };
   }
 }
 

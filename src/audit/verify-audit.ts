@@ -1,5 +1,5 @@
-// Reads an audit log from its beginning and says whether every record is as it was written and none is missing
-// in between. What was cut off at the end of the file cannot be known from the file alone.
+// Checks an audit log: whether every record is unchanged and no record is missing in between. The file alone does not show
+// whether records at its end were removed.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { fsPath } from "../support/path-text.ts";
@@ -21,7 +21,7 @@ export async function verifyAudit(path: string): Promise<AuditCheck> {
   for await (const text of lines) {
     line++;
     const record = recordIn(text);
-    if (!record) return { ok: false, line, problem: "it is not a whole audit record" };
+    if (!record) return { ok: false, line, problem: "it is not a complete audit record" };
     const problem = problemOf(record, chains.get(record.writer), seen);
     if (problem) return { ok: false, line, problem };
     chains.set(record.writer, { seq: record.seq, hash: record.hash });
@@ -36,17 +36,17 @@ function problemOf(
   before: { readonly seq: number; readonly hash: string } | undefined,
   seen: ReadonlySet<string>,
 ): string | undefined {
-  if (hashOf(record) !== record.hash) return "its content is not what was written: the hash does not fit";
+  if (hashOf(record) !== record.hash) return "its content was changed: the hash does not match";
   if (!before) {
     if (record.seq !== 0) return `its writer's first ${record.seq} records are missing`;
-    // Two may have begun at once, in an empty file.
+    // Two writers can start at the same time in an empty file.
     return record.prev === "" || seen.has(record.prev)
       ? undefined
-      : "the records it was written after are missing or changed";
+      : "the records before it are missing or changed";
   }
   if (record.seq !== before.seq + 1)
-    return `it is number ${record.seq} of its writer, after number ${before.seq}`;
-  if (record.prev !== before.hash) return "the record before it is another than when it was written";
+    return `it is record ${record.seq} of its writer, after record ${before.seq}`;
+  if (record.prev !== before.hash) return "the record before it was replaced";
   return undefined;
 }
 

@@ -1,9 +1,9 @@
-// Whether the kernel will take an environment. Asked before a process is started, because the kernel's own
-// answer (E2BIG, "Argument list too long") names neither the variable nor the limit.
+// Checks the size of an environment before a process is started: the kernel's own error (E2BIG, "Argument list too long")
+// names neither the variable nor the limit.
 import { NacreError } from "../support/errors.ts";
 import { ENVIRONMENT_STRING_MAX_BYTES, ENVIRONMENT_TOTAL_MAX_BYTES } from "../support/limits.ts";
 
-/** The error to report if it is too large; nothing if it fits. */
+/** The error for an environment that is too large; undefined if it fits. */
 export function environmentTooLarge(env: Readonly<Record<string, string>>): NacreError | undefined {
   let totalBytes = 0;
   let biggest = { name: "", bytes: 0 };
@@ -17,14 +17,14 @@ export function environmentTooLarge(env: Readonly<Record<string, string>>): Nacr
     return new NacreError(
       "limit_reached",
       `Environment too large: ${biggest.name} has ${biggest.bytes} bytes, ` +
-        `the system takes at most ${ENVIRONMENT_STRING_MAX_BYTES} in one variable. ${advice}`,
+        `the system accepts at most ${ENVIRONMENT_STRING_MAX_BYTES} in one variable. ${advice}`,
     );
   }
   if (totalBytes <= ENVIRONMENT_TOTAL_MAX_BYTES) return undefined;
   return new NacreError(
     "limit_reached",
     `Environment too large: ${totalBytes} bytes in ${Object.keys(env).length} variables, ` +
-      `the system takes at most ${ENVIRONMENT_TOTAL_MAX_BYTES}. ` +
+      `the system accepts at most ${ENVIRONMENT_TOTAL_MAX_BYTES}. ` +
       `The biggest is ${biggest.name} with ${biggest.bytes} bytes. ${advice}`,
   );
 }

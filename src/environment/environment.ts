@@ -1,5 +1,5 @@
-// The environment a command gets: inherit, drop, set. Pure: it reads no process.env and changes none.
-// What is secret and what subverts is decided next door (secrets.ts, injection.ts).
+// Builds the environment of a command: inherit, drop, set. Pure: does not access process.env. secrets.ts and injection.ts
+// decide which variables are secret and which inject code.
 import { NacreError } from "../support/errors.ts";
 import { REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import { subvertsPrograms, subvertsShell } from "./injection.ts";
@@ -9,10 +9,10 @@ import { URL_PASSWORD } from "./token-shapes.ts";
 import type { NamedValue } from "./value-search.ts";
 
 /**
- * `safe`: everything but secrets and code injection. `all`: also those, except what changes bash itself,
- * which would break the program around the command. `core`: the names every program expects, if they hold
- * no secret. `none`: only PATH, because without it other programs run than the host would find.
- * In every mode our non-interactive defaults replace what was inherited, and `set` comes last.
+ * `safe`: everything except secrets and code injection. `all`: everything except variables that change bash itself and so
+ * would break the program around the command. `core`: the names that every program expects, if they hold no secret.
+ * `none`: only PATH, because without it the command would find other programs than the host.
+ * In every mode the non-interactive defaults replace inherited values, and `set` is applied last.
  */
 export type EnvironmentMode = "all" | "safe" | "core" | "none";
 
@@ -20,15 +20,15 @@ export interface EnvironmentOptions {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** @default "safe" */
   readonly mode?: EnvironmentMode;
-  /** Names or globs (`AWS_*`) that are inherited whatever the mode says, and win over our defaults. */
+  /** Names or globs (`AWS_*`) that are inherited in every mode and override the defaults. */
   readonly include?: readonly string[];
-  /** Names or globs that are never inherited, nor set by our defaults. Wins over `include`. */
+  /** Names or globs that are neither inherited nor set by the defaults. Overrides `include`. */
   readonly exclude?: readonly string[];
-  /** Wins over everything. */
+  /** Overrides everything else. */
   readonly set?: Readonly<Record<string, string>>;
 }
 
-/** `unusable`: no shell can name it (`my.var`) or carry its value (NUL). `mode`: not among the names of that mode. */
+/** `unusable`: a shell cannot represent its name (`my.var`) or its value (NUL). `mode`: the mode does not include it. */
 export type DropReason = "unusable" | "excluded" | "injection" | "secret" | "mode";
 
 export interface DroppedVariable {
@@ -38,9 +38,9 @@ export interface DroppedVariable {
 
 export interface BuiltEnvironment {
   readonly env: Record<string, string>;
-  /** What the command will miss, in the order of the names. Names may be shown, values never. */
+  /** The variables that the command does not get, sorted by name. Show only their names, never their values. */
   readonly dropped: readonly DroppedVariable[];
-  /** The secrets among them that are long enough to be searched for in output. */
+  /** The values of dropped secrets that are long enough to redact. */
   readonly droppedValues: readonly NamedValue[];
 }
 
@@ -70,7 +70,7 @@ export function buildEnvironment(options: EnvironmentOptions): BuiltEnvironment 
     if (!isExcluded(name) && !(name in env && isIncluded(name))) env[name] = value;
   }
   Object.assign(env, set);
-  // What was replaced is there after all: naming it would send a reader looking for a loss.
+  // A default or `set` can replace a dropped variable. It is not missing then.
   return { env, dropped: dropped.filter(({ name }) => !(name in env)), droppedValues };
 }
 
@@ -112,19 +112,19 @@ function assertSettable(name: string, value: unknown): void {
   if (nul !== -1) {
     throw new NacreError(
       "invalid_input",
-      `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive that.`,
+      `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive it.`,
     );
   }
 }
 
-// Nothing may wait for a person: no pager, no editor, no password prompt.
+// No program may wait for a person: no pager, no editor, no password prompt.
 function defaultsFor(env: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
   const { LC_ALL, LC_CTYPE, LANG } = env;
   const locale = LC_ALL || LC_CTYPE || LANG || "";
   return /utf-?8/i.test(locale) ? NON_INTERACTIVE : [...NON_INTERACTIVE, ["LANG", "C.UTF-8"]];
 }
 
-// A program may print only the password out of a connection URL.
+// A program can print the password of a connection URL without the URL.
 function searchable(name: string, value: string): NamedValue[] {
   const password = new RegExp(URL_PASSWORD).exec(value)?.[2] ?? "";
   return [value.trim(), password]
@@ -147,7 +147,7 @@ const NON_INTERACTIVE = [
   ["DEBIAN_FRONTEND", "noninteractive"],
 ] as const;
 
-// POSTGRES_PASSWORD=postgres is no secret, and hiding the word everywhere would hide the output.
+// POSTGRES_PASSWORD=postgres is not a secret. Redacting such a word everywhere would hide ordinary output.
 const COMMON_WORDS = new Set([
   ...["password", "postgres", "changeme", "localhost", "development", "production", "disabled", "required"],
 ]);

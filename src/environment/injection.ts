@@ -1,8 +1,8 @@
-// Variables that make a program run other code, or another program, than the command names.
-// Inherited ones are dropped; a caller may still set any of them on purpose.
+// Variables that make a program run other code, or another program, than the command says. Inherited ones are dropped; a
+// caller can still set them.
 import { matcherOf } from "./name-pattern.ts";
 
-/** Changes bash itself. It would act inside the program that runs, times and records the command. */
+/** Changes bash itself, and so the scripts that run, time and record the command. */
 export const subvertsShell = matcherOf([
   "BASH_ENV",
   "BASH_FUNC_*",
@@ -19,7 +19,7 @@ export const subvertsShell = matcherOf([
   "SHELLOPTS",
 ]);
 
-/** Changes what the programs run by the command load, or which program they call. */
+/** Changes which code or program the programs of a command load. */
 export const subvertsPrograms = matcherOf([
   // the loader
   "LD_*",

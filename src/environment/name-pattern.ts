@@ -1,6 +1,6 @@
-// Names of environment variables as a person writes them in options: exact, or with `*` and `?`.
+// Names of environment variables in options: exact, or with the wildcards `*` and `?`.
 
-/** Whether a name is one of these, or fits one of their wildcards. Case matters, as it does to the kernel. */
+/** Returns a function that tells whether a name matches one of the patterns. Case-sensitive, as in the kernel. */
 export function matcherOf(patterns: readonly string[] = []): (name: string) => boolean {
   const exact = new Set(patterns);
   const wild = patterns.filter((pattern) => /[*?]/.test(pattern)).map(toRegExp);

@@ -1,9 +1,9 @@
-// Takes secrets out of output: the values of dropped variables, and what looks like a well-known token.
-// Best effort by nature: a secret in hexadecimal or spelled backwards passes. Streams are cut anywhere and
-// give the same text as the whole would: what could still grow into a secret is held back, and only that.
-//   push(text)     values (value-search.ts) and shapes (token-shapes.ts) found in what is not given out yet
-//   #holdFrom()    where the part begins that more text could turn into a secret
-//   #release()     everything before it, each stretch of overlapping secrets replaced by one mark
+// Redacts secrets in output: the values of dropped variables, and tokens of well-known shapes. Best effort: a secret in
+// hexadecimal or in reverse passes. A stream that is cut anywhere gives the same text as the whole: only a part that more
+// text could complete to a secret is held back.
+//   push(text)     finds values (value-search.ts) and shapes (token-shapes.ts) in the text that is not returned yet
+//   #holdFrom()    the start of the part that more text could complete to a secret
+//   #release()     the text before it, with one mark for each group of overlapping secrets
 import {
   PEM_FOOTER_MAX_CHARS,
   REDACT_HOLD_MAX_CHARS,
@@ -21,20 +21,20 @@ import {
 import { type NamedValue, ValueSearch } from "./value-search.ts";
 
 export interface RedactorOptions {
-  /** Values to hide wherever they appear; shorter ones than REDACT_VALUE_MIN_CHARS are ignored. */
+  /** Values to redact. Values shorter than REDACT_VALUE_MIN_CHARS are ignored. */
   readonly values?: readonly NamedValue[];
   /** @default true */
   readonly enabled?: boolean;
 }
 
 export interface Redactor {
-  /** The text that is decided by now. */
+  /** The text that is complete. */
   push(text: string): string;
-  /** The rest. The redactor can be used again afterwards. */
+  /** The rest. The redactor can be used again. */
   end(): string;
 }
 
-/** The whole of a text at once. */
+/** Redacts a whole text. */
 export function redact(text: string, options: RedactorOptions = {}): string {
   if (text === "") return "";
   const redactor = createRedactor(options);
@@ -46,7 +46,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return new StreamRedactor(searchFor(options.values ?? NO_VALUES));
 }
 
-/** Of a list that is used again and again, once: making it ready takes longer than a short text does. */
+/** One search per list of values: building it takes longer than searching a short text. */
 const known = new WeakMap<readonly NamedValue[], ValueSearch>();
 const NO_VALUES: readonly NamedValue[] = [];
 
@@ -57,7 +57,7 @@ function searchFor(values: readonly NamedValue[]): ValueSearch {
 }
 
 interface Secret {
-  /** Where the shape begins, and where the part of it that is hidden does. */
+  /** The start of the shape, and the start of its redacted part. */
   readonly at: number;
   readonly hiddenAt: number;
   readonly end: number;
@@ -66,7 +66,7 @@ interface Secret {
 
 class StreamRedactor implements Redactor {
   readonly #values: ValueSearch;
-  // Starts with the last characters already given out: shapes look back.
+  // Starts with the last characters that were returned: shapes depend on the text before them.
   #buffer = "";
   #givenChars = 0;
   #wakesOn: RegExp | undefined;
@@ -78,7 +78,7 @@ class StreamRedactor implements Redactor {
   push(text: string): string {
     this.#buffer += text;
     const isOverfull = this.#buffer.length > 2 * REDACT_HOLD_MAX_CHARS;
-    // Nothing in this chunk can decide what is held: looking again for every byte would be quadratic.
+    // This chunk cannot complete the held part. Searching again for every byte would take quadratic time.
     if (this.#wakesOn !== undefined && !isOverfull && !this.#wakesOn.test(text)) return "";
     const { secrets, openAt } = this.#find();
     const hold = this.#holdFrom(openAt);
@@ -104,13 +104,13 @@ class StreamRedactor implements Redactor {
     };
   }
 
-  /** Gives out everything before `until`, and to its end a secret that begins before it. */
+  /** Returns the text before `until`. A secret that begins before it is released as a whole. */
   #release(secrets: readonly Secret[], until: number): string {
     const parts: string[] = [];
     let at = this.#givenChars;
     for (const { at: start, hiddenAt, end, label } of secrets) {
       if (start >= until && hiddenAt >= at) break;
-      // The rest of a secret that overlaps with the one before it goes with that one.
+      // A secret that overlaps the previous one shares its mark.
       if (hiddenAt >= at) parts.push(this.#buffer.slice(at, hiddenAt), `[redacted:${label}]`);
       at = Math.max(at, end);
     }
@@ -121,9 +121,9 @@ class StreamRedactor implements Redactor {
     return parts.join("");
   }
 
-  /** Where the part begins that more text could turn into a secret, and what such text must contain to decide it. */
+  /** The start of the part that more text could complete to a secret, and what that text must contain. */
   #holdFrom(openAt: number): Hold {
-    // Shapes contain no white space, and nothing is longer than the limit: what starts before is decided.
+    // A shape has no white space and is not longer than the limit, so anything that starts earlier is complete.
     const earliest = Math.max(this.#givenChars, this.#buffer.length - REDACT_HOLD_MAX_CHARS);
     const holds = [
       { at: Math.max(earliest, lastRunStart(this.#buffer, earliest)), wakesOn: /\s/ },
@@ -134,10 +134,10 @@ class StreamRedactor implements Redactor {
   }
 }
 
-/** A secret that begins before the hold and ends behind it may overlap with what is still to come. */
+/** A secret that begins before the held part and ends inside it can overlap with later text. */
 function beforeOverlaps(secrets: readonly Secret[], hold: number): number {
   let until = hold;
-  // From the last to the first: a chain of overlapping secrets takes one pass, not one for each of them.
+  // From last to first: a chain of overlapping secrets needs one pass instead of one pass per secret.
   const lastFirst = [...secrets].reverse();
   for (let before = -1; before !== until; ) {
     before = until;
@@ -150,7 +150,7 @@ function shapesIn(text: string, from: number): Secret[] {
   const shapes = matchesOf(SHAPES, text, from).map(({ at, hiddenAt, end }) => {
     return { at, hiddenAt, end, label: hiddenAt > at ? "url-password" : labelOf(text, at) };
   });
-  // What stands before these may have been given out already.
+  // The text before these shapes may already be released.
   const before = Math.max(0, from - REDACT_LOOKBEHIND_MAX_CHARS);
   const escaped = matchesOf(ESCAPED, text, before).map((found) => ({
     ...found,
@@ -161,7 +161,7 @@ function shapesIn(text: string, from: number): Secret[] {
   return [...shapes, ...behind.map((found) => ({ ...found, at: found.hiddenAt }))];
 }
 
-/** `hiddenAt`: behind what the first group of the pattern has matched. */
+/** `hiddenAt` is the end of the first group of the pattern. */
 function matchesOf(pattern: RegExp, text: string, from: number): Omit<Secret, "label">[] {
   const all: Omit<Secret, "label">[] = [];
   pattern.lastIndex = from;
@@ -183,7 +183,7 @@ function lastRunStart(text: string, earliest: number): number {
   return at;
 }
 
-// A block is decided once its footer is there, or once what stands in the footer's place is none.
+// A block is complete if it has its footer, or something else at the position of the footer.
 function openPrivateKey(text: string, earliest: number): Hold {
   const header = new RegExp(PEM_HEADER, "g");
   header.lastIndex = earliest;
@@ -194,7 +194,7 @@ function openPrivateKey(text: string, earliest: number): Hold {
     if (!isDecided && text.length < dashes + PEM_FOOTER_MAX_CHARS)
       return { at: found.index, wakesOn: undefined };
   }
-  // The header has spaces in it, so it may be cut where no run of characters is.
+  // The header contains spaces, so a chunk can end inside it without ending inside a word.
   const started = text.lastIndexOf("-----BEGIN ");
   const isCut = started >= Math.max(earliest, text.length - PEM_FOOTER_MAX_CHARS);
   const at = isCut && !HEADER_FIRST.test(text.slice(started)) ? started : text.length;
@@ -213,7 +213,7 @@ const LABELED = [{ label: "private-key", body: PEM_HEADER }, ...TOKEN_SHAPES].ma
   label,
   pattern: new RegExp(body, "y"),
 }));
-// Three patterns: each begins with characters that the engine can skip to.
+// Three patterns instead of one: each begins with characters that the engine can search for.
 const SHAPES = new RegExp(
   [PRIVATE_KEY, ...TOKEN_SHAPES.map(({ source }) => source), URL_PASSWORD].join("|"),
   "g",

@@ -1,15 +1,15 @@
-// Which variables are secrets: by the words of the name, and by the shape of the value, because a name
-// like KUBECONFIG_DATA says nothing. Names that merely look alike (MAX_TOKENS, SSH_AUTH_SOCK, PWD) stay.
+// Decides which variables are secrets, by the words of the name and by the shape of the value: a name like KUBECONFIG_DATA
+// says nothing. Similar names that are no secrets (MAX_TOKENS, SSH_AUTH_SOCK, PWD) stay.
 import { PEM_HEADER, TOKEN_SHAPES, URL_PASSWORD } from "./token-shapes.ts";
 
 export function isSecret(name: string, value: string): boolean {
-  // A switch such as SKIP_AUTH=true carries no secret whatever it is called.
+  // A switch such as SKIP_AUTH=true is not a secret.
   if (SWITCH.test(value)) return false;
   if (hasSecretName(name)) return !pointsElsewhere(name, value);
   return hasSecretValue(name, value);
 }
 
-/** The words of a name decide by themselves: somewhere in it, or as what it ends in. */
+/** Whether a word anywhere in the name, or at its end, marks a secret. */
 export function hasSecretName(name: string): boolean {
   if (ORDINARY.has(name)) return false;
   const words = wordsOf(name);
@@ -24,7 +24,7 @@ export function hasSecretName(name: string): boolean {
   return LAST_WORDS.has(last) || LAST_COMPOUND.test(core.join("_"));
 }
 
-/** A proxy's address is kept even with a password in it: without it there is no network at all. */
+/** The address of a proxy is kept even if it contains a password: without it there is no network. */
 function hasSecretValue(name: string, value: string): boolean {
   if (ORDINARY.has(name)) return false;
   return SHAPES.test(value) || (!PROXY.test(name) && URL_CREDENTIALS.test(value));
@@ -35,7 +35,7 @@ function pointsElsewhere(name: string, value: string): boolean {
   return POINTER.test(name) && /^(?:~|\.{0,2}\/)/.test(value) && !SHAPES.test(value);
 }
 
-/** The words of `clientAuthToken`, `npm_config__auth` and `API_KEY` alike, in capitals. */
+/** The words of a name in capitals, for `clientAuthToken`, `npm_config__auth` and `API_KEY` alike. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -44,7 +44,7 @@ function wordsOf(name: string): string[] {
     .filter((word) => word !== "");
 }
 
-// API_KEY_2, TOKEN_PROD and SIGNING_KEY_BASE64 end in what they say before the number, stage or encoding.
+// Ignores a number, stage or encoding at the end: API_KEY_2, TOKEN_PROD, SIGNING_KEY_BASE64.
 function withoutQualifiers(words: readonly string[]): readonly string[] {
   const end = words.findLastIndex((word) => !/^\d+$/.test(word) && !QUALIFIERS.has(word));
   return words.slice(0, end + 1);
@@ -62,7 +62,7 @@ const LAST_WORDS = new Set([
   ...["DSN", "COOKIE", "WEBHOOK", "SAS", "MNEMONIC", "SALT", "P12", "PFX"],
 ]);
 
-// Words written together, and pairs of which neither word says enough alone.
+// Compounds without a separator, and pairs of words that are harmless alone.
 const LAST_COMPOUND =
   /(?:API|ACCESS|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER)(?:KEY|TOKEN)$|(?:SSH|STORE|KEY)PASS$|(?:^|_)(?:ACCESS_KEY_ID|AUTH_CONFIG|CONN_STR|SEED_PHRASE)$/;
 

@@ -1,6 +1,6 @@
-// How programs spell one character of a value: as it is, escaped with backslashes (JSON, printf %q, $'…'),
-// percent-encoded, as an HTML entity, or spliced into shell quotes. One place knows these notations;
-// value-search.ts compares values with them. Each answer is a flat list: code point, end, code point, end, …
+// The notations in which a program can print one character of a value: as it is, escaped with backslashes (JSON,
+// printf %q, $'…'), percent-encoded, as an HTML entity, or spliced into shell quotes. value-search.ts compares values with
+// them. A result is a flat list: code point, end, code point, end, …
 import {
   REDACT_BACKSLASHES_MAX_COUNT,
   REDACT_INDENT_MAX_CHARS,
@@ -13,7 +13,7 @@ const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const PERCENT = 0x25;
 
-/** Characters that may begin a spelling other than themselves. */
+/** Characters that can start a notation. */
 const SPELLING_STARTS = "\\%&'\"+ \r\n";
 
 const STARTS = new Uint8Array(128);
@@ -23,14 +23,14 @@ export function startsSpelling(code: number): boolean {
   return code < 128 && STARTS[code] === 1;
 }
 
-/** Whether the text ends inside what may be one spelling that begins at `at`. */
+/** Whether the text ends inside a possible notation that starts at `at`. */
 export function isCutSpelling(text: string, at: number): boolean {
   return at + REDACT_SPELLING_MAX_CHARS > text.length && CUT.test(text.slice(at));
 }
 
 const CUT = /^(?:[\\%][\\%0-9A-Fa-fxuUrn{}]*|\\+\r?\n?[ \t]*|&[#0-9A-Za-z]*|['"][\\'"]*|\r|\r?\n[ \t]*)$/;
 
-/** What the text at `at` may stand for. Backslashes are read by backslashesAt() and escapedAt(). */
+/** The characters that the text at `at` can represent. backslashesAt() and escapedAt() read backslashes. */
 export function spellingsAt(text: string, at: number): readonly number[] {
   const code = text.codePointAt(at) ?? 0;
   switch (text.charAt(at)) {
@@ -56,20 +56,20 @@ export function spellingsAt(text: string, at: number): readonly number[] {
   }
 }
 
-/** Where the text goes on after a line break that was only inserted to fold it, or -1. */
+/** The position after a line break that only folds the text, or -1. */
 export function foldEnd(text: string, at: number): number {
   const end = lineBreakEnd(text, at);
   return end === -1 ? -1 : indentEnd(text, end);
 }
 
-/** How many backslashes follow each other from `at`; 0 when there are too many to be an escape. */
+/** The number of consecutive backslashes at `at`; 0 if there are too many for an escape. */
 export function backslashesAt(text: string, at: number): number {
   let end = at;
   while (text.charCodeAt(end) === BACKSLASH) if (++end - at > REDACT_BACKSLASHES_MAX_COUNT) return 0;
   return end - at;
 }
 
-/** What a character at `at` means after the `count` backslashes before it. */
+/** The characters that the text at `at` can represent after `count` backslashes. */
 export function escapedAt(text: string, at: number, count: number): readonly number[] {
   const char = text.charAt(at);
   const control = CONTROLS.get(char);
@@ -135,7 +135,7 @@ const ENTITIES = new Map<string, number>([
   ] as const),
 ]);
 
-// `%40`, and `%2540` where an encoded text was encoded again.
+// `%40`, and `%2540` for text that was encoded twice.
 function percentAt(text: string, at: number): readonly number[] {
   const byte = hexByte(text, at + 1);
   if (byte < 0) return [];
@@ -151,7 +151,7 @@ function unicodeAt(text: string, at: number, count: number): readonly number[] {
   const code = Number.parseInt(found[1] ?? found[2] ?? found[3] ?? "", 16);
   const end = at + found[0].length;
   if (code < 0xd800 || code > 0xdbff) return [code, end];
-  // An astral character is written as two escapes.
+  // A character outside of the BMP is written as two escapes.
   UNICODE.lastIndex = end + count;
   const second = text.startsWith(text.slice(at - count, at), end) ? UNICODE.exec(text) : null;
   const low = Number.parseInt(second?.[1] ?? "", 16);
@@ -166,11 +166,11 @@ function escapedBytesAt(text: string, at: number, count: number): readonly numbe
   if (text[at] !== "x") return bytesAt(text, at - count, backslashes, octalByte);
   const latin = hexByte(text, at + 1);
   const bytes = bytesAt(text, at - count, `${backslashes}x`, hexByte);
-  // Python writes é as \xe9, C and bash write its UTF-8 bytes.
+  // Python writes é as \xe9. C and bash write its UTF-8 bytes.
   return latin >= 0x80 ? [latin, at + 3, ...bytes] : bytes;
 }
 
-/** A character as its UTF-8 bytes, each of them after the same introducer. */
+/** A character as UTF-8 bytes, each with the same prefix. */
 function bytesAt(
   text: string,
   at: number,

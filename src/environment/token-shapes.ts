@@ -1,13 +1,12 @@
-// What well-known secrets look like, wherever they appear: in the value of a variable or in output.
-// Every repetition is bounded and every shape starts at a word's edge, so that matching is linear and
-// nothing longer than REDACT_HOLD_MAX_CHARS has to be seen at once. No shape but a private key contains
-// white space; what it needs to see before it is within REDACT_LOOKBEHIND_MAX_CHARS.
+// The shapes of well-known secrets, in the value of a variable or in output. Every repetition is bounded and every shape
+// starts at a word boundary: matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS. Only a private
+// key contains white space. A shape depends on at most REDACT_LOOKBEHIND_MAX_CHARS before it.
 
 export interface TokenShape {
   readonly label: string;
   /** Source of a regular expression without capturing groups. */
   readonly source: string;
-  /** The same without a look at the character before. */
+  /** The same without the check of the preceding character. */
   readonly body: string;
 }
 
@@ -38,30 +37,30 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   shape("jwt", String.raw`eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}`),
 ];
 
-/** What ends in a letter or digit and still is no part of the word after it: `\n`, `\u003d`, `%3D`. */
+/** An escape that ends in a letter or digit but is not part of the next word: `\n`, `\u003d`, `%3D`. */
 export const ESCAPE = String.raw`(?:\\(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2})`;
 
-/** A header with credentials. With a capturing group for what comes before them. */
+/** A header with credentials. The capturing group is the text before them. */
 export const AUTHORIZATION = [
   String.raw`([Aa](?:uthorization|UTHORIZATION)\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?`,
-  // YOUR_ACCESS_TOKEN, in capitals throughout, is a placeholder.
+  // A word in capitals, such as YOUR_ACCESS_TOKEN, is a placeholder.
   String.raw`(?:[Bb](?:asic|ASIC|earer|EARER)|[Tt]oken)[ \t]{1,2})(?![A-Z_-]{1,64}(?![A-Za-z0-9+/=]))[A-Za-z0-9._~+/=-]{8,4096}`,
 ].join("");
 
 /**
- * `scheme://user:password@`; a reference such as `$PASSWORD` or `<password>` in its place is no secret.
- * With capturing groups, for what comes before the password and for the password.
+ * `scheme://user:password@`. A reference such as `$PASSWORD` or `<password>` is not a secret. The capturing groups are the
+ * text before the password, and the password.
  */
 export const URL_PASSWORD = [
-  // JSON may escape the slashes.
+  // JSON can escape the slashes.
   String.raw`((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,19}:\\{0,3}/\\{0,3}/`,
-  // No user begins like an IPv6 address, or goes on after the quote that ends the URL.
+  // A user name does not start like an IPv6 address, and does not contain the quote that ends the URL.
   String.raw`(?!\[)[^\s/:@"'<>\\\x60]{0,256}:)`,
-  // A reference; or a port, when the @ comes in a query or behind the quote that ends the URL.
+  // Not a reference. Not a port either, if the @ is part of a query or follows the quote that ends the URL.
   String.raw`(?![$<{*]|\d{1,5}[?#"',;)\]}\\])`,
-  // A password with an @ of its own goes up to the last one.
+  // A password that contains @ extends to the last one.
   String.raw`([^\s/@"<>\x60]{1,256}(?:@[^\s/@?#:"',;&<>\x60]{1,256}){0,3})`,
-  // An image's digest and a package's version are no host.
+  // The digest of an image and the version of a package are not a host.
   String.raw`(?=@(?!(?:md5|sha\d{1,3})(?![\w.-])|v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?(?:[-+][\w.+-]{0,64})?(?![\w.:/-])|[\^~*=>]))`,
 ].join("");
 
@@ -70,9 +69,9 @@ export const PEM_HEADER = "-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----
 /** The end of any PEM block; no longer than PEM_FOOTER_MAX_CHARS. */
 export const PEM_FOOTER = "-----END [A-Z0-9 ]{0,40}-----";
 
-/** A whole block; or, where its end is missing, the header and the lines of base64 that follow it. */
+/** A whole block, or a header with the following base64 lines if the end is missing. */
 export const PRIVATE_KEY = [
-  // `--` ends the search for the footer: a text full of headers is not scanned again from each of them.
+  // `--` ends the search for the footer, so that a text with many headers is not scanned again from each.
   `${PEM_HEADER}(?:[^-]|-(?!-)){0,16384}${PEM_FOOTER}`,
   `${PEM_HEADER}(?:(?:\\r?\\n|\\\\n)[ \\t]{0,8}[A-Za-z0-9+/=]{16,76}){0,200}`,
 ].join("|");

@@ -1,8 +1,7 @@
-// Finds the values of secrets in a text, however the text spells them.
-//   new ValueSearch(values)   once per list: what to look for, and a table of how it can begin
-//   scan(text, from)          every place where a value stands, and where one may have begun at the end
-// A place is worth a closer look when its first two characters can begin a value: one look into a table.
-// From there #endOf() follows the value through the text, one spelled character after the other.
+// Finds the values of secrets in a text, in every notation of spellings.ts.
+//   new ValueSearch(values)   once per list: the values, and a table of their possible first two characters
+//   scan(text, from)          the positions of values, and of a value that may continue after the end of the text
+// At a position whose two characters are in the table, #endOf() compares the value with the text, character by character.
 import { REDACT_LINE_MIN_CHARS, REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import {
   BACKSLASH,
@@ -28,14 +27,14 @@ export interface FoundValue {
 
 export interface ValueScan {
   readonly found: readonly FoundValue[];
-  /** Where the first value begins that more text could complete or prolong; the text's length without one. */
+  /** The start of the first value that more text could complete or extend; the length of the text if there is none. */
   readonly openAt: number;
 }
 
 export class ValueSearch {
   /** By their first code point. */
   readonly #wanted = new Map<number, NamedValue[]>();
-  /** Indexed by the low bytes of two characters: whether a value can begin with them. */
+  /** Whether a value can start with two characters, indexed by their low bytes. */
   readonly #pairs = new Uint8Array(0x10000);
   #isOpen = false;
 
@@ -72,9 +71,9 @@ export class ValueSearch {
     const first = value.charCodeAt(0);
     const row = (start: number) => this.#pairs.fill(1, (start & 0xff) << 8, ((start & 0xff) + 1) << 8);
     for (const start of "\\%&") row(start.charCodeAt(0));
-    // A line feed may be left out: then any character may follow.
+    // A program can leave out a line feed, so any character can follow.
     if (startsSpelling(first) || value.charCodeAt(1) === LINE_FEED) row(first);
-    // Any character may be spelled with these, a space also as a plus sign.
+    // Every character has a notation with these. A space can also be a plus sign.
     for (const second of `${value.charAt(1)}\\%&${value.charAt(1) === " " ? "+" : ""}`) {
       this.#pairs[((first & 0xff) << 8) | (second.charCodeAt(0) & 0xff)] = 1;
     }
@@ -107,13 +106,13 @@ export class ValueSearch {
     const mayStart = !LINE_BREAK.has(code) || this.#wanted.has(LINE_FEED);
     if (mayStart && isCutSpelling(text, at)) this.#isOpen = true;
     if (code !== BACKSLASH) return spellingsAt(text, at);
-    // Inside a row of backslashes nothing begins that did not begin with the row.
+    // No value starts inside a row of backslashes, only at its start.
     if (text.charCodeAt(at - 1) === BACKSLASH) return [];
     const count = backslashesAt(text, at);
     return count === 0 ? [] : [BACKSLASH, at, ...escapedAt(text, at + count, count)];
   }
 
-  /** Where `value`, of which `done` characters are read already, ends in the text; or -1. */
+  /** The end of `value` in the text, or -1. `done` characters of it are already matched. */
   #endOf(value: string, done: number, text: string, from: number): number {
     let furthest = -1;
     const states = [done, from];
@@ -135,7 +134,7 @@ export class ValueSearch {
         continue;
       }
       if (!startsSpelling(code) && value.charCodeAt(index) !== LINE_FEED) continue;
-      // Spellings are ambiguous; a state reached twice is followed once.
+      // Notations are ambiguous. Follow a state only once.
       const key = at * 0x40000 + index;
       seen ??= new Set();
       if (seen.has(key)) continue;
@@ -147,7 +146,7 @@ export class ValueSearch {
 
   #branch(states: number[], { value, index, text, at }: Step): void {
     const code = text.charCodeAt(at);
-    // Programs join lines without anything between them, too.
+    // Some programs join lines without a separator.
     if (value.charCodeAt(index) === LINE_FEED) states.push(index + 1, at);
     if (!startsSpelling(code)) return;
     const mayFold = index >= FOLD_MIN_CHARS || value.charCodeAt(index) === LINE_FEED;
@@ -162,7 +161,7 @@ export class ValueSearch {
   }
 }
 
-/** Folded lines are not shorter: otherwise every line that ends like a value begins would have to wait. */
+/** Shorter lines are not treated as folded: otherwise every line that ends like the start of a value would be held back. */
 const FOLD_MIN_CHARS = REDACT_VALUE_MIN_CHARS;
 const LINE_BREAK = new Set([0x0a, 0x0d]);
 
@@ -173,13 +172,13 @@ interface Step {
   readonly at: number;
 }
 
-// Each level of quoting doubles the backslashes of the value and adds some of its own, so a row of them in
-// the text matches any row in the value that is not longer.
+// Each level of quoting doubles the backslashes of the value and adds more. So a row of backslashes in the text matches
+// any row in the value that is not longer.
 function branchAtBackslash(states: number[], { value, index, text, at }: Step): void {
   const count = backslashesAt(text, at);
   const own = backslashesAt(value, index);
   const end = at + count;
-  // The backslash itself may be an escape: \u005c.
+  // The backslash itself can be escaped: \u005c.
   if (own > 0 && count > 0) take(states, value, index, escapedAt(text, end, count));
   if (count === 0 || count < own) return;
   const next = index + own;
@@ -199,14 +198,14 @@ function take(states: number[], value: string, index: number, readings: readonly
   }
 }
 
-/** The value, its lines when it has several, and the value inside base64. */
+/** The value, its lines if it has several, and its base64 forms. */
 function formsOf({ name, value }: NamedValue): NamedValue[] {
   if (value.length < REDACT_VALUE_MIN_CHARS) return [];
   const text = value.replace(/\r\n?/g, "\n");
   return [text, ...linesOf(text), ...base64Of(value)].map((form) => ({ name, value: form }));
 }
 
-// Short lines, and lines of ordinary words, would hit what is no secret; so would the marks of a PEM block.
+// Without short lines, lines of ordinary words and the delimiters of a PEM block: they match text that is not secret.
 function linesOf(text: string): string[] {
   if (!text.includes("\n")) return [];
   const lines = text.split("\n").map((line) => line.trim());
@@ -215,8 +214,8 @@ function linesOf(text: string): string[] {
 
 const LONG_WORD = new RegExp(`\\S{${REDACT_LINE_MIN_CHARS}}`);
 
-// The bytes around a value decide how it lines up with the groups of base64: three ways. What the
-// neighbors have a share in is left out, so the value is found inside a longer text as well.
+// A value inside a longer text can have three alignments to the groups of base64. The characters that also encode
+// neighboring bytes are left out.
 function base64Of(value: string): string[] {
   const bytes = Buffer.from(value);
   const inside = [0, 1, 2].map((shift) => {

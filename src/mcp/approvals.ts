@@ -1,8 +1,7 @@
-// Asks the person behind an MCP client. Both protocol eras work the same way here: the first round of a call
-// returns a question instead of a result, the client (or, for the older era, the SDK) comes back with the
-// answer in a second round. What was asked stays on this side, so that an answer counts once, and only for what was
-// shown: the command, its directory, session, background flag, rule and reason. If one of them is another in the
-// second round, or when the command's turn comes, the person is asked again.
+// Asks the person behind an MCP client. Both protocol eras work in the same way: the first round of a call returns a
+// question instead of a result, and the client (or the SDK, for the older era) sends the answer in a second round. The
+// server keeps the question, so that an answer is valid once and only for what the person saw: command, directory, session,
+// background flag, rule and reason. If one of them changes before the command starts, the server asks again.
 import { randomUUID } from "node:crypto";
 import {
   type InputRequiredResult,
@@ -10,23 +9,24 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { defined } from "../support/defined.ts";
 import { MCP_QUESTIONS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
 import { type ApprovalRequest, isSameRequest } from "../tool/context.ts";
 
 /** One round of one call. */
 export interface Round {
-  /** What this round brings an answer to, if it brings one. */
+  /** The question that this round answers. */
   readonly asked?: ApprovalRequest;
   approve(request: ApprovalRequest): Promise<boolean>;
-  /** Set if the call has to be put to a person first; it has run nothing then. */
+  /** The question to send instead of a result. The call has not run anything then. */
   question(): InputRequiredResult | undefined;
 }
 
 const KEY = "approval";
 
 export class Approvals {
-  /** Questions that are open, by what the client has to send back. */
+  /** Open questions, by the state that the client sends back. */
   readonly #asked = new Map<string, ApprovalRequest>();
 
   round({ mcpReq }: ServerContext): Round {
@@ -34,24 +34,24 @@ export class Approvals {
     let hasAnswer = asked !== undefined;
     let open: ApprovalRequest | undefined;
     return {
-      ...(asked ? { asked } : {}),
+      ...defined({ asked }),
       approve: async (request) => {
         if (asked && hasAnswer) {
           const answer = inputResponse(mcpReq.inputResponses, KEY);
-          // Whatever is not a clear yes is a no, and final: a client without a person would be asked for ever.
+          // Anything but a clear yes is a final no: a client without a person would be asked forever.
           if (answer.kind !== "elicit" || answer.action !== "accept") return false;
           hasAnswer = false;
           if (isSameRequest(asked, request)) return true;
         }
         open = request;
-        // Not a no: this round ends here, and what it comes to is not shown.
+        // Not a refusal: this ends the round, and its result is not shown.
         throw new Error("a person has to be asked first");
       },
       question: () => open && this.#ask(open),
     };
   }
 
-  /** The question that a client answers. An answer counts once. */
+  /** Removes and returns the question: an answer is valid once. */
   #take(state: unknown): ApprovalRequest | undefined {
     if (typeof state !== "string") return undefined;
     const asked = this.#asked.get(state);
@@ -64,8 +64,8 @@ export class Approvals {
     this.#asked.set(state, request);
     const [oldest] = this.#asked.keys();
     if (this.#asked.size > MCP_QUESTIONS_MAX_COUNT && oldest !== undefined) this.#asked.delete(oldest);
-    const message = wordsFor(request);
-    // No fields: to accept is to approve.
+    const message = formatQuestion(request);
+    // A form without fields: accepting it is the approval.
     const requestedSchema = { type: "object", properties: {} } as const;
     return inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema }) },
@@ -74,7 +74,7 @@ export class Approvals {
   }
 }
 
-/** Whether the client can put a form before a person. What it says about itself is not checked by the SDK. */
+/** Whether the client can show a form to a person. The SDK does not validate the capabilities of a client. */
 export function canAsk(capabilities: unknown): boolean {
   const elicitation = memberOf(capabilities, "elicitation");
   if (typeof elicitation !== "object" || elicitation === null) return false;
@@ -85,7 +85,7 @@ function memberOf(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-function wordsFor({ command, cwd, background, rule, reason, alternative }: ApprovalRequest): string {
+function formatQuestion({ command, cwd, background, rule, reason, alternative }: ApprovalRequest): string {
   const where = `in ${shownPath(cwd)}${background ? ", in the background" : ""}`;
   const instead = alternative === undefined ? "" : `\nInstead: ${alternative}`;
   return `Run this command?\n\n${command}\n\n${where}\n${reason} (rule ${rule})${instead}`;

@@ -1,4 +1,4 @@
-// Where the HTTP server listens: a port of this machine, and nowhere else. Commands run for every program that can reach it.
+// The address of the HTTP server: a port on the loopback interface only. Every program that can reach it can run commands.
 import { NacreError } from "../support/errors.ts";
 
 export interface HttpAddress {
@@ -11,7 +11,7 @@ export function readHttpAddress(text: string): HttpAddress {
   const [, host = "127.0.0.1", digits = ""] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === "" || port > 65_535) {
-    throw new NacreError("invalid_input", "It must be a port from 0 (any that is free) to 65535.");
+    throw new NacreError("invalid_input", "It must be a port from 0 (any free port) to 65535.");
   }
   const address = LOOPBACK[host];
   if (address === undefined) {

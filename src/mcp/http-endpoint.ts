@@ -1,5 +1,5 @@
-// One set of clients over HTTP, of both eras: requests of the newer one are served each by itself, those of the older
-// one belong to a connection (http-sessions.ts). Knows nothing of tools.
+// Serves the HTTP clients of one token, in both protocol eras. A request of the newer era is served on its own; one of the
+// older era belongs to a connection (http-sessions.ts). Independent of the tools.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   createMcpHandler,
@@ -7,6 +7,7 @@ import {
   type McpServer,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
+import { defined } from "../support/defined.ts";
 import { MCP_MESSAGE_MAX_BYTES } from "../support/limits.ts";
 import { HttpSessions } from "./http-sessions.ts";
 import type { Log } from "./log.ts";
@@ -18,11 +19,11 @@ export interface HttpEndpoint {
 }
 
 export interface HttpEndpointOptions {
-  /** For a connection of the older era, with its id, or for one request of the newer. */
+  /** Creates a server for a connection of the older era (with its id) or for one request of the newer era. */
   readonly createServer: (connection?: string) => McpServer;
-  /** A connection is over. */
+  /** Called when a connection ends. */
   readonly onEnd?: (connection: string) => Promise<void>;
-  /** Where changes are told that subscribers of the newer era want to hear of. */
+  /** Publishes changes to subscribers of the newer era. */
   readonly bus?: ServerEventBus;
   readonly log: Log;
 }
@@ -32,7 +33,7 @@ export function openHttpEndpoint({ createServer, onEnd, bus, log }: HttpEndpoint
   const sessions = new HttpSessions({ createServer, onEnd: onEnd ?? (async () => {}) });
   const modern = createMcpHandler(() => createServer(), {
     ...limits,
-    ...(bus ? { bus } : {}),
+    ...defined({ bus }),
     legacy: "reject",
     onerror: (error) => log(`error: ${error.message}`),
   });

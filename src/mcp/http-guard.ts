@@ -1,6 +1,6 @@
-// Who may talk to the HTTP server. A web page in a browser of this machine could, by a name that points here
-// (DNS rebinding) or by a form: so the Host and Origin headers are looked at. Other users of this machine
-// could: so there is a token.
+// Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests through a name
+// that resolves to it (DNS rebinding) or through a form: the guard checks the Host and Origin headers. Other users of this
+// machine could connect as well: the guard requires a token.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { NacreError } from "../support/errors.ts";
@@ -14,7 +14,7 @@ import {
 export const MCP_PATH = "/mcp";
 export const METHODS: readonly string[] = ["GET", "POST", "DELETE"];
 
-/** The token that let a request in, "" where none is needed; or why it stays outside, as an HTTP status and words. */
+/** The token of an accepted request ("" if none is required), or the refusal. */
 export type Admission = { readonly token: string } | HttpRefusal;
 
 export interface HttpRefusal {
@@ -22,32 +22,32 @@ export interface HttpRefusal {
   readonly message: string;
 }
 
-/** What is looked at. */
+/** The parts of a request that the guard checks. */
 export type RequestHead = Pick<IncomingMessage, "headers" | "url" | "method"> &
   Partial<Pick<IncomingMessage, "headersDistinct">>;
 
 export class HttpGuard {
   readonly #tokens: readonly string[];
 
-  /** Without any token everybody on this machine is let in. */
+  /** Without tokens, every request from this machine is accepted. */
   constructor(tokens: readonly string[]) {
     this.#tokens = tokens;
   }
 
-  /** Looks at the headers alone: the body of a stranger is not even read. */
+  /** Checks the headers only: the body of a refused request is not read. */
   admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: RequestHead): Admission {
     const { host, origin } = headers;
-    // Of two, Node shows the first; whatever stands between may have looked at the second.
+    // Node shows the first of two headers. A proxy in between may have checked the second.
     const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
     if (several) return { status: 403, message: `Send the ${GIVEN_ONCE[several]} header once.` };
     if (host === undefined) return { status: 403, message: "The Host header is missing." };
     if (!isLocalHost(host)) return { status: 403, message: notLocal("Host", host) };
     if (origin && !isLocalOrigin(origin)) return { status: 403, message: notLocal("Origin", origin) };
     if (url.split("?", 1)[0] !== MCP_PATH) {
-      return { status: 404, message: `There is nothing here. The server is at ${MCP_PATH}.` };
+      return { status: 404, message: `Not found. The server is at ${MCP_PATH}.` };
     }
     if (!METHODS.includes(method)) {
-      return { status: 405, message: `${method} means nothing here, only ${METHODS.join(", ")}.` };
+      return { status: 405, message: `${method} is not supported. Use ${METHODS.join(", ")}.` };
     }
     if (this.#tokens.length === 0) return { token: "" };
     const [, given = ""] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
@@ -63,10 +63,10 @@ const GIVEN_ONCE: Readonly<Record<string, string>> = {
   authorization: "Authorization",
 };
 
-// Compared as it is written. A URL parser would also take user@, other spellings of the address and what follows it.
+// Matched as text. A URL parser would also accept user@, other notations of the address, and a path.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?$/i;
 
-/** With any port: the one that a client sees may be forwarded. */
+/** Accepts any port: the port of the client can be a forwarded one. */
 function isLocalHost(host: string): boolean {
   const [whole, port = "0"] = LOCAL_HOST.exec(host) ?? [];
   return whole !== undefined && Number(port) <= 65_535;
@@ -79,15 +79,14 @@ function isLocalOrigin(origin: string): boolean {
 
 function notLocal(header: string, value: string): string {
   const shown = value.length > EXCERPT_MAX_CHARS ? `${value.slice(0, EXCERPT_MAX_CHARS)}…` : value;
-  return `The ${header} header names ${JSON.stringify(shown)}. This server answers to localhost, 127.0.0.1 and [::1] only, with or without a port.`;
+  return `The ${header} header names ${JSON.stringify(shown)}. This server accepts only localhost, 127.0.0.1 and [::1], with or without a port.`;
 }
 
 const NO_TOKEN =
-  "A token is needed: send the header Authorization: Bearer TOKEN. The server printed the token when it started, or was given it in NACRE_MCP_TOKEN.";
-const WRONG_TOKEN =
-  "The token is not known to this server. It may have been restarted since, with another one.";
+  "A token is required: send the header Authorization: Bearer TOKEN. The server printed the token at its start, or read it from NACRE_MCP_TOKEN.";
+const WRONG_TOKEN = "The server does not know this token. It may have been restarted with another one.";
 
-/** From the environment: one token or several, separated by commas or spaces. A new one where there is none. */
+/** The tokens in the environment variable, separated by commas or spaces; a new random one if there are none. */
 export function readTokens(text: string | undefined): readonly string[] {
   const tokens = (text ?? "").split(/[\s,]+/).filter((token) => token !== "");
   if (tokens.some((token) => token.length < MCP_TOKEN_MIN_CHARS)) {
@@ -99,12 +98,12 @@ export function readTokens(text: string | undefined): readonly string[] {
   return tokens.length > 0 ? tokens : [randomBytes(MCP_TOKEN_BYTES).toString("base64url")];
 }
 
-/** What a token is called in places where it must not be seen. */
+/** A name for the token in places that must not show it. */
 export function tokenDigest(token: string): string {
   return digestOf(token).toString("hex").slice(0, MCP_TOKEN_DIGEST_CHARS);
 }
 
-/** Takes as long for a token that is nearly right as for any other. */
+/** Compares in constant time, so that the time does not reveal a partly correct token. */
 function isSame(known: string, given: string): boolean {
   return timingSafeEqual(digestOf(known), digestOf(given));
 }

@@ -1,4 +1,4 @@
-// The port: lets requests in or keeps them out, and hands each to the endpoint of its token.
+// Listens on the port, refuses requests that the guard does not accept, and passes the others to the endpoint of their token.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -9,18 +9,18 @@ import type { Log } from "./log.ts";
 
 export interface HttpListenerOptions {
   readonly address: HttpAddress;
-  /** Who is let in. Empty: everybody on this machine. */
+  /** The accepted tokens. Empty: every request from this machine. */
   readonly tokens: readonly string[];
-  /** Where those who come with a token go. */
+  /** Creates the endpoint for a token. */
   readonly openEndpoint: (token: string) => HttpEndpoint;
   readonly log: Log;
 }
 
 export interface HttpListener {
   readonly url: string;
-  /** Accepts no connection any more, and ends those that are open. */
+  /** Stops listening and closes the endpoints. */
   stop(): Promise<void>;
-  /** Ends what is still open. */
+  /** Closes connections that are still open. */
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
   };
 }
 
-/** In JSON-RPC, because that is what the other side reads. */
+/** As JSON-RPC, which the client can read. */
 function refuse(response: ServerResponse, { status, message }: HttpRefusal): void {
   const challenge = status === 401 ? { "WWW-Authenticate": 'Bearer realm="nacre"' } : {};
   const allowed = status === 405 ? { Allow: METHODS.join(", ") } : {};
@@ -75,11 +75,11 @@ function explain(error: Error, port: number): NacreError {
   if (code === "EADDRINUSE") {
     return new NacreError(
       "spawn_failed",
-      `Port ${port} is in use. End what listens there, choose another, or 0 for any that is free.`,
+      `Port ${port} is in use. End the program that listens there, or use another port (0 for any free one).`,
     );
   }
   if (code === "EACCES") {
-    return new NacreError("spawn_failed", `Port ${port} needs privileges. Choose one from 1024 up.`);
+    return new NacreError("spawn_failed", `Port ${port} requires privileges. Use a port from 1024 up.`);
   }
-  return new NacreError("spawn_failed", `Port ${port} cannot be listened on: ${messageOf(error)}`);
+  return new NacreError("spawn_failed", `The server cannot listen on port ${port}: ${messageOf(error)}`);
 }

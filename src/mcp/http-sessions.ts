@@ -1,5 +1,5 @@
-// Connections of the older era over HTTP: each begins with initialize, gets an id, and has a server of its own, so
-// that it can be asked questions and told of changes as over stdio.
+// HTTP connections of the older protocol era. Each begins with initialize, gets an id and has its own server, which can ask
+// questions and send notifications as over stdio.
 import { randomUUID } from "node:crypto";
 import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { monotonicMs } from "../support/clock.ts";
@@ -17,7 +17,7 @@ interface HttpSession {
 
 export interface HttpSessionsOptions {
   readonly createServer: (id: string) => McpServer;
-  /** The connection is over. */
+  /** Called when a connection ends. */
   readonly onEnd: (id: string) => Promise<void>;
 }
 
@@ -38,16 +38,16 @@ export class HttpSessions {
     return await session.transport.handleRequest(request);
   }
 
-  /** At the end of the whole server, which ends what the connections have started by itself. */
+  /** Called at the end of the whole server, which ends the shells of the connections itself. */
   async closeAll(): Promise<void> {
     const all = [...this.#sessions.values()];
     this.#sessions.clear();
     await Promise.all(all.map(({ server }) => server.close()));
   }
 
-  /** Whatever does not begin with initialize is refused by the transport, and leaves nothing behind. */
+  /** The transport refuses a request other than initialize. The new server is closed then. */
   async #open(request: Request): Promise<Response> {
-    await this.#makeRoom();
+    await this.#evict();
     const id = randomUUID();
     const server = this.#options.createServer(id);
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -64,8 +64,8 @@ export class HttpSessions {
     return response;
   }
 
-  /** Clients often vanish without a word; the one that has been silent longest goes first. */
-  async #makeRoom(): Promise<void> {
+  /** Clients often disappear without closing. Closes idle connections, and the longest idle ones above the limit. */
+  async #evict(): Promise<void> {
     const byAge = [...this.#sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);
     const idle = byAge.filter(([, { usedMs }]) => monotonicMs() - usedMs > MCP_HTTP_SESSION_IDLE_MS);
     const surplus = byAge.slice(0, Math.max(0, byAge.length + 1 - MCP_HTTP_SESSIONS_MAX_COUNT));
@@ -81,8 +81,8 @@ export class HttpSessions {
   }
 }
 
-/** The status tells the client to begin anew. */
+/** The status makes the client start a new connection. */
 function notFound(): Response {
-  const message = "This connection is not known any more: begin with initialize again.";
+  const message = "This connection does not exist any more: begin with initialize again.";
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message } }, { status: 404 });
 }

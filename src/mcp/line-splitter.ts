@@ -1,5 +1,5 @@
-// Cuts a stream of bytes into lines without copying what is still incomplete again and again. A line over
-// the limit is not kept: what a scan of its bytes has found comes out in its place, once, and the next line is whole.
+// Splits a stream of bytes into lines and copies each byte once. A line above the limit is not kept: the splitter returns
+// what a scan of its bytes found instead, and continues with the next line.
 import { MessageScan, type Scanned } from "./message-scan.ts";
 
 const NEWLINE = 0x0a;
@@ -8,7 +8,7 @@ export class LineSplitter {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Of a line over the limit. */
+  /** The scan of a line above the limit. */
   #scan: MessageScan | undefined;
 
   constructor(maxBytes: number) {
@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#keep(rest);
   }
 
-  /** What stands behind the last newline. */
+  /** The text after the last newline. */
   *end(): Generator<string | Scanned, void, void> {
     if (this.#bytes > 0) yield this.#take();
   }

@@ -1,6 +1,6 @@
-// JSON-RPC, one message a line, over a pair of streams. Unlike the SDK's own transport it answers what it
-// cannot read instead of dropping it, outlives a message that is too large, on end-of-file gives calls that are nearly
-// done a moment to be answered, and knows when a client has stopped reading.
+// JSON-RPC over a pair of streams, one message per line. Unlike the transport of the SDK, it answers a message that it cannot
+// read instead of dropping it, survives a message that is too large, waits briefly for running calls after end-of-file, and
+// detects a client that stopped reading.
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,
@@ -21,11 +21,11 @@ import { OutputQueue } from "./output-queue.ts";
 
 export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
-  /** How long answers may still come after the other side has said its last word. */
+  /** Time for answers after the client closed its side. */
   readonly drainMaxMs?: number;
-  /** The time for that begins when this is done: a script that pipes in its calls waits for the first start. */
+  /** That time starts when this promise settles: a script that pipes in its calls waits for the keeper to start. */
   readonly drainAfter?: () => Promise<unknown>;
-  /** Told how many subscriptions of the newer era the other side holds, whenever that changes. */
+  /** Receives the number of open subscriptions of the newer era, at every change. */
   readonly onListening?: (count: number) => void;
 }
 
@@ -33,7 +33,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
-  /** Resolves when nothing comes in or goes out any more. */
+  /** Resolves when the transport is closed. */
   readonly closed: Promise<void>;
   readonly #in: Readable;
   readonly #out: Writable;
@@ -42,13 +42,13 @@ export class LineTransport implements Transport {
   readonly #drainMaxMs: number;
   readonly #drainAfter: () => Promise<unknown>;
   readonly #unanswered = new Set<RequestId>();
-  /** Requests that are answered at the very end. */
+  /** Subscriptions: requests that stay open until the end. */
   readonly #listening = new Set<RequestId>();
   readonly #onListening: (count: number) => void;
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
-  /** Since when a client that does not read is not waited for; on the monotonic clock. */
+  /** Time on the monotonic clock from which on a client that does not read loses its output. */
   #endingMs: number | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
@@ -70,7 +70,7 @@ export class LineTransport implements Transport {
     this.#in.on("end", this.#onEnd);
     this.#in.on("close", this.#onEnd);
     this.#in.on("error", this.#onInputError);
-    // Stays on for good: a broken pipe may be reported after the end, and would then end the process.
+    // Never removed: a broken pipe can be reported after the end, and would end the process.
     this.#out.on("error", this.#onOutputError);
   }
 
@@ -95,8 +95,8 @@ export class LineTransport implements Transport {
   }
 
   /**
-   * To be asked after the end: waits while the client takes what was written to it. False when it does not, and bytes
-   * are left that nothing can deliver.
+   * For use after close: waits while the client reads its output. False if the client stopped reading; the rest of the
+   * output is lost then.
    */
   async flush(): Promise<boolean> {
     return await this.#output.flush(MCP_UNREAD_MAX_MS, this.#endingMs ?? monotonicMs());
@@ -117,7 +117,7 @@ export class LineTransport implements Transport {
       this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
       return;
     }
-    // The other side's requests have ids of their own: an answer with this id could be taken for one of theirs.
+    // The client's requests have ids of their own: it could take an answer with this id for an answer to one of them.
     this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     const error = { code: INVALID_REQUEST, message: TOO_LARGE };
     if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });
@@ -140,7 +140,7 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
-    // The SDK would drop it silently, and the caller would wait forever.
+    // The SDK would drop it silently, and the client would wait forever.
     if (method !== undefined && !isJSONRPCRequest(value) && !isJSONRPCNotification(value)) {
       this.#refuse(INVALID_REQUEST, MALFORMED, idOf(value));
       return;
@@ -154,11 +154,11 @@ export class LineTransport implements Transport {
       this.#settle(params["requestId"]);
   }
 
-  // JSON-RPC wants `id: null` where the id is not known; the type of the SDK has no word for that.
+  // JSON-RPC requires `id: null` if the id is unknown. The type of the SDK does not allow that.
   #refuse(code: number, message: string, id: RequestId | null): void {
     this.onerror?.(new Error(message));
     const answer = `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
-    // A broken pipe is reported by the stream.
+    // The stream reports a broken pipe.
     this.#output.push(answer).catch(() => {});
   }
 
@@ -194,12 +194,12 @@ export class LineTransport implements Transport {
   };
 }
 
-export const TOO_LARGE = `The message is too large: more than ${MCP_MESSAGE_MAX_BYTES / 1024 ** 2} MiB. Write large data to a file in pieces, and name the file.`;
+export const TOO_LARGE = `The message is too large: more than ${MCP_MESSAGE_MAX_BYTES / 1024 ** 2} MiB. Write large data to a file in parts and pass the path of the file.`;
 
-const BATCH = "MCP has no batches: send each message on a line of its own.";
+const BATCH = "MCP does not support batches: send each message on its own line.";
 
 const MALFORMED =
-  "Not a request of MCP: it may hold jsonrpc, id (a string or an integer), method and params, and params._meta must be an object.";
+  "Not an MCP request: it can have jsonrpc, id (a string or an integer), method and params, and params._meta must be an object.";
 
 interface JsonRpc {
   readonly method?: string;
@@ -207,7 +207,7 @@ interface JsonRpc {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Enough to know whom to answer; the SDK looks at the rest. */
+/** Checks only what an answer needs. The SDK checks the rest. */
 function isJsonRpc(value: unknown): value is JsonRpc {
   if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
   const { method, params, id } = value;

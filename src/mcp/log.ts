@@ -1,4 +1,4 @@
-// Messages for the operator of the server, on stderr; stdout belongs to the protocol. NACRE_LOG=debug turns it on.
+// Log messages for the operator, on stderr: stdout belongs to the protocol. NACRE_LOG=debug turns them on.
 
 export type Log = (text: string) => void;
 

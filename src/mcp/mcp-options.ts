@@ -1,14 +1,15 @@
-// What the server may be told, whichever way clients reach it, and what that means for the toolkit behind it.
+// The options of the server, over stdio and HTTP, and the toolkit options that follow from them.
+import type { Dialect } from "../execution/endings.ts";
 import type { PolicyProfile } from "../execution/execution-options.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
+import { defined } from "../support/defined.ts";
 import { DEFAULT_TIMEOUT_MS, MCP_RETURN_AFTER_MS } from "../support/limits.ts";
 import type { ToolkitOptions } from "../toolkit.ts";
-import type { Dialect } from "./instructions.ts";
 
 export interface McpOptions {
-  /** Where commands run. Absolute. */
+  /** The directory in which commands run. Absolute. */
   readonly workingDir: string;
-  /** What the server says its version is. */
+  /** The version that the server reports. */
   readonly version: string;
   /** @default "shells" */
   readonly dialect?: Dialect;
@@ -18,49 +19,36 @@ export interface McpOptions {
   readonly policyFile?: string;
   /** Connections of one scope see each other's shells. @default one per connection, or per token over HTTP */
   readonly scope?: string;
-  /** What the session is called that commands run in. @default one per scope; per connection of the older era over HTTP */
+  /** The session in which commands run. @default one per scope; over HTTP, one per connection of the older era */
   readonly session?: string;
   /**
-   * What happens to a command whose time is over. "kill": also to one without a timeout, at 120 s. "background": no command
-   * is ever killed for its time. @default a timeout that was asked for kills; a command without one goes on
+   * What happens when the time of a command is over. "kill": it is killed; without a timeout of its own after 120 s.
+   * "background": it continues. @default killed if the call set a timeout, otherwise it continues
    */
   readonly onTimeout?: "kill" | "background";
-  /** A call returns after this time at the latest. @default 50 s: clients give up at about 60 */
+  /** The longest time until a call returns. @default 50 s: clients cancel a call at about 60 s */
   readonly returnAfterMs?: number;
   /** Background shells outlive the server. @default false */
   readonly durable?: boolean;
-  /** What commands may touch and use. @default everything */
+  /** The sandbox and the resource limits of commands. @default none */
   readonly confine?: ConfineOptions;
-  /** Where shells are kept on disk. */
+  /** The state root on disk. */
   readonly stateRoot?: string;
-  /** "debug" says on stderr what is going on. */
+  /** "debug" logs to stderr. */
   readonly logLevel?: string;
 }
 
 export function toolkitOptions(options: McpOptions): ToolkitOptions {
-  const {
-    workingDir,
-    dialect,
-    policy,
-    policyFile,
-    stateRoot,
-    durable = false,
-    onTimeout,
-    returnAfterMs = MCP_RETURN_AFTER_MS,
-  } = options;
+  const { workingDir, session, dialect, policy, policyFile, stateRoot, onTimeout } = options;
   return {
     workingDir,
     onTimeout: onTimeout ?? "kill",
-    durable,
+    durable: options.durable ?? false,
     entryPoint: "mcp",
     ...options.confine,
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     defaultDeadline: onTimeout === "kill",
-    returnAfterMs,
-    ...(options.session === undefined ? {} : { sessionId: options.session }),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(policy === undefined ? {} : { policy }),
-    ...(policyFile === undefined ? {} : { policyFile }),
-    ...(stateRoot === undefined ? {} : { stateRoot }),
+    returnAfterMs: options.returnAfterMs ?? MCP_RETURN_AFTER_MS,
+    ...defined({ sessionId: session, dialect, policy, policyFile, stateRoot }),
   };
 }

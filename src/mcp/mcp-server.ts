@@ -1,5 +1,5 @@
-// One server of the SDK with our tools and resources: for a connection, or for a single request of the newer era
-// over HTTP. What outlives it is in Surroundings.
+// Creates a server of the SDK with nacre's tools and resources: for a connection, or for one HTTP request of the newer
+// protocol era. ServerDeps has everything that outlives it.
 import { McpServer } from "@modelcontextprotocol/server";
 import { instructionsFor } from "./instructions.ts";
 import type { McpOptions } from "./mcp-options.ts";

@@ -1,12 +1,12 @@
-// Finds the id of a message that is too large to keep, while its bytes pass by: the client waits for an answer with that
-// id. Reads JSON token by token and knows strings and nesting, so that an "id" inside params is not taken for the
-// message's own. Keeps nothing but the short name or value it is reading.
+// Finds the id of a message that is too large to keep, because the client waits for an answer with that id. Reads the JSON
+// token by token with strings and nesting, so that an "id" inside params is not mistaken for the id of the message. Keeps
+// only the short name or value that it is reading.
 import { MCP_ID_MAX_BYTES } from "../support/limits.ts";
 
 export interface Scanned {
-  /** Null where the message has none, or none that JSON-RPC allows. */
+  /** null if the message has none, or an invalid one. */
   readonly id: string | number | null;
-  /** An answer to a request of ours: it has a result or an error, and no method. */
+  /** An answer to a request of the server: it has a result or an error, and no method. */
   readonly isResponse: boolean;
 }
 
@@ -24,9 +24,9 @@ export class MessageScan {
   #isObject = false;
   #inString = false;
   #escaped = false;
-  /** The member of the top level whose value is being read. */
+  /** The top-level member whose value is being read. */
   #member = "";
-  /** Bytes of the name or value of the top level that is being read; undefined where they are of no use. */
+  /** Bytes of the top-level name or value that is being read; undefined if they are not needed. */
   #kept: number[] | undefined;
   #id: Scanned["id"] = null;
   #hasMethod = false;
@@ -34,7 +34,7 @@ export class MessageScan {
 
   push(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at++) {
-      // Most of a large message is text of no use: the next quote or backslash matters.
+      // Most of a large message is text that is not needed: skip to the next quote or backslash.
       if (this.#inString && !this.#escaped && !this.#kept) at = endOfText(bytes, at);
       const byte = bytes[at];
       if (byte !== undefined) this.#take(byte);
@@ -67,7 +67,7 @@ export class MessageScan {
   #enter(byte: number): void {
     this.#depth += 1;
     if (this.#depth === 1) this.#isObject = byte === BRACE;
-    // A value that is an object or a list is no id, and the names in it are not the message's.
+    // An object or a list is not an id, and its names are not members of the message.
     this.#kept = this.#depth === 1 && this.#isObject ? [] : undefined;
   }
 

@@ -1,7 +1,7 @@
-// From Node's HTTP to the requests and responses of the web, which the SDK speaks, and back. The head of a stream is
-// sent at once, not with its first event; a stream whose reader has gone is let go of, for the SDK allows one of a kind
-// per connection and would refuse the reader that comes back; and a message that is too large is heard out, so that
-// its sender gets to read the refusal.
+// Converts Node's HTTP requests and responses to those of the Fetch API, which the SDK uses, and back. It sends the head of
+// a stream at once and not with the first event. It releases a stream whose reader disconnected: the SDK allows one per
+// connection and would refuse the same reader later. It reads a message that is too large to its end, so that the sender
+// can read the refusal.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -30,7 +30,7 @@ export function nodeHandler(
       await write(answer, response);
     } catch (error) {
       log(`error: ${messageOf(error)}`);
-      // No reader is there if it was the other side that broke off.
+      // If the client disconnected, there is no one to answer.
       if (!response.headersSent) await write(failure(500, INTERNAL_ERROR, "Internal error"), response);
     }
   };
@@ -42,7 +42,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | Scanned> {
   let scan: MessageScan | undefined;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > MCP_HTTP_DISCARD_MAX_BYTES) throw new Error("A message did not end.");
+    if (bytes > MCP_HTTP_DISCARD_MAX_BYTES) throw new Error("A message is far too large.");
     parts.push(chunk);
     if (bytes <= MCP_MESSAGE_MAX_BYTES) continue;
     scan ??= new MessageScan();
@@ -55,7 +55,7 @@ function toWeb({ method = "GET", url = "/", headers }: IncomingMessage, body: Bu
   const pairs = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   );
-  // The host has been looked at; what the header says is of no further use.
+  // The guard has checked the Host header. It is not needed any more.
   return new Request(`http://localhost${url}`, {
     method,
     headers: pairs,
@@ -74,7 +74,7 @@ function failure(status: number, code: number, message: string, id: Scanned["id"
 
 async function write({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
   const head = Object.fromEntries(headers);
-  // Whether the connection goes on is for Node to say: the client may have asked for its end.
+  // Node decides whether the connection stays open: the client may have asked to close it.
   delete head["connection"];
   response.writeHead(status, head);
   if (body === null) {
@@ -82,8 +82,8 @@ async function write({ status, headers, body }: Response, response: ServerRespon
     return;
   }
   response.flushHeaders();
-  // The types of the web's streams and of Node's differ in name only.
+  // The stream types of the Fetch API and of Node differ in name only.
   const source = Readable.fromWeb(body as ReadableStream<Uint8Array>);
-  // A reader that goes is no error; the stream is let go of either way.
+  // A client that disconnects is not an error. The pipeline releases the stream in any case.
   await pipeline(source, response).catch(() => {});
 }

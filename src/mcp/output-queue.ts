@@ -1,6 +1,6 @@
-// What goes out to a client, in order. The stream gets one piece at a time, so that every piece the client takes is
-// seen: of a large write, or of several that Node joins, only the end would be. That is how a client that reads slowly
-// differs from one that does not read.
+// The output to a client, in order. The stream gets one small piece at a time, so that the queue sees progress after every
+// piece: after a large write, or several that Node joins, it would see only the end. This distinguishes a client that reads
+// slowly from one that does not read.
 import type { Writable } from "node:stream";
 import { monotonicMs } from "../support/clock.ts";
 import { MCP_WRITE_MAX_BYTES } from "../support/limits.ts";
@@ -21,7 +21,7 @@ export class OutputQueue {
     this.#out = out;
   }
 
-  /** Resolves when the stream has taken all of it. */
+  /** Resolves when the stream accepted the whole text. */
   push(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const bytes = Buffer.from(text);
@@ -35,7 +35,7 @@ export class OutputQueue {
     });
   }
 
-  /** True when everything has gone out; false when nothing has for `stallMs`, counted from `sinceMs` at the earliest. */
+  /** True when the queue is empty; false after `stallMs` without progress, counted from `sinceMs` at the earliest. */
   async flush(stallMs: number, sinceMs: number): Promise<boolean> {
     while (this.#isWriting) {
       const leftMs = Math.max(this.#progressMs, sinceMs) + stallMs - monotonicMs();
@@ -49,7 +49,7 @@ export class OutputQueue {
     const piece = this.#pieces.shift();
     this.#isWriting = piece !== undefined;
     if (!piece) {
-      for (const tell of this.#onEmpty.splice(0)) tell();
+      for (const notify of this.#onEmpty.splice(0)) notify();
       return;
     }
     this.#out.write(piece.bytes, (error) => {

@@ -1,5 +1,5 @@
-// The server over HTTP, on this machine: many clients of both eras at one address, until the host says so. Clients
-// with the same token share their shells; those of different tokens do not see each other's.
+// Serves HTTP clients of both protocol eras at one address, until the signal. Clients with the same token share their
+// shells; clients with different tokens do not see each other's shells.
 import { randomUUID } from "node:crypto";
 import { assembleToolkit } from "../toolkit.ts";
 import type { HttpAddress } from "./http-address.ts";
@@ -17,7 +17,7 @@ import { WatchBus } from "./watch-bus.ts";
 
 export interface HttpOptions extends McpOptions {
   readonly address: HttpAddress;
-  /** Who is let in. Empty: everybody on this machine. */
+  /** The accepted tokens. Empty: every request from this machine. */
   readonly tokens: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface HttpIo {
   readonly stderr: { write(text: string): unknown };
   /** Ends the server. */
   readonly signal: AbortSignal;
-  /** Told where it listens. */
+  /** Receives the address of the server. */
   readonly onListening: (url: string) => void;
 }
 
@@ -50,7 +50,7 @@ export async function serveHttp(options: HttpOptions, io: HttpIo): Promise<void>
     await listener?.stop();
     await shutDown({ kit, inFlight });
     listener?.close();
-    log("everything has ended");
+    log("stopped");
   }
 }
 
@@ -59,7 +59,7 @@ function openScope(options: McpOptions, deps: ServerDeps): HttpEndpoint {
   const ownSession = (session: string | undefined) =>
     session === undefined || options.session !== undefined ? deps : { ...deps, session };
   return openHttpEndpoint({
-    // A connection has a bash of its own, unless all are to share one.
+    // Each connection has its own session, unless the options name one for all.
     createServer: (connection) => createServer(options, ownSession(connection)),
     onEnd: async (connection) => {
       const [session] = kit.manager.listSessions({ scope }).filter(({ id }) => id === connection);

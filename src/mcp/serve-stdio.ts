@@ -1,5 +1,5 @@
-// One connection over a pair of streams, served until the client goes or the host says so. Whatever the
-// connection has started ends with it.
+// Serves one connection over a pair of streams, until the client closes it or the signal. Ends every non-durable shell that
+// the connection started.
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -19,7 +19,7 @@ export interface McpIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: { write(text: string): unknown };
-  /** Ends the connection from this side. */
+  /** Ends the connection. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   });
   let server: McpServer | undefined;
   let stopAnnouncing: (() => void) | undefined;
-  // Subscriptions of the newer era, which the SDK keeps: it has to be told of changes while there are any.
+  // The SDK keeps the subscriptions of the newer era. While there are any, it needs to know about changes.
   const onListening = (count: number) => {
     stopAnnouncing?.();
     stopAnnouncing = count > 0 && server ? announce(server, deps) : undefined;
@@ -60,7 +60,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
     stopPreparing();
     stopAnnouncing?.();
     await shutDown(deps);
-    if (!(await transport.flush())) log("the client does not read; the rest of the output is given up");
-    log("everything has ended");
+    if (!(await transport.flush())) log("the client stopped reading: the rest of the output is dropped");
+    log("stopped");
   }
 }

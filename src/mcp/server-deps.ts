@@ -1,4 +1,4 @@
-// What all servers of one scope share: the toolkit, and what must be remembered from one request to the next.
+// The objects that all servers of one scope share: the toolkit, and the state between requests.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Toolkit } from "../toolkit.ts";
 import { Approvals } from "./approvals.ts";
@@ -8,20 +8,20 @@ import { ShellWatch } from "./shell-watch.ts";
 export interface ServerDeps {
   readonly kit: Toolkit;
   readonly log: Log;
-  /** Whose shells are seen. */
+  /** The servers see only the shells of this scope. */
   readonly scope: string;
-  /** Which session calls run in, where connections of the scope have one each. */
+  /** The session of this connection, if each connection has its own. */
   readonly session?: string;
   readonly approvals: Approvals;
   readonly watch: ShellWatch;
-  /** Calls that have not come back yet. */
+  /** Calls that have not returned yet. */
   readonly inFlight: Set<Promise<unknown>>;
   /** The shells of the scope, oldest first. */
   shells(): readonly ShellProcess[];
 }
 
 export interface ServerDepsOptions extends Pick<ServerDeps, "kit" | "log" | "scope" | "inFlight"> {
-  /** Whether other servers may have shells of this scope, too. */
+  /** Whether other processes can have shells of this scope. */
   readonly shared: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Every shell's output as a resource, shell://{id}/output: listed, readable without moving anybody's place in it,
-// and announced to its subscribers when it changes.
+// The output of every shell as a resource, shell://{id}/output. Clients can list it, read it without moving a cursor, and
+// subscribe to its changes.
 import {
   type ListResourcesResult,
   type McpServer,
@@ -26,7 +26,7 @@ export function registerResources(server: McpServer, deps: ServerDeps): void {
     template,
     {
       title: "Output of a shell",
-      description: "What a shell has printed so far: stdout, then [stderr] and stderr.",
+      description: "The output of a shell so far: stdout, then [stderr] and stderr.",
       mimeType: MIME_TYPE,
     },
     async (uri, { id }): Promise<ReadResourceResult> => ({
@@ -67,7 +67,7 @@ async function read(uri: URL, id: string, { kit, scope }: ServerDeps): Promise<s
   return text;
 }
 
-/** Tells the client of every change, or of those to the resources it wants. Returns how to stop. */
+/** Notifies the client of changes to the resources it wants. Returns a function that stops it. */
 export function announce(
   { server }: McpServer,
   { watch, log }: ServerDeps,
@@ -83,7 +83,7 @@ export function announce(
   });
 }
 
-/** The older era asks for each resource by itself; in the newer one the SDK keeps the subscriptions. */
+/** Subscriptions of the older era, one per resource. The SDK keeps those of the newer era. */
 function serveSubscriptions(mcp: McpServer, deps: ServerDeps): void {
   const { server } = mcp;
   const wanted = new Set<string>();

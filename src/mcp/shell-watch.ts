@@ -1,14 +1,14 @@
-// Notices what changes about the shells of a scope: output, an end, a new one. Looks a few times a second, and
-// only while a client has subscribed.
+// Detects changes of the shells in a scope: new output, an end, a new shell. Polls a few times per second, and only while a
+// client has a subscription.
 
 import { sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { MCP_WATCH_INTERVAL_MS } from "../support/limits.ts";
 
 export interface ShellWatcher {
-  /** There are others than before. */
+  /** The set of shells changed. */
   onList(): void;
-  /** It has printed something, or has ended. */
+  /** The shell printed something or ended. */
   onChange(id: string): void;
 }
 
@@ -22,10 +22,10 @@ export class ShellWatch {
     this.#shells = shells;
   }
 
-  /** Returns how to stop. */
+  /** Returns a function that removes the watcher. */
   add(watcher: ShellWatcher): () => void {
-    // Each is told of what changes from now on.
-    if (this.#watchers.size === 0) this.#seen = this.#look();
+    // A watcher sees only changes from now on.
+    if (this.#watchers.size === 0) this.#seen = this.#snapshot();
     this.#watchers.add(watcher);
     this.#timer ??= setInterval(() => this.#compare(), MCP_WATCH_INTERVAL_MS).unref();
     return () => {
@@ -38,7 +38,7 @@ export class ShellWatch {
 
   #compare(): void {
     const before = this.#seen;
-    const now = this.#look();
+    const now = this.#snapshot();
     this.#seen = now;
     const changed = [...now].filter(([id, state]) => before.has(id) && before.get(id) !== state);
     const others = now.size !== before.size || [...now.keys()].some((id) => !before.has(id));
@@ -48,7 +48,7 @@ export class ShellWatch {
     }
   }
 
-  #look(): ReadonlyMap<string, string> {
+  #snapshot(): ReadonlyMap<string, string> {
     return new Map(this.#shells().map((shell) => [shell.id, stateOf(shell)]));
   }
 }

@@ -1,5 +1,5 @@
-// The end of a connection: its shells get a short grace, its calls come back, then everything is let go.
-// Short, because a client that closes the door waits a second or two before it kills the server.
+// Ends a server: kills its shells after a short grace period, waits for its calls, disposes of the toolkit. The grace
+// period is short because a client that closes the connection kills the server after a second or two.
 
 import { MCP_END_GRACE_MS, MCP_END_MAX_MS } from "../support/limits.ts";
 import { within } from "../support/timing.ts";
@@ -12,7 +12,7 @@ export async function shutDown({ kit, inFlight }: Pick<ServerDeps, "kit" | "inFl
     ...running.map((shell) => shell.kill(ending)),
     ...kit.manager.listSessions().map((session) => session.close(ending)),
   ]);
-  // A call on its way to a shell must not arrive after the manager has been let go.
+  // A call must not start a shell after the manager was disposed of.
   await within(MCP_END_MAX_MS, Promise.allSettled(inFlight));
   await kit.dispose();
 }

@@ -1,5 +1,5 @@
-// Our tools as tools of an MCP server. Arguments go to the tool as they came, so that the model reads our
-// words about what is wrong with them and not the SDK's.
+// Registers nacre's tools in an MCP server. The arguments are passed on without validation by the SDK, so that the model
+// reads the messages of the tool.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -9,6 +9,7 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { defined } from "../support/defined.ts";
 import type { ToolProgress } from "../tool/context.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
@@ -26,8 +27,7 @@ export function registerTools(server: McpServer, deps: ServerDeps): void {
         description,
         inputSchema: fromJsonSchema<unknown>(asIs(tool.toJsonSchema()), UNCHECKED),
         outputSchema: fromJsonSchema<unknown>(RESULT_SCHEMA, UNCHECKED),
-        ...(title === undefined ? {} : { title }),
-        ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+        ...defined({ title, annotations: annotations && { ...annotations } }),
       },
       async (args, ctx) => {
         const call = callTool({ tool, args, ctx, server, deps });
@@ -53,11 +53,9 @@ async function callTool(call: Call): Promise<CallToolResult | InputRequiredResul
   log(`call ${ctx.mcpReq.id}: ${tool.name}`);
   const result = await kit.call(tool.name, args, {
     scope,
-    ...(session === undefined ? {} : { sessionId: session }),
     signal: ctx.mcpReq.signal,
     ...progressOf(call),
-    ...(round ? { approve: round.approve } : {}),
-    ...(round?.asked ? { asked: round.asked } : {}),
+    ...defined({ sessionId: session, approve: round?.approve, asked: round?.asked }),
   });
   const question = round?.question();
   log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);
@@ -72,13 +70,13 @@ function toMcpResult(result: ToolResult): CallToolResult {
   };
 }
 
-/** In the newer era each request says what its client can do, in the older one the handshake did. */
+/** A request of the newer era carries the capabilities of its client. In the older era the handshake did. */
 function capabilitiesOf({ ctx, server }: Call): unknown {
   const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
 }
 
-/** Sends progress only to a client that asked for it. */
+/** Sends progress only if the client asked for it. */
 function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return {};
@@ -86,7 +84,7 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
   const onProgress = ({ message }: ToolProgress) => {
     progress += 1;
     const params = { progressToken, progress, message };
-    // The client may be gone by now; its call is being ended anyway.
+    // The client may have disconnected. Its call is being cancelled anyway.
     ctx.mcpReq.notify({ method: "notifications/progress", params }).catch((error) => deps.log(String(error)));
   };
   return { onProgress };
@@ -94,12 +92,12 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
 
 const UNCHECKED = new TrustingValidator();
 
-// One for all results, and open: a client refuses a key that a closed schema does not name.
+// One open schema for all results: a client refuses a key that a closed schema does not declare.
 const RESULT_SCHEMA: JsonSchemaType = {
   type: "object",
   properties: {
-    output: { type: "string", description: "What a person would have seen" },
-    error: { type: "string", description: "What went wrong; only if the call failed" },
+    output: { type: "string", description: "The output as plain text" },
+    error: { type: "string", description: "The error message; only if the call failed" },
     error_code: { type: "string" },
     exit_code: { type: ["integer", "null"] },
     duration_ms: { type: "number" },
@@ -111,7 +109,7 @@ const RESULT_SCHEMA: JsonSchemaType = {
   additionalProperties: true,
 };
 
-/** Our schemas are JSON Schema; only the SDK's name for them differs. */
+/** nacre's schemas are JSON Schema. Only the type name of the SDK differs. */
 function asIs(schema: object): JsonSchemaType {
   return schema;
 }

@@ -1,4 +1,4 @@
-// Says yes to everything: the tools look for themselves, and say in our words what is wrong.
+// Accepts everything: the tools validate their arguments and report problems with their own messages.
 import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/server";
 
 export class TrustingValidator implements jsonSchemaValidator {

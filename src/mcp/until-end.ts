@@ -1,4 +1,4 @@
-// Waits until a connection is closed or the host wants it to end, whichever is first.
+// Waits until a connection is closed or the signal is aborted.
 
 export async function untilEnd(closed: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (!signal) return await closed;

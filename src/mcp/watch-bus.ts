@@ -1,5 +1,4 @@
-// Tells the SDK what changes about the shells of a scope, for the subscriptions of the newer era over HTTP; it knows
-// who wants to hear what.
+// Publishes the changes of a scope's shells to the SDK, which keeps the HTTP subscriptions of the newer protocol era.
 import { InMemoryServerEventBus, type ServerEvent, type ServerEventBus } from "@modelcontextprotocol/server";
 import { uriOf } from "./shell-resources.ts";
 import type { ShellWatch } from "./shell-watch.ts";

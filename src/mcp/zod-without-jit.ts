@@ -1,5 +1,5 @@
-// zod writes and compiles a program for every schema it meets. The SDK has hundreds and a server uses each a few
-// times, so that costs more than it saves: a client waits for it at every start. Imported before the SDK.
+// Turns off zod's code generation. zod compiles a function for every schema. The SDK has hundreds of schemas and a server
+// uses each a few times, so compiling costs more than it saves and delays every start. Must be imported before the SDK.
 import { config } from "zod";
 
 config({ jitless: true });

@@ -1,5 +1,5 @@
-// Tells binary output from text, and says what it is in one line instead of dumping it on a model.
-// Text in another encoding with few foreign bytes, or with NUL as separator (`find -print0`), stays text.
+// Detects binary output and describes it in one line, so that a model does not get the bytes. Text in another encoding with
+// few foreign bytes, and text with NUL as separator (`find -print0`), stays text.
 import {
   BINARY_ODD_MIN_COUNT,
   BINARY_ODD_MIN_SHARE,
@@ -9,14 +9,14 @@ import {
 import { incompleteTailBytes } from "./decode.ts";
 
 export interface BinaryOutput {
-  /** The beginning of the output; more than BINARY_SAMPLE_MAX_BYTES is not looked at. */
+  /** The start of the output. Only the first BINARY_SAMPLE_MAX_BYTES count. */
   readonly sample: Uint8Array;
   readonly totalBytes: number;
-  /** Where the raw bytes can be read. */
+  /** The file with the raw bytes. */
   readonly outputFile?: string;
 }
 
-/** One line about the output if it is binary, nothing if it is text. */
+/** One line about binary output; undefined for text. */
 export function describeBinary({ sample, totalBytes, outputFile }: BinaryOutput): string | undefined {
   if (!isBinary(sample)) return undefined;
   const kind = signatureOf(sample)?.kind;
@@ -27,16 +27,16 @@ export function describeBinary({ sample, totalBytes, outputFile }: BinaryOutput)
 }
 
 export function isBinary(sample: Uint8Array): boolean {
-  const looked = sample.subarray(0, BINARY_SAMPLE_MAX_BYTES);
-  const bytes = looked.subarray(0, looked.length - incompleteTailBytes(looked));
+  const start = sample.subarray(0, BINARY_SAMPLE_MAX_BYTES);
+  const bytes = start.subarray(0, start.length - incompleteTailBytes(start));
   const odd = countOddBytes(bytes);
-  // A handful of stray bytes is shown as U+FFFD, unless a signature too long for chance says otherwise.
+  // A few stray bytes are shown as U+FFFD, unless the signature is too long to be an accident.
   const isKnown = (signatureOf(sample)?.bytes.length ?? 0) >= BINARY_SIGNATURE_MIN_BYTES;
   return odd >= (isKnown ? 1 : BINARY_ODD_MIN_COUNT) && odd > bytes.length * BINARY_ODD_MIN_SHARE;
 }
 
-// Odd: bytes that are not UTF-8, control characters no terminal output uses, and NULs that do not stand
-// alone between text. Lone NULs separate names, but where they are a third of all bytes it is UTF-16.
+// Odd bytes: not UTF-8, control characters that terminal output does not use, and NULs next to another NUL. A lone NUL
+// separates names. If a third of all bytes are lone NULs, the output is UTF-16.
 function countOddBytes(bytes: Uint8Array): number {
   let odd = 0;
   let loneNuls = 0;
@@ -55,7 +55,7 @@ function countOddBytes(bytes: Uint8Array): number {
   return loneNuls * 3 > bytes.length ? odd + loneNuls : odd;
 }
 
-// 0 where the bytes are no character. Strict enough to tell text from noise; decode.ts has the exact rule.
+// 0 if the bytes are not a character. Strict enough to tell text from noise; decode.ts has the exact rule.
 function characterLengthAt(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0;
   const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
@@ -109,5 +109,5 @@ const SIGNATURES: readonly Signature[] = [
   signature("UTF-16 text", "\xfe\xff"),
 ];
 
-// Backspace, tab, line feed, vertical tab, form feed, return, bell, escape and the shifts before colours.
+// Bell, backspace, tab, line feed, vertical tab, form feed, carriage return, shift out, shift in and escape.
 const USUAL_CONTROLS = new Set([0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x1b]);

@@ -1,8 +1,8 @@
-// Where a text may be cut: never inside a surrogate pair, and not inside a combining sequence
-// (accents, emoji joined by ZWJ, CRLF) as long as that costs only a short look around.
+// Positions at which a text can be cut: never inside a surrogate pair, and not inside a short combining sequence (accents,
+// emoji joined by ZWJ, CRLF).
 import { GRAPHEME_SEARCH_MAX_CHARS } from "../support/limits.ts";
 
-/** The last place at or before `index` where the text may end. */
+/** The last position at or before `index` where the text can end. */
 export function boundaryBefore(text: string, index: number): number {
   if (index >= text.length) return text.length;
   for (let at = index; at > Math.max(0, index - GRAPHEME_SEARCH_MAX_CHARS); at--) {
@@ -11,7 +11,7 @@ export function boundaryBefore(text: string, index: number): number {
   return splitsPair(text, index) ? index - 1 : index;
 }
 
-/** The first place at or after `index` where the text may begin. */
+/** The first position at or after `index` where the text can begin. */
 export function boundaryAfter(text: string, index: number): number {
   if (index <= 0) return 0;
   for (let at = index; at < Math.min(text.length, index + GRAPHEME_SEARCH_MAX_CHARS); at++) {
@@ -25,7 +25,7 @@ function isBoundary(text: string, at: number): boolean {
   if (splitsPair(text, at)) return false;
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at);
-  // Nearly every cut falls between two ASCII characters.
+  // The common case: between two ASCII or Latin characters.
   if (before < 0x300 && after < 0x300) return !(before === CARRIAGE_RETURN && after === LINE_FEED);
   return before !== ZERO_WIDTH_JOINER && !EXTENDS.test(String.fromCodePoint(text.codePointAt(at) ?? 0));
 }

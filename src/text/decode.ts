@@ -1,16 +1,16 @@
-// Bytes to text: UTF-8 whatever the chunks, invalid bytes shown as U+FFFD, never half a character.
-// Where to cut a file so that no character is halved is told here too; cursors and files are the spool's.
+// UTF-8 bytes to text, in chunks of any size. Invalid bytes become U+FFFD; a character is never split. Also finds the
+// positions at which bytes can be cut without splitting a character.
 import { StringDecoder } from "node:string_decoder";
 
 export interface Utf8Decoder {
-  /** The text these bytes complete. A character cut by the end of the chunk waits for the next one. */
+  /** The decoded text. Keeps a character that the end of the chunk cuts for the next call. */
   push(bytes: Uint8Array): string;
-  /** What was still waiting, as U+FFFD. The decoder can be used again afterwards. */
+  /** U+FFFD for an incomplete character at the end. The decoder can be used again. */
   end(): string;
 }
 
 export function createUtf8Decoder(): Utf8Decoder {
-  // Six times the throughput of a streaming TextDecoder, and the same text for invalid input.
+  // Six times as fast as a streaming TextDecoder, with the same text for invalid input.
   const decoder = new StringDecoder("utf8");
   return {
     push: (bytes) => decoder.write(asBuffer(bytes)),
@@ -18,14 +18,14 @@ export function createUtf8Decoder(): Utf8Decoder {
   };
 }
 
-/** All of these bytes as text. A byte order mark is kept: nothing of the output is lost. */
+/** All bytes as text. Keeps a byte order mark: no output is lost. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("utf8");
 }
 
 /**
- * How many bytes at the end (0 to 3) begin a character that more bytes could complete.
- * A cursor that stops before them never hands out half a character; an invalid ending counts as complete.
+ * The number of bytes at the end (0 to 3) that start a character without completing it. A cursor stops before them and
+ * so never returns half a character. An invalid ending counts as complete.
  */
 export function incompleteTailBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
@@ -39,8 +39,8 @@ export function incompleteTailBytes(bytes: Uint8Array): number {
 }
 
 /**
- * How many bytes at the start (0 to 3) continue a character that began before them.
- * For reading the tail of a file from an arbitrary offset.
+ * The number of bytes at the start (0 to 3) that continue a character from before them. For reading the tail of a file
+ * from an arbitrary offset.
  */
 export function orphanedHeadBytes(bytes: Uint8Array): number {
   let count = 0;
@@ -48,13 +48,13 @@ export function orphanedHeadBytes(bytes: Uint8Array): number {
   return count;
 }
 
-/** Characters as JavaScript counts them (UTF-16 units), and line feeds. */
+/** UTF-16 units, as in String.length, and line feeds. */
 export interface TextSize {
   readonly characters: number;
   readonly lines: number;
 }
 
-/** The size of valid UTF-8 without decoding it; sums over any chunking. For the middle of a file, which is not shown. */
+/** The size of valid UTF-8, without decoding it. The sizes of chunks add up. For the part of a file that is not shown. */
 export function measureUtf8(bytes: Uint8Array): TextSize {
   let characters = 0;
   let lines = 0;
@@ -69,7 +69,7 @@ export function measureUtf8(bytes: Uint8Array): TextSize {
   return { characters, lines };
 }
 
-/** The size of a text already decoded. */
+/** The size of decoded text. */
 export function measureText(text: string): TextSize {
   let lines = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
@@ -91,8 +91,8 @@ function characterLength(lead: number): number {
   return 1;
 }
 
-// Overlong forms, surrogates and what lies beyond U+10FFFF are invalid from their second byte on:
-// waiting for more would hold back bytes that can never become a character.
+// Overlong forms, surrogates and values above U+10FFFF are invalid from their second byte on. Without this check the
+// decoder would hold back bytes that can never become a character.
 function isValidSecond(lead: number, second: number): boolean {
   if (lead === 0xe0) return second >= 0xa0;
   if (lead === 0xed) return second <= 0x9f;

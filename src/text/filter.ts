@@ -1,9 +1,8 @@
-// Which lines of output a reader wants to see. What a pattern is, and how it matches, is pattern.ts's: that
-// file is loaded only when there is one.
+// Selects lines of output. pattern.ts compiles patterns; it is loaded only if a call has one.
 
 export interface LinePattern {
   readonly source: string;
-  /** Whether the pattern occurs in this line, given without its line end. */
+  /** Whether the pattern occurs in the line. The line has no line end. */
   matches(line: string): boolean;
 }
 
@@ -13,7 +12,7 @@ export interface FilteredText {
   readonly skipped: number;
 }
 
-/** Exactly the lines that match, each with the line end it had. `\r\n` ends a line as `\n` does. */
+/** The matching lines, with their line ends. Both `\n` and `\r\n` end a line. */
 export function filterLines(text: string, pattern: LinePattern): FilteredText {
   const kept: string[] = [];
   let skipped = 0;

@@ -1,11 +1,11 @@
-// Regular expressions that come from a model, over lines of output. Matched by RE2 in linear time,
-// because a backtracking engine can be made to hang the host with one pattern.
+// Regular expressions from a model, for lines of output. RE2 matches in linear time: with a backtracking engine, one
+// pattern could hang the host process.
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { PATTERN_MAX_CHARS, PATTERN_MAX_INSTRUCTIONS } from "../support/limits.ts";
 import type { LinePattern } from "./filter.ts";
 
-/** `name` is the parameter the pattern came in by; messages repeat it. */
+/** `name` is the parameter with the pattern, for messages. */
 export function compilePattern(source: string, name = "filter"): LinePattern {
   const refuse = (reason: string, cause?: unknown): NacreError =>
     new NacreError("invalid_input", `Invalid ${name} regex: ${reason}`, { cause });
@@ -21,24 +21,22 @@ export function compilePattern(source: string, name = "filter"): LinePattern {
     throw refuse(explain(thrown), thrown);
   }
   if (compiled.programSize() > PATTERN_MAX_INSTRUCTIONS) {
-    throw refuse(
-      "it is too large once its repetitions are written out. Use smaller {n,m} counts, or * and +.",
-    );
+    throw refuse("it is too large when its repetitions are expanded. Use smaller {n,m} counts, or * and +.");
   }
-  // test() runs on the DFA; find() would fall back to a simulation that is a hundred times slower.
+  // test() uses the DFA. find() would use a simulation that is a hundred times slower.
   return { source, matches: (line) => compiled.test(line) };
 }
 
 function explain(error: unknown): string {
   if (!(error instanceof RE2JSSyntaxException)) return messageOf(error);
   const culprit = error.getPattern() ?? "";
-  const said = culprit === "" ? error.getDescription() : `${error.getDescription()}: \`${culprit}\``;
+  const message = culprit === "" ? error.getDescription() : `${error.getDescription()}: \`${culprit}\``;
   const lack = LACKS.find(({ begins }) => begins.test(culprit));
-  if (lack === undefined) return `${said}. Patterns use RE2 syntax.`;
-  return `${said}. Patterns use RE2 syntax, which has no ${lack.what}: ${lack.instead}.`;
+  if (lack === undefined) return `${message}. Patterns use RE2 syntax.`;
+  return `${message}. Patterns use RE2 syntax, which has no ${lack.what}: ${lack.instead}.`;
 }
 
-const GREP = "or run `grep -P` over the output with a command of its own";
+const GREP = "or run `grep -P` over the output in another command";
 
 const LACKS = [
   { begins: /^\(\?=/, what: "look-ahead", instead: `put what must follow into the pattern itself, ${GREP}` },

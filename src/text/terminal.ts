@@ -1,8 +1,8 @@
-// What a person would have seen on the screen, as plain lines: escape sequences gone, a line that was
-// redrawn (`\r`, backspace) in its last state. Cursor movement between lines is not emulated.
-// Linear in the input; hand in whole lines, or the state of a cut line is guessed from its part.
+// Terminal output as plain lines, as a person would see them: without escape sequences, and a line that was redrawn (`\r`,
+// backspace) in its last state. Cursor movement between lines is not emulated. Takes linear time. Needs whole lines: of a
+// cut line it sees only a part.
 
-/** Applying it twice changes nothing more: none of what it acts on is left in its result. */
+/** Idempotent: the result contains nothing that this function would change. */
 export function plainText(text: string): string {
   if (!NEEDS_WORK.test(text)) return text;
   return text.split("\n").map(plainLine).join("\n");
@@ -31,11 +31,11 @@ function applyControl(screen: ScreenLine, sequence: string): void {
 }
 
 /**
- * One line of the screen. Text written after a return replaces the line instead of overwriting it cell by
- * cell: the shorter last state of a progress bar would otherwise keep the end of a longer earlier one.
+ * One line of the screen. Text after a carriage return replaces the whole line. Overwriting single cells would leave the
+ * end of a longer earlier state behind a shorter progress bar.
  */
 class ScreenLine {
-  // Runs, not one string: dropping a character from a joined string copies it, which is quadratic.
+  // Several strings instead of one: dropping the last character of one long string would take quadratic time.
   readonly #runs: string[] = [];
   #isAtStart = false;
   #stepsBack = 0;
@@ -85,12 +85,12 @@ const C1_CSI = 0x9b;
 const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
-// Each alternative begins with its own introducer and none of the repeated classes contains one, so no
-// stretch is scanned twice. A string sequence (title, link, image) that is not closed on its line loses
-// only its introducer: swallowing the rest would lose output.
+// Each alternative begins with its own introducer, and no repeated class contains one, so that no text is scanned twice.
+// A string sequence (title, link, image) without an end on its line loses only its introducer: removing the rest of the
+// line would lose output.
 const TOKENS = new RegExp(
   [
-    "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colours, cursor, erase
+    "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colors, cursor, erase
     "(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x1b\\x90\\x98\\x9c-\\x9f]*(?:\\x07|\\x1b\\\\|\\x9c)", // OSC, DCS, SOS, PM, APC
     "\\x1b[ -/]+[0-~]?", // character sets
     "\\x1b[0-~]?", // two-character sequences, or a lone escape

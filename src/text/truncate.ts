@@ -1,6 +1,6 @@
-// Head-and-tail truncation for the `shells` dialect: the result never exceeds the limit, the line that
-// reports the cut included, and that line accounts for every character and line left out.
-// Works on a head and a tail already read, so that a spool of 2 GiB is never held in memory.
+// Truncation of the `shells` dialect: keeps the start and the end of a text. The result, including the line that reports
+// the cut, never exceeds the limit. That line counts every character and line that is left out. The input is a head and a
+// tail, so that an output of 2 GiB is never read into memory.
 import { LINE_CUT_MAX_SHARE, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measureText, type TextSize } from "./decode.ts";
@@ -8,16 +8,16 @@ import { measureText, type TextSize } from "./decode.ts";
 export interface TruncateOptions {
   /** Characters as `String.length` counts them. @default OUTPUT_MAX_CHARS */
   readonly limitChars?: number;
-  /** Where the whole output can be read. */
+  /** The file with the whole output. */
   readonly outputFile?: string;
-  /** A line (with its newline) that heads a last part of the text; said again where the cut swallows it. */
+  /** A heading (with its newline) of the last part of the text. Repeated after the cut if the cut removes it. */
   readonly heading?: { readonly line: string; readonly charsFromEnd: number };
 }
 
-/** A text of which only both ends were read. Whole when `middle` is empty. */
+/** A text of which only the ends were read. Complete if `middle` is empty. */
 export interface TextEnds {
   readonly head: string;
-  /** What lies between the two, unread. */
+  /** The size of the unread part between them. */
   readonly middle: TextSize;
   readonly tail: string;
 }
@@ -33,7 +33,7 @@ export function truncateText(text: string, options: TruncateOptions = {}): Trunc
   return truncateEnds({ head: text, middle: NOTHING, tail: "" }, options);
 }
 
-/** Hand in ends of at least half the limit each, or less will be shown than could be. */
+/** Each end should have at least half the limit; otherwise the result is shorter than necessary. */
 export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Truncated {
   const limitChars = Math.max(0, Math.floor(options.limitChars ?? OUTPUT_MAX_CHARS));
   const isWhole = ends.middle.characters === 0;
@@ -46,17 +46,17 @@ export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Tru
 
   const plan = planNotice(total, limitChars, options.outputFile);
   const { line = "", charsFromEnd = 0 } = plan.reservedChars === 0 ? {} : (options.heading ?? {});
-  // The notice is written last, when the account is known; its longest form is reserved for it.
-  const roomChars = limitChars - plan.reservedChars - line.length;
-  const head = cutHead(isWhole ? whole : ends.head, Math.ceil(roomChars / 2));
-  const cut = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(roomChars / 2));
-  const isSwallowed =
+  // The notice is written last, when the counts are known. Space for its longest form is reserved.
+  const textChars = limitChars - plan.reservedChars - line.length;
+  const head = cutHead(isWhole ? whole : ends.head, Math.ceil(textChars / 2));
+  const cut = cutTail(isWhole ? whole.slice(head.length) : ends.tail, Math.floor(textChars / 2));
+  const isHeadingCut =
     cut.length < charsFromEnd + line.length && head.length < total.characters - charsFromEnd;
-  const said = isSwallowed ? line : "";
-  const tail = isSwallowed ? cut.slice(-charsFromEnd) : cut;
-  const kept = addAll(measureText(head), measureText(said), measureText(tail));
+  const heading = isHeadingCut ? line : "";
+  const tail = isHeadingCut ? cut.slice(-charsFromEnd) : cut;
+  const kept = addAll(measureText(head), measureText(heading), measureText(tail));
   const omitted = { characters: total.characters - kept.characters, lines: total.lines - kept.lines };
-  return { text: join(head, plan.write(omitted), said + tail), truncated: true, omitted, total };
+  return { text: join(head, plan.write(omitted), heading + tail), truncated: true, omitted, total };
 }
 
 interface NoticePlan {
@@ -64,26 +64,26 @@ interface NoticePlan {
   readonly write: (omitted: TextSize) => string;
 }
 
-// The fullest wording that leaves half of the limit to the text itself; none at all under absurd limits.
+// The longest form that leaves half of the limit for the text. No notice if the limit is tiny.
 function planNotice(total: TextSize, limitChars: number, outputFile: string | undefined): NoticePlan {
   const opening = `[Output truncated at ${limitChars} characters`;
   const account = (omitted: TextSize): string =>
     `${opening}: ${count(omitted.characters, "character")} and ${count(omitted.lines, "line")} left out here, ` +
     `of ${count(total.characters, "character")} and ${count(total.lines, "line")}`;
-  const wordings = [
+  const forms = [
     (omitted: TextSize) => `${account(omitted)}; the whole output is in ${outputFile}]`,
     (omitted: TextSize) => `${account(omitted)}]`,
     () => `${opening}]`,
   ].slice(outputFile === undefined ? 1 : 0);
-  for (const write of wordings) {
-    // No account is longer than that of everything; "lines" is longer than the "line" of a smaller count.
+  for (const write of forms) {
+    // The counts of the whole text are the longest. The extra characters cover a plural "s" for a smaller count.
     const reservedChars = write(total).length + PLURAL_AND_NEWLINES_CHARS;
     if (reservedChars <= limitChars / 2) return { reservedChars, write };
   }
   return { reservedChars: 0, write: () => "" };
 }
 
-// A cut at a line's end reads better than one in a word, as long as it gives away less than a quarter.
+// Cut at the end of a line if that keeps enough of the text.
 function cutHead(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars === 0) return "";

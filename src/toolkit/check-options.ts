@@ -1,4 +1,4 @@
-// Refuses options that make no sense, before anything is started: one error that names the option and the fix.
+// Refuses invalid options before anything is started, with an error that names the option and the fix.
 
 import { NacreError } from "../support/errors.ts";
 import { MAX_TIMEOUT_MS } from "../support/limits.ts";
@@ -22,7 +22,7 @@ import {
   variables,
 } from "./value-checks.ts";
 
-/** Every option there is: a name that is not here is a mistake. */
+/** All options. Any other name is a mistake. */
 const CHECKS: Readonly<Record<keyof ToolkitOptions, ValueCheck>> = {
   workingDir: directory,
   dialect: oneOf("shells", "modes"),
@@ -89,12 +89,12 @@ export function checkToolkitOptions(options: ToolkitOptions): void {
   const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots, workingDir } = options;
   if (defaultTimeoutMs !== undefined && defaultTimeoutMs > maxTimeoutMs) {
     throw refused(
-      `The option defaultTimeoutMs (${defaultTimeoutMs}) is longer than maxTimeoutMs (${maxTimeoutMs}): raise the one or lower the other.`,
+      `The option defaultTimeoutMs (${defaultTimeoutMs}) is longer than maxTimeoutMs (${maxTimeoutMs}): raise maxTimeoutMs or lower defaultTimeoutMs.`,
     );
   }
   if (allowedRoots && !isWithinRoots(workingDir, allowedRoots)) {
     throw refused(
-      `The option workingDir (${shownPath(workingDir)}) is in none of allowedRoots (${allowedRoots.map(shownPath).join(", ")}): no command could start. Add it there, or work in one of them.`,
+      `The option workingDir (${shownPath(workingDir)}) is not inside allowedRoots (${allowedRoots.map(shownPath).join(", ")}): no command could start. Add it to allowedRoots, or use a directory inside them.`,
     );
   }
 }
@@ -115,6 +115,6 @@ function unknownOption(name: string, known: readonly string[], prefix: string): 
   return refused(`createToolkit has no option ${prefix}${name}. ${hint}`);
 }
 
-function refused(words: string): NacreError {
-  return new NacreError("invalid_input", words);
+function refused(message: string): NacreError {
+  return new NacreError("invalid_input", message);
 }

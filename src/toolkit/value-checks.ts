@@ -1,14 +1,14 @@
-// What the value of an option must be, in words for the developer who gave another one.
+// Checks of option values. A failed check returns what the value must be, for the error message.
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
 import { fsPath, isPathText } from "../support/path-text.ts";
 
-/** What a value should be, in words, or undefined where it is that. */
+/** What the value must be, or undefined if it is valid. */
 export type ValueCheck = (value: unknown) => string | undefined;
 
 export const text: ValueCheck = (value) =>
-  typeof value === "string" && value !== "" && !value.includes("\0") ? undefined : "a text";
+  typeof value === "string" && value !== "" && !value.includes("\0") ? undefined : "a string";
 
 export const flag: ValueCheck = (value) => (typeof value === "boolean" ? undefined : "true or false");
 
@@ -24,22 +24,21 @@ export const directory: ValueCheck = (value) => {
   return isDirectory(value as string) ? undefined : "a directory that exists";
 };
 
-/** A function each, or left out. */
 export const hook: ValueCheck = (value) => {
-  const isHook = isObject(value) && ["before", "after"].every((part) => maybe(value[part]));
+  const isHook = isObject(value) && ["before", "after"].every((part) => isOptionalFunction(value[part]));
   return isHook ? undefined : "an object with before, after or both, which are functions";
 };
 
 export const variables: ValueCheck = (value) =>
   isObject(value) && Object.values(value).every((one) => typeof one === "string")
     ? undefined
-    : "an object whose values are texts";
+    : "an object whose values are strings";
 
-export function listOf(check: ValueCheck, words: string): ValueCheck {
+export function listOf(check: ValueCheck, elements: string): ValueCheck {
   return (value) =>
     Array.isArray(value) && value.every((element) => check(element) === undefined)
       ? undefined
-      : `an array of ${words}`;
+      : `an array of ${elements}`;
 }
 
 export function count(least: number): ValueCheck {
@@ -49,14 +48,14 @@ export function count(least: number): ValueCheck {
       : `a whole number of at least ${least}`;
 }
 
-export function oneOf(...words: readonly string[]): ValueCheck {
+export function oneOf(...choices: readonly string[]): ValueCheck {
   return (value) =>
-    typeof value === "string" && words.includes(value)
+    typeof value === "string" && choices.includes(value)
       ? undefined
-      : `one of ${words.map((word) => `"${word}"`).join(", ")}`;
+      : `one of ${choices.map((choice) => `"${choice}"`).join(", ")}`;
 }
 
-/** A value in an error, short. */
+/** A short form of a value for a message. */
 export function shownValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, EXCERPT_MAX_CHARS));
   if (Array.isArray(value)) return `[${value.map(shownValue).join(", ")}]`.slice(0, EXCERPT_MAX_CHARS);
@@ -76,6 +75,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function maybe(value: unknown): boolean {
+function isOptionalFunction(value: unknown): boolean {
   return value === undefined || callback(value) === undefined;
 }

@@ -81,7 +81,7 @@ describe("an audit log", () => {
     expect(await verifyAudit(file)).toEqual({
       ok: false,
       line: 2,
-      problem: "it is not a whole audit record",
+      problem: "it is not a complete audit record",
     });
     expect(JSON.parse(lines()[2] ?? "").event.arguments).toBe("b");
   });

@@ -22,7 +22,7 @@ test("one byte more than the kernel takes in a variable is refused with its name
   expect(environmentTooLarge(env)).toMatchObject({
     code: "limit_reached",
     message:
-      "Environment too large: BIG has 131073 bytes, the system takes at most 131072 in one variable. " +
+      "Environment too large: BIG has 131073 bytes, the system accepts at most 131072 in one variable. " +
       "Leave BIG out of the environment, or put its value into a file and pass the path.",
   });
 });

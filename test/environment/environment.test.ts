@@ -156,8 +156,7 @@ describe("include, exclude, set", () => {
   test("a value with NUL is refused with the variable and the offset", () => {
     expect(thrownBy(() => buildEnvironment({ inherited: {}, set: { GREETING: "hi\0" } }))).toMatchObject({
       code: "invalid_input",
-      message:
-        'Environment variable "GREETING" has a NUL character at offset 2: no process can receive that.',
+      message: 'Environment variable "GREETING" has a NUL character at offset 2: no process can receive it.',
     });
   });
 

@@ -185,7 +185,7 @@ test.each([
   const { transport, input, messages, answers } = await start();
   input.write(line({ ...request(1), ...part }) + line(request(2)));
   await eventually(() => expect(messages).toEqual([request(2)]));
-  const message = expect.stringMatching(/^Not a request of MCP: /);
+  const message = expect.stringMatching(/^Not an MCP request: /);
   expect(answers()).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32600, message } }]);
   await transport.close();
 });

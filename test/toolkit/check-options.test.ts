@@ -53,12 +53,12 @@ test.each([
   [
     "a time that is longer than the longest there is",
     { workingDir, defaultTimeoutMs: 700_000 },
-    /defaultTimeoutMs \(700000\) is longer than maxTimeoutMs \(600000\): raise the one/,
+    /defaultTimeoutMs \(700000\) is longer than maxTimeoutMs \(600000\): raise maxTimeoutMs/,
   ],
   [
     "a directory that no command may start in",
     { workingDir, allowedRoots: ["/usr"] },
-    /workingDir \(.+\) is in none of allowedRoots \(\/usr\): .+ Add it there/,
+    /workingDir \(.+\) is not inside allowedRoots \(\/usr\): .+ Add it to allowedRoots/,
   ],
   [
     "no network without a sandbox",
@@ -83,7 +83,7 @@ test.each([
   [
     "a part of the environment of the wrong type",
     { workingDir, environment: { set: { A: 1 } } },
-    "The option environment.set must be an object whose values are texts; it is an object.",
+    "The option environment.set must be an object whose values are strings; it is an object.",
   ],
   [
     "a mode of the environment that is none",
