@@ -48,6 +48,8 @@ export class ShellManager {
 
   readonly root: StateRoot;
   readonly environment: BuiltEnvironment;
+  /** Time between SIGTERM and SIGKILL when a shell is killed. */
+  readonly killGraceMs: number;
   readonly #options: ShellManagerOptions;
   readonly #capBytes: number;
   readonly #events: Events;
@@ -71,18 +73,23 @@ export class ShellManager {
     );
     this.#confiner = new Confiner(options, this.root);
     this.#engine = new Engine({ ...options, root: this.root, environment: this.environment.env });
-    const graceMs = options.killGraceMs ?? KILL_GRACE_MS;
-    this.#shells = new KnownShells({ engine: this.#engine, root: this.root, graceMs, events: this.#events });
+    this.killGraceMs = options.killGraceMs ?? KILL_GRACE_MS;
+    this.#shells = new KnownShells({
+      engine: this.#engine,
+      root: this.root,
+      graceMs: this.killGraceMs,
+      events: this.#events,
+    });
     this.#sweeper = new Sweeper({
       root: this.root,
       maxAgeSeconds: options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS,
       quotaBytes: options.quotaBytes ?? SPOOL_QUOTA_BYTES,
       onSwept: (ids) => this.#onSwept(ids),
     });
-    this.sessions = this.#newSessions(graceMs);
+    this.sessions = this.#newSessions();
   }
 
-  #newSessions(killGraceMs: number): SessionRegistry {
+  #newSessions(): SessionRegistry {
     const { environment, allowedRoots, maxSessions } = this.#options;
     return new SessionRegistry(
       {
@@ -91,7 +98,7 @@ export class ShellManager {
         environment: this.environment,
         confiner: this.#confiner,
         capBytes: this.#capBytes,
-        killGraceMs,
+        killGraceMs: this.killGraceMs,
         allowedRoots,
         sanitize: (inherited) => buildEnvironment({ ...environment, inherited }),
         createShell: (shell) => this.createShell(shell),

@@ -1,10 +1,11 @@
-// The BashOutput tool: what a background shell has printed since this reader last looked, and its status.
+// The BashOutput tool: the status of a background shell, and its output since the last read of this reader.
 import { z } from "zod";
 import { codeOf, describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
 import type { WaitResult } from "../shell/wait-for.ts";
 import { throwIfAborted } from "../support/abort.ts";
+import { defined } from "../support/defined.ts";
 import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
@@ -31,7 +32,7 @@ export interface BashOutputMetadata {
   readonly duration_ms: number;
   readonly truncated: boolean;
   readonly output_file?: string;
-  /** What it runs under. */
+  /** The sandbox it runs in. */
   readonly sandbox?: string;
 }
 
@@ -40,17 +41,17 @@ const INPUT = z.object({
   filter: z
     .string()
     .optional()
-    .describe("RE2 regular expression: only lines that match are shown; the others count as read"),
+    .describe("RE2 regular expression: shows only matching lines; the others count as read"),
   wait_for: z
     .string()
     .optional()
-    .describe('RE2 regular expression to wait for among new lines, or "exit" to wait for the end'),
+    .describe('RE2 regular expression to wait for in new lines, or "exit" to wait for the end'),
   wait_ms: z
     .int()
     .min(0)
     .max(WAIT_MAX_MS)
     .optional()
-    .describe(`How long to wait at most, in milliseconds; ${WAIT_DEFAULT_MS} with wait_for alone`),
+    .describe(`Maximum wait in milliseconds; ${WAIT_DEFAULT_MS} if only wait_for is given`),
 });
 
 export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
@@ -59,12 +60,12 @@ export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
   readonly category: ToolCategory = "execution";
   override readonly annotations: ToolAnnotations = { readOnlyHint: true };
   readonly description =
-    `Returns what a background shell has printed since you last looked, with its status, and its exit code once it has ended.
+    `Returns the output of a background shell since your last call, its status, and its exit code if it ended.
 
-Give wait_for a regular expression (for example "listening on") to wait until a new line matches, or "exit" to wait until the command ends; wait_ms bounds the wait. Do NOT call this in a loop with sleep: one call with wait_for is enough. It returns early when the shell ends.
-filter shows only matching lines; what it leaves out counts as read and does NOT come again.
-While the shell runs only whole lines are returned; a last line without its newline comes when it is complete, or when the shell ends.
-Works on shells that have ended, too. Does NOT restart or end anything.`;
+Set wait_for to a regular expression (for example "listening on") to wait until a new line matches, or to "exit" to wait until the command ends; wait_ms limits the wait. Do NOT call this in a loop with sleep: one call with wait_for is enough. It returns early when the shell ends.
+filter shows only matching lines; the other lines count as read and are NOT shown again.
+While the shell runs, you get only whole lines; a line without its newline follows when it is complete, or when the shell ends.
+Also works for shells that have ended. Does NOT restart or end anything.`;
   readonly input = INPUT;
   readonly #options: ResolvedExecutionOptions;
 
@@ -85,10 +86,10 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
     const shell = findShell(this.#options.manager(), args.bash_id, context);
     const waited = await waitFor(shell, args, pattern, context);
 
-    // A caller that has given up must not count as having read.
+    // A cancelled call must not move the cursor.
     throwIfAborted(context.signal);
 
-    // Asked once, and before reading: what is printed up to the end is on disk when the end is known.
+    // Read the outcome once, and before the output: when the end is known, all output is on disk.
     const { outcome } = shell;
     const running = outcome === undefined;
     const durationMs = shell.durationMs;
@@ -102,7 +103,7 @@ Works on shells that have ended, too. Does NOT restart or end anything.`;
       duration_ms: durationMs,
       truncated: rendered.truncated,
       sandbox: sandboxOf(shell.confinement),
-      ...(rendered.outputFile === undefined ? {} : { output_file: rendered.outputFile }),
+      ...defined({ output_file: rendered.outputFile }),
     };
     const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
     const notes = [
@@ -135,15 +136,12 @@ async function waitFor(
   if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
   const cursors = shell.cursors(readerOf(context));
   const from = { stdout: cursors.stdout.settle(), stderr: cursors.stderr.settle() };
-  // Without a pattern and without "exit": whatever a read would return. Half a line is nothing yet.
+  // Without a pattern and without "exit": any output that a read would return. Half a line does not count.
   const anything = { matches: () => hasNew(shell, readerOf(context)) };
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
   const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
-  return await shell.waitUntil(
-    { ...condition, ...(context.signal ? { signal: context.signal } : {}) },
-    timeoutMs,
-  );
+  return await shell.waitUntil({ ...condition, ...defined({ signal: context.signal }) }, timeoutMs);
 }
 
 function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>): string[] {
@@ -153,7 +151,7 @@ function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>):
   return [`${what} within ${args.wait_ms ?? WAIT_DEFAULT_MS}ms; it is still running.`];
 }
 
-/** A prompt has no newline and is held back, a filter may drop the line: then the reader is told what matched. */
+/** The matched line, if the output does not show it: a prompt has no newline and is held back, and a filter can drop it. */
 function matchNote(
   waited: WaitResult | undefined,
   pattern: LinePattern | undefined,

@@ -1,16 +1,16 @@
-// Tells of every call and of what came of it, whichever tool it was.
+// Emits the events `call` and `result` for every call of any tool.
+import { defined } from "../support/defined.ts";
 import type { Events } from "../support/events.ts";
 import type { ToolHook } from "../tool/executor.ts";
-import { whoseCall } from "./scope.ts";
+import { originOf } from "./scope.ts";
 
 export function callEvents(events: Events): ToolHook {
   return {
     before({ tool, arguments: args, context }) {
-      events.emit("call", { tool, arguments: args, ...whoseCall(context) });
+      events.emit("call", { tool, arguments: args, ...originOf(context) });
     },
     after({ tool, context }, { success, code }, { durationMs }) {
-      const failure = code === undefined ? {} : { code };
-      events.emit("result", { tool, success, ...failure, durationMs, ...whoseCall(context) });
+      events.emit("result", { tool, success, ...defined({ code }), durationMs, ...originOf(context) });
     },
   };
 }

@@ -1,5 +1,5 @@
-// How long a foreground command may take, and how long its call waits for it. Clients of MCP give up on a call at about
-// 60 seconds, so there the two differ: the call returns first, and the command keeps its deadline.
+// The timeout of a foreground command, and the time after which its call returns. Over MCP the two differ: clients cancel a
+// call at about 60 seconds, so the call returns first and the command keeps its deadline.
 import type { RunOptions } from "../session/session-options.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
@@ -8,10 +8,10 @@ type TimingOptions = Pick<
   "defaultTimeoutMs" | "defaultDeadline" | "maxTimeoutMs" | "onTimeout" | "returnAfterMs"
 >;
 
-/** `timeoutMs`: the command is killed then. `backgroundAfterMs`: the call returns then and the command runs on. */
+/** The command is killed after `timeoutMs`. The call returns after `backgroundAfterMs`, and the command continues. */
 export type CallTiming = Pick<RunOptions, "timeoutMs" | "backgroundAfterMs">;
 
-/** `asked` is the timeout that the call names. */
+/** `asked` is the timeout in the call. */
 export function timingOf(asked: number | undefined, options: TimingOptions): CallTiming {
   const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
   const wanted = asked ?? (options.defaultDeadline ? options.defaultTimeoutMs : undefined);
@@ -27,7 +27,7 @@ export function timingOf(asked: number | undefined, options: TimingOptions): Cal
   };
 }
 
-/** The sentence about it in the description of the tool. */
+/** The part of the tool description about it. */
 export function timingDescription(options: TimingOptions): string {
   const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
   const { timeoutMs, backgroundAfterMs } = timingOf(undefined, options);
@@ -38,17 +38,17 @@ export function timingDescription(options: TimingOptions): string {
   ];
   if (returnAfterMs !== undefined && onTimeout === "kill") {
     lines.push(
-      `A call returns after ${returnAfterMs} ms at the latest: a command that still runs then goes on in the background, and you get what it printed so far and a bash_id. A timeout that is longer still ends it.`,
+      `A call returns after at most ${returnAfterMs} ms: a command that is still running then continues in the background, and you get its output so far and a bash_id. A longer timeout still kills it.`,
     );
   }
   if (returnAfterMs !== undefined && onTimeout === "background") {
-    lines.push(`A call returns after ${returnAfterMs} ms at the latest, also with a longer timeout.`);
+    lines.push(`A call returns after at most ${returnAfterMs} ms, even with a longer timeout.`);
   }
   return lines.join(" ");
 }
 
 const AT_TIMEOUT = {
-  kill: "When it is over, the command and everything it started is ended, and you get what it printed so far.",
+  kill: "When it expires, the command and everything it started is killed, and you get its output so far.",
   background:
-    "When it is over, the command goes on in the background, and you get what it printed so far and a bash_id.",
+    "When it expires, the command continues in the background, and you get its output so far and a bash_id.",
 } as const;

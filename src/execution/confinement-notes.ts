@@ -1,15 +1,15 @@
-// What a result says about what its command may touch, and what a model is told beforehand.
+// The sandbox in descriptions, metadata and notes.
 import { type Confinement, describeConfinement } from "../engine/confinement.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { EndedCommand } from "./notes.ts";
 
-/** The `sandbox` of a result: every one says what it ran under. */
+/** The metadata key `sandbox`. Every result has it. */
 export function sandboxOf(confinement: Confinement | undefined): string {
   return confinement ? describeConfinement(confinement) : "off";
 }
 
-/** Part of a tool's description. */
-export function sandboxWords({
+/** The part of a tool description about the sandbox. */
+export function sandboxDescription({
   sandbox,
   network,
 }: Pick<ResolvedExecutionOptions, "sandbox" | "network">): string {
@@ -19,11 +19,11 @@ export function sandboxWords({
       ? "Nothing outside /tmp can be written"
       : "Only the workspace and /tmp can be written";
   const net =
-    network === "none" ? "there is no network but a loopback of its own" : "the network can be reached";
-  return `\n\nCommands run in a sandbox. ${where}, ${net}; keys and credentials of the user cannot be read, and .git/hooks and .git/config not changed. "Read-only file system" and "Permission denied" there are final: do NOT try to get around them, say what you need.`;
+    network === "none" ? "there is no network except a private loopback" : "the network is available";
+  return `\n\nCommands run in a sandbox. ${where}, ${net}; the user's keys and credentials cannot be read, and .git/hooks and .git/config cannot be changed. "Read-only file system" and "Permission denied" are final there: do NOT try to bypass them, say what you need.`;
 }
 
-/** What explains a failure that the sandbox is behind. */
+/** Explanations of failures that the sandbox causes. */
 export function sandboxNotes(
   { exitCode, command }: EndedCommand,
   confinement: Confinement | undefined,
@@ -41,7 +41,9 @@ export function sandboxNotes(
       ? ['The sandbox has no network; network "full" (--network full) lets commands reach it.']
       : []),
     ...(LEAVES_SOMETHING.test(command)
-      ? ["What the command left running has ended with its sandbox; mode background keeps a server up."]
+      ? [
+          "The processes that the command left running ended with its sandbox. Use mode background for a server.",
+        ]
       : []),
   ];
 }
@@ -49,5 +51,5 @@ export function sandboxNotes(
 const GIT_CONFIG = /could not (?:lock|write) config file|\.git\/(?:config|hooks)\b.*(?:Read-only|busy)/;
 const NO_NETWORK =
   /Network is unreachable|Temporary failure in name resolution|Could not resolve host|EAI_AGAIN|ENETUNREACH/;
-/** A single & that is neither part of && nor of a redirection. */
+/** A single & that is not part of && or of a redirection. */
 const LEAVES_SOMETHING = /(?:^|[^&>|<])&(?![&>\d])/;

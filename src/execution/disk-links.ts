@@ -1,5 +1,5 @@
-// Answers the policy where symbolic links lead, and remembers its answers: a command may have to wait for its turn, and a
-// link that another command made meanwhile changes what the text means.
+// Reads symbolic links for the policy and remembers the answers. A command can wait in a queue, and a link that another
+// command creates in that time changes the meaning of the text.
 
 import { lstatSync, opendirSync } from "node:fs";
 import type { LinkReader } from "../policy/shell-model/link-reader.ts";
@@ -26,7 +26,7 @@ export class DiskLinks implements LinkReader {
     return names;
   }
 
-  /** Whether every answer would be the same now. */
+  /** Whether every answer is still valid. */
   isCurrent(): boolean {
     for (const [path, target] of this.#targets) if (readTarget(path) !== target) return false;
     for (const [directory, names] of this.#names) {
@@ -36,14 +36,14 @@ export class DiskLinks implements LinkReader {
   }
 }
 
-/** By lstat first: readlink throws for everything that is no link, and that costs ten times as much. */
+/** lstat comes first: readlink throws for anything but a link, which takes ten times as long. */
 function readTarget(path: string): string | null | undefined {
   try {
     const found = lstatSync(fsPath(path), { throwIfNoEntry: false });
     if (!found) return undefined;
     return found.isSymbolicLink() ? linkTarget(path) : null;
   } catch {
-    // No permission, a loop, a link that was removed in between: no command gets farther.
+    // No permission, a loop, or a link that was just removed: a command cannot follow it either.
     return undefined;
   }
 }
@@ -51,7 +51,7 @@ function readTarget(path: string): string | null | undefined {
 function readNames(path: string): readonly string[] {
   const names: string[] = [];
   try {
-    // Names as bytes: the types of Node know that of other functions only.
+    // Names as bytes. The types of Node lack this option here.
     const directory = opendirSync(fsPath(path), { encoding: "buffer" as BufferEncoding });
     try {
       for (let count = 0; count < LISTED_ENTRIES_MAX_COUNT; count++) {
@@ -63,7 +63,7 @@ function readNames(path: string): readonly string[] {
       directory.closeSync();
     }
   } catch {
-    // Not there, no directory, or no permission: a pattern matches nothing in it.
+    // Missing, not a directory, or no permission: a pattern matches nothing there.
   }
   return names.sort();
 }

@@ -1,4 +1,4 @@
-// What a host may decide about the execution tools. Resolved once; past that point nothing is optional.
+// The options of the execution tools. Resolved once; after that, no option is undefined by default.
 
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
@@ -12,29 +12,29 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 export type PolicyProfile = NonNullable<PolicyFacts["profile"]>;
 
 export interface ExecutionOptions {
-  /** Whose shells the tools run. @default the process-wide one */
+  /** The manager of the shells. @default the process-wide one */
   readonly manager?: ShellManager;
-  /** Of a foreground command that names none. @default 120000 */
+  /** The timeout of a foreground command that sets none. @default 120000 */
   readonly defaultTimeoutMs?: number;
-  /** Whether a foreground command that names no timeout has one. @default true */
+  /** Whether a foreground command that sets no timeout has one. @default true */
   readonly defaultDeadline?: boolean;
-  /** The longest a call may ask for. @default 600000 */
+  /** The longest timeout that a call can set. @default 600000 */
   readonly maxTimeoutMs?: number;
-  /** What a model gets to see of one call. @default 30000 */
+  /** Characters of output in one result. @default 30000 */
   readonly maxOutputChars?: number;
-  /** "background": the command goes on as a background shell. @default "kill" */
+  /** At the timeout: kill the command, or let it continue as a background shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
-  /** A call returns after this time at the latest; its command goes on in the background until its timeout. @default never */
+  /** The longest time until a call returns. Its command continues in the background until its timeout. @default none */
   readonly returnAfterMs?: number;
-  /** Background shells outlive the host, until their deadline. `modes` always lets them. @default false */
+  /** Background shells outlive the host process, until their deadline. Always so in `modes`. @default false */
   readonly durable?: boolean;
-  /** A file that each session sources once, when it is born. @default "none" */
+  /** A file that each session sources once, at its start. @default "none" */
   readonly profile?: string;
-  /** Show output as it was printed: colours, carriage returns and all. @default false */
+  /** Keep colors, carriage returns and other control sequences in output. @default false */
   readonly rawOutput?: boolean;
-  /** Hide the values of dropped variables and well-known tokens in output. @default true */
+  /** Redact the values of dropped variables and well-known tokens in output. @default true */
   readonly redact?: boolean;
-  /** What the manager's sandbox is, for the model to be told, and the policy. @default "off" */
+  /** The sandbox of the manager, for tool descriptions and for the policy. @default "off" */
   readonly sandbox?: SandboxProfile;
   readonly network?: NetworkAccess;
   readonly allowUnsandboxed?: boolean;
@@ -42,15 +42,15 @@ export interface ExecutionOptions {
   readonly policy?: PolicyProfile;
   /** A JSON file of rules. @default nacre/policy.json in the XDG configuration directory, if there is one */
   readonly policyFile?: string;
-  /** Rules of the host, besides those of files. */
+  /** Rules of the host, in addition to those in files. */
   readonly rules?: readonly WrittenRule[];
-  /** What decides, where several tools share it. @default made from the options around it */
+  /** Loads the policy, if several tools share it. @default made from these options */
   readonly loadJudging?: () => Promise<Judging>;
-  /** Told of every verdict and approval. @default not told */
+  /** Receives every verdict and approval. @default none */
   readonly events?: Events;
-  /** Through which entryPoint commands come: refusals name its flags. @default "library" */
+  /** The entry point of the commands: refusals name its flags. @default "library" */
   readonly entryPoint?: EntryPoint;
-  /** Decides about a command, in place of the built-in policy. */
+  /** Judges a command instead of the built-in policy. */
   readonly judge?: Judging["judge"];
 }
 
@@ -60,7 +60,7 @@ export type ResolvedExecutionOptions = Readonly<
   >
 > & {
   readonly returnAfterMs: number | undefined;
-  /** Asked for at each call: the process-wide manager may be reset in between. */
+  /** Called for each call: the process-wide manager can be reset in between. */
   readonly manager: () => ShellManager;
 };
 
@@ -87,7 +87,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   };
 }
 
-/** Loads once, and not before it is asked: a host that says hello first need not wait for the policy. */
+/** Loads the policy once, at the first use: the start of a server need not wait for it. */
 export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
   let loading: Promise<Judging> | undefined;
   return () => {

@@ -1,5 +1,6 @@
-// The KillShell tool: ends a shell with everything it started, and says what it found.
+// The KillShell tool: ends a shell and everything it started, and reports what it found.
 import { z } from "zod";
+import { KILL_GRACE_MS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
@@ -30,17 +31,14 @@ export class KillShellTool extends BaseTool<typeof INPUT, KillShellMetadata> {
   override readonly title = "End a background shell";
   readonly category: ToolCategory = "execution";
   override readonly annotations: ToolAnnotations = { destructiveHint: true, idempotentHint: true };
-  readonly description =
-    `Ends a background shell and every process it started, also those that detached themselves: first asks them (SIGTERM), then kills what is left after two seconds.
-
-Use it for servers and watchers you no longer need, and for commands that hang. The answer lists what was signalled and what survived, with the reason. A shell that has already ended is no error; what it left running is ended then. Its output stays readable with BashOutput.
-Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit others.`;
+  readonly description: string;
   readonly input = INPUT;
   readonly #options: ResolvedExecutionOptions;
 
   constructor(options: ExecutionOptions = {}) {
     super();
     this.#options = resolveExecutionOptions(options);
+    this.description = describeKill(options.manager?.killGraceMs ?? KILL_GRACE_MS);
   }
 
   protected async run(
@@ -63,18 +61,25 @@ Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit 
     const notes = survivors.map((left) => `Survived: ${describeProcess(left)}: ${left.reason}`);
     if (unverified) notes.push(UNVERIFIED);
     if (stopped) {
-      const ended = signalled.map((left) => `Ended what it had left running: ${describeProcess(left)}`);
-      const words = `Shell ${shell_id} already stopped (status: ${status})`;
-      return ToolResult.ok(words, metadata, { notes: [...ended, ...notes] });
+      const ended = signalled.map((left) => `Ended a process that it left running: ${describeProcess(left)}`);
+      const text = `Shell ${shell_id} already stopped (status: ${status})`;
+      return ToolResult.ok(text, metadata, { notes: [...ended, ...notes] });
     }
     if (shell.isRunning) {
-      const words = `Shell ${shell_id} is still running: it was killed (SIGKILL) and its end has not been recorded. See below what is left and why; read it again with BashOutput, or call KillShell again.`;
-      return ToolResult.fail(words, { code: "timed_out", metadata, notes });
+      const error = `Shell ${shell_id} is still running: it was killed (SIGKILL), but its end is not recorded yet. The notes name the processes that are left and why. Check it with BashOutput, or call KillShell again.`;
+      return ToolResult.fail(error, { code: "timed_out", metadata, notes });
     }
     return ToolResult.ok(`Shell ${shell_id} terminated`, metadata, { notes });
   }
 }
 
-/** The words for a report that is not complete. */
+/** The note for an incomplete report. */
 const UNVERIFIED =
-  "The search for what is left was not complete within the time of a call; it goes on in the background. Call KillShell again to see what it found.";
+  "The search for remaining processes took longer than this call can wait; it continues in the background. Call KillShell again to see its result.";
+
+function describeKill(graceMs: number): string {
+  return `Ends a background shell and every process it started, including those that detached: sends SIGTERM, and SIGKILL to processes that still run ${graceMs / 1000} s later.
+
+Use it for servers and watchers you no longer need, and for commands that hang. The result lists the processes that got a signal, and those that survived with the reason. A shell that has already ended is not an error; processes that it left running are ended. Its output stays readable with BashOutput.
+Do NOT use kill, pkill or killall in Bash for this: they miss processes, or hit others.`;
+}

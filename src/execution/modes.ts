@@ -1,4 +1,4 @@
-// The `modes` dialect: one tool, stateless, stdout and stderr in their true order.
+// The `modes` dialect: one stateless tool with stdout and stderr combined in their true order.
 import { z } from "zod";
 import { sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -14,7 +14,7 @@ import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
 import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
-import { sandboxNotes, sandboxOf, sandboxWords } from "./confinement-notes.ts";
+import { sandboxDescription, sandboxNotes, sandboxOf } from "./confinement-notes.ts";
 import { type CommandMetadata, endedResult, endingMetadata, notRunResult } from "./endings.ts";
 import {
   type ExecutionOptions,
@@ -29,7 +29,7 @@ import { textOf } from "./spool-text.ts";
 import { startAlone } from "./start-command.ts";
 
 export interface ModesOptions extends ExecutionOptions {
-  /** Shown to the model; where commands run that are called without another. */
+  /** The default directory of commands. The description shows it. */
   readonly workingDir?: string;
 }
 
@@ -44,7 +44,7 @@ const INPUT = z.object({
     .enum(["default", "slow", "background"])
     .optional()
     .describe(
-      "default: 30 s; slow: 15 min, for builds, tests and installs; background: detached, up to 24 h",
+      "default: 30 s; slow: 15 min, for builds, tests and installs; background: returns at once, up to 24 h",
     ),
 });
 
@@ -60,7 +60,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   constructor(options: ModesOptions = {}) {
     super();
     this.#options = resolveExecutionOptions(options);
-    this.description = description(options.workingDir, sandboxWords(this.#options));
+    this.description = description(options.workingDir, sandboxDescription(this.#options));
   }
 
   protected async run(
@@ -157,11 +157,11 @@ async function snippedOutput(
 
 function description(workingDir: string | undefined, sandbox: string): string {
   const pwd = workingDir === undefined ? "" : `\n\n<pwd>${shownPath(workingDir)}</pwd>`;
-  return `Runs a shell command with bash and returns stdout and stderr together, in the order they were printed.
+  return `Runs a shell command with bash and returns stdout and stderr combined, in the order of printing.
 
-Each call is a fresh bash: a cd, a variable or an alias does NOT carry over to the next one. stdin is empty and there is no terminal.
-mode "default" (or none) allows ${MODE_DEFAULT_TIMEOUT_MS / 1000} seconds; "slow" allows ${MODE_SLOW_TIMEOUT_MS / 60_000} minutes, for builds, tests, downloads and installs. When the time is over, the command and everything it started is ended, and you get what it printed.
-mode "background" returns at once with a pid and an output file, and runs for up to ${MODE_BACKGROUND_TIMEOUT_MS / 3_600_000} hours: for servers and whatever must stay up. Read the file to see how it goes; its last line says how it ended. Do NOT append & for this.
+Each call starts a new bash: a cd, a variable or an alias does NOT carry over to the next call. stdin is empty and there is no terminal.
+mode "default" (or none) allows ${MODE_DEFAULT_TIMEOUT_MS / 1000} seconds; "slow" allows ${MODE_SLOW_TIMEOUT_MS / 60_000} minutes, for builds, tests, downloads and installs. When the time is over, the command and everything it started is killed, and you get its output.
+mode "background" returns at once with a pid and an output file, and runs for up to ${MODE_BACKGROUND_TIMEOUT_MS / 3_600_000} hours: for servers and other long-running programs. Read the file to see its output; the last line says how it ended. Do NOT append & for this.
 Output over ${humanizeBytes(SNIP_OVER_BYTES)} is cut in the middle.
 
 Keep commands concise, well under 60k tokens: write long scripts to a file first and run that.${sandbox}${pwd}`;

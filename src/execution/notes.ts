@@ -1,4 +1,4 @@
-// One-line remarks beside a result: what a caller would otherwise have to find out.
+// The notes of a result: one-line remarks that save the caller an investigation.
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Outcome } from "../shell/outcome.ts";
@@ -9,15 +9,15 @@ import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { describeProcess, type Leftover } from "./leftovers.ts";
 import { scopeOf } from "./scope.ts";
 
-/** A command that has ended. */
+/** A command that ended. */
 export interface EndedCommand {
   readonly command: string;
   readonly exitCode: number | null;
   readonly outcome: Outcome | undefined;
-  /** What is worth saying about the way it ended. */
+  /** Remarks on how it ended. */
   readonly remarks: readonly string[];
   readonly leftovers: readonly Leftover[];
-  /** Where it ran. */
+  /** The directory in which it ran. */
   readonly workingDir: string;
 }
 
@@ -25,7 +25,7 @@ export interface NoteFacts {
   readonly ended: EndedCommand;
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
-  /** How the reader of the note can end what was left running. */
+  /** How the reader can end the leftovers. */
   readonly howToEnd: string;
 }
 
@@ -44,8 +44,8 @@ function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[
   return [`Left running: ${names}. ${howToEnd}`];
 }
 
-/** Scopes that have been told, per manager: the names are worth saying once, and whenever they matter. */
-const told = new WeakMap<object, Set<string>>();
+/** Scopes that got the note, per manager. A scope gets it once, and again if a failed command uses a dropped variable. */
+const notified = new WeakMap<object, Set<string>>();
 
 function droppedNote(
   ended: EndedCommand,
@@ -57,13 +57,13 @@ function droppedNote(
     ({ reason }) => reason === "secret" || reason === "injection",
   );
   if (dropped.length === 0) return [];
-  const scopes = told.get(manager) ?? new Set();
-  told.set(manager, scopes);
+  const scopes = notified.get(manager) ?? new Set();
+  notified.set(manager, scopes);
   const first = !scopes.has(scopeOf(context));
   scopes.add(scopeOf(context));
-  const worth = first ? dropped : ended.exitCode === 0 ? [] : namedIn(ended.command, dropped);
-  if (worth.length === 0) return [];
-  const names = worth.map(({ name }) => name).join(", ");
+  const relevant = first ? dropped : ended.exitCode === 0 ? [] : namedIn(ended.command, dropped);
+  if (relevant.length === 0) return [];
+  const names = relevant.map(({ name }) => name).join(", ");
   return [`Not passed on to commands (secrets, or variables that inject code): ${names}`];
 }
 
@@ -72,10 +72,10 @@ function namedIn<T extends { readonly name: string }>(command: string, variables
   return variables.filter(({ name }) => words.has(name));
 }
 
-/** `cat my file.txt` where "my file.txt" exists: the likeliest cause of the failure, worth a hint. */
+/** For `cat my file.txt` if "my file.txt" exists: probably the cause of the failure. */
 function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] {
   if (outcome?.kind !== "exited" || outcome.code === 0) return [];
-  // Every run of words is looked up: only where there are few.
+  // This checks every sequence of words, so the command must be short.
   if (command.length > HINT_COMMAND_MAX_CHARS) return [];
   const found = barePhrases(command).find((path) =>
     existsSync(fsPath(isAbsolute(path) ? path : join(workingDir, path))),
@@ -83,7 +83,7 @@ function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] 
   return found === undefined ? [] : [`"${found}" exists: quote paths with spaces.`];
 }
 
-/** Neighbouring words that no quote and no operator keeps apart, the longest first. */
+/** Sequences of adjacent words without a quote or an operator between them, longest first. */
 function barePhrases(command: string): string[] {
   const phrases: string[] = [];
   const bare = command.replace(/"[^"]*"|'[^']*'|\\[\s\S]/g, ";");

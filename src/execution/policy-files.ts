@@ -1,6 +1,6 @@
-// The rules of people, from where they may lie: a file that the host names, or the one in the XDG configuration
-// directory; and files in the workspace, which can only tighten. Each is read once: what an agent writes there
-// later changes nothing. A file that cannot be used is an error, never a file less.
+// Reads user rules: from the file that the host names or the one in the XDG configuration directory, and from files in the
+// workspace, which can only tighten. Each file is read once, so that an agent cannot change the rules later. An invalid
+// file is an error and is never ignored.
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
@@ -16,16 +16,16 @@ import { isError } from "../support/realms.ts";
 import { systemCode } from "../support/system-error.ts";
 
 export interface PolicySources {
-  /** In place of the file in the XDG configuration directory. */
+  /** Replaces the file in the XDG configuration directory. */
   readonly policyFile?: string | undefined;
   /** Rules without a file. */
   readonly rules?: readonly WrittenRule[] | undefined;
-  /** Whose configuration it is. @default this user's */
+  /** The home of the user whose configuration is read. @default this user */
   readonly home?: string | undefined;
 }
 
 export class PolicyFiles {
-  /** The file of the person, whether there is one or not. */
+  /** The user's own policy file. It need not exist. */
   readonly own: string;
   readonly #sources: PolicySources;
   readonly #files = new Map<string, UserRuleSet | null>();
@@ -37,7 +37,7 @@ export class PolicyFiles {
     this.own = policyFile === undefined ? userPolicyFile(home) : resolve(policyFile);
   }
 
-  /** Every rule that holds in a workspace. Throws where a file cannot be used. */
+  /** All rules for a workspace. Throws if a file is invalid. */
   rulesFor(workspace: string): readonly UserRuleSet[] {
     const known = this.#workspaces.get(workspace);
     if (known) return known;
@@ -53,10 +53,10 @@ export class PolicyFiles {
   #own(): UserRuleSet | null {
     const set = this.#read(this.own, "user");
     if (set || this.#sources.policyFile === undefined) return set;
-    throw unusable(this.own, ["There is no such file. Create it, or leave it out of the settings."]);
+    throw unusable(this.own, ["There is no such file. Create it, or remove it from the settings."]);
   }
 
-  /** null where there is no file. */
+  /** null if the file does not exist. */
   #read(file: string, source: UserRuleSet["source"]): UserRuleSet | null {
     const known = this.#files.get(file);
     if (known !== undefined) return known;
@@ -66,10 +66,10 @@ export class PolicyFiles {
   }
 }
 
-/** Where a person's own rules lie: $XDG_CONFIG_HOME/nacre/policy.json, else ~/.config/nacre/policy.json. */
+/** $XDG_CONFIG_HOME/nacre/policy.json, or ~/.config/nacre/policy.json. */
 function userPolicyFile(home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
-  // Another user's configuration is not where ours is; and the XDG specification ignores a relative path.
+  // XDG_CONFIG_HOME is for this user only, and the XDG specification says to ignore a relative path.
   const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
   return join(config, "nacre", POLICY_FILE);
 }
@@ -98,7 +98,7 @@ function textOf(file: string): string | null {
   try {
     const { size } = fileOnly(statSync(fsPath(file)));
     if (size > POLICY_FILE_MAX_BYTES) throw new Error(`it is larger than ${POLICY_FILE_MAX_BYTES} bytes`);
-    // A byte order mark is what some editors leave in front of a text.
+    // Some editors write a byte order mark.
     return readFileSync(fsPath(file), "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const code = systemCode(error);
@@ -107,7 +107,7 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Reading a pipe would wait for a writer. */
+/** Refuses a pipe: reading it would wait for a writer. */
 function fileOnly(stats: Stats): Stats {
   if (stats.isFile()) return stats;
   throw new Error("it is not a file");
@@ -122,7 +122,7 @@ function treeOf(file: string, text: string): DocumentNode {
   }
 }
 
-/** The line of what a problem is about, or of what holds it where it is missing. */
+/** The line of the value with the problem, or of its parent if the value is missing. */
 function lineOf(tree: DocumentNode, { at }: RuleProblem): number {
   let node: ValueNode = tree.body;
   for (const key of at) {
@@ -140,8 +140,8 @@ function memberOf(node: ValueNode, key: string | number): ValueNode | undefined 
 }
 
 function unusable(file: string, problems: readonly string[]): NacreError {
-  const words = `The policy file ${shownPath(file)} cannot be used; without it nothing is run.\n${listed(problems)}`;
-  return new NacreError("invalid_input", words);
+  const message = `The policy file ${shownPath(file)} cannot be used, and without it nothing is run.\n${listed(problems)}`;
+  return new NacreError("invalid_input", message);
 }
 
 function listed(problems: readonly string[]): string {

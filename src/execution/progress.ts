@@ -1,4 +1,4 @@
-// Tells a host the last lines of a running command, a few times a second at most, and only while it prints.
+// Reports the last lines of a running command to the host, at most a few times per second and only if there is new output.
 import { readRange, sizeOf } from "../engine/cursor.ts";
 import { PROGRESS_INTERVAL_MS, PROGRESS_LINES_COUNT, PROGRESS_READ_BYTES } from "../support/limits.ts";
 import { decodeUtf8, orphanedHeadBytes } from "../text/decode.ts";
@@ -7,13 +7,13 @@ import type { SpoolPart, TextSanitizer } from "./spool-text.ts";
 
 type SpoolStart = Pick<SpoolPart, "path" | "from">;
 
-/** Where the output of the command will be. */
+/** The files that get the output of the command. */
 export interface ProgressFiles {
   readonly stdout: SpoolStart;
   readonly stderr: SpoolStart;
 }
 
-/** Returns how to stop. */
+/** Returns a function that stops the reports. */
 export function reportProgress(
   { stdout, stderr }: ProgressFiles,
   context: ExecutionContext,
@@ -31,13 +31,13 @@ export function reportProgress(
   return () => clearInterval(timer);
 }
 
-/** Polished before they are cut: a part of a secret is not recognized, and some secrets have many lines. */
+/** Sanitizes the text before cutting it: a part of a secret is not recognized, and some secrets have many lines. */
 function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);
   const bytes = readRange(path, from, size);
   const whole = decodeUtf8(bytes.subarray(from === start ? 0 : orphanedHeadBytes(bytes)));
-  // The first line may be cut; one without end is shown all the same.
+  // Drop the first line, which may be cut, unless it is the only one.
   const text = sanitize(from === start ? whole : whole.replace(/^[^\n]*\n(?=.)/s, ""));
   return text.replace(/\n$/, "").split("\n").slice(-PROGRESS_LINES_COUNT).join("\n");
 }

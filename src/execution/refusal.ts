@@ -1,8 +1,8 @@
-// A command that may not run: which rule says so, why, what to do instead, and where it would have run.
+// The error for a refused command: the rule, the reason, the alternative, and the directory in which it would have run.
 import { NacreError } from "../support/errors.ts";
 import { wirePath } from "../support/path-text.ts";
 
-/** What a failed call carries about a refusal, in its metadata. */
+/** The metadata of a refused call. */
 export interface RefusalMetadata {
   readonly rule?: string;
   readonly reason?: string;
@@ -10,7 +10,7 @@ export interface RefusalMetadata {
   readonly cwd?: string;
 }
 
-/** Why a command may not run, or not without a person: as a verdict or a question says it. */
+/** The reason in a verdict or an approval request. */
 export interface Why {
   readonly rule?: string | null;
   readonly reason?: string | null;
@@ -20,9 +20,9 @@ export interface Why {
 export class Refusal extends NacreError {
   readonly rule: string;
   readonly reason: string;
-  /** Empty where the rule names none. */
+  /** Empty if the rule has none. */
   readonly alternative: string;
-  /** The directory the command would have run in. */
+  /** The directory in which the command would have run. */
   readonly cwd: string;
 
   constructor(
@@ -40,7 +40,7 @@ export class Refusal extends NacreError {
   }
 }
 
-/** For a judge of the host that names no rule. */
+/** For a judge of the host that returns no rule. */
 export const UNNAMED_RULE = "unnamed";
 
 export function refusalMetadata(error: unknown): RefusalMetadata {

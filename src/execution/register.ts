@@ -1,4 +1,4 @@
-// Puts the execution tools into a registry.
+// Registers the built-in tools.
 import type { ToolRegistry } from "../tool/registry.ts";
 import { BashTool } from "./bash.ts";
 import { BashOutputTool } from "./bash-output.ts";
@@ -11,17 +11,17 @@ export function registerExecutionTools(registry: ToolRegistry, options: Executio
   registry.registerMany([new BashTool(options), new BashOutputTool(options), new KillShellTool(options)]);
 }
 
-/** The one tool of the `modes` dialect, named bash. */
+/** The only tool of the `modes` dialect: bash. */
 export function registerModesTool(registry: ToolRegistry, options: ModesOptions = {}): void {
   registry.register(new BashModesTool(options));
 }
 
-/** The groups of built-in tools, in the order they are listed in. */
+/** The groups of built-in tools, in the order of the list. */
 const GROUPS: readonly ((registry: ToolRegistry, options: ExecutionOptions) => void)[] = [
   registerExecutionTools,
 ];
 
-/** Every built-in tool of the default dialect, of all groups. */
+/** The built-in tools of all groups of the default dialect. */
 export function registerAllTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
   for (const register of GROUPS) register(registry, options);
 }

@@ -1,5 +1,6 @@
-// Output of a shell as one text for a model: stdout, then [stderr] and stderr, polished and cut to size.
+// The output of a shell as one text for a model: stdout, then [stderr] and stderr, sanitized and truncated.
 import { redact } from "../environment/redact.ts";
+import { defined } from "../support/defined.ts";
 import { measureText, type TextSize } from "../text/decode.ts";
 import type { LinePattern } from "../text/filter.ts";
 import { plainText } from "../text/terminal.ts";
@@ -10,9 +11,9 @@ import { fileOf, filteredTextOf, type SpoolPart, type TextSanitizer, textOf } fr
 export interface Rendered {
   readonly text: string;
   readonly truncated: boolean;
-  /** Where the whole output is, where this is not all of it. */
+  /** The file with the whole output, if the text is truncated. */
   readonly outputFile: string | undefined;
-  /** Lines that a filter left out. */
+  /** The number of lines that the filter removed. */
   readonly skipped: number;
 }
 
@@ -35,7 +36,7 @@ export async function render(
   const out = await view(stdout);
   const err = await view(stderr);
   const ends = joinEnds(out.ends, err.ends);
-  // Asked for only where it is named: it may have to be made.
+  // Only if the text names it: the file may have to be created.
   const [first, second] =
     sizeOfEnds(ends) <= limitChars
       ? []
@@ -43,14 +44,14 @@ export async function render(
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
     limitChars,
-    ...(where === undefined ? {} : { outputFile: where }),
-    // Without it the end of stderr would read as the end of stdout.
-    ...(isEmpty(err.ends) ? {} : { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
+    ...defined({ outputFile: where }),
+    // Without the heading, the end of stderr would look like the end of stdout.
+    ...(!isEmpty(err.ends) && { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });
   return { text, truncated, outputFile: truncated ? first : undefined, skipped: out.skipped + err.skipped };
 }
 
-/** What every text goes through on its way to a model. */
+/** Removes control sequences and redacts secrets, as the options say. Every text for a model passes through it. */
 export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecutionOptions): TextSanitizer {
   const values = manager().environment.droppedValues;
   return (text) => {
@@ -61,7 +62,7 @@ export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecu
 
 const STDERR_LINE = "[stderr]\n";
 
-/** One text out of two, whichever of them is only known by its ends. */
+/** Joins the two streams. Either of them may be known by its ends only. */
 function joinEnds(out: TextEnds, err: TextEnds): TextEnds {
   if (isEmpty(err)) return out;
   const before = isWhole(out) ? out.head + out.tail : out.tail;

@@ -1,7 +1,8 @@
-// Whose shells a call can see, and as which reader it reads them.
+// The scope of a call, which decides the shells it sees, and its reader, which decides the position in their output.
 
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
+import { defined } from "../support/defined.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
@@ -10,18 +11,17 @@ export function scopeOf(context: ExecutionContext): string {
   return context.scope ?? "default";
 }
 
-/** Agents of one scope read the same shells, each from its own place. */
+/** The agents of one scope read the same shells, each from its own position. */
 export function readerOf(context: ExecutionContext): string {
   return context.agentId ?? "";
 }
 
-/** Whose call an event tells of. */
-export function whoseCall(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
-  const { sessionId } = context;
-  return { scope: scopeOf(context), ...(sessionId === undefined ? {} : { session: sessionId }) };
+/** The origin of a call, for events. */
+export function originOf(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
+  return { scope: scopeOf(context), ...defined({ session: context.sessionId }) };
 }
 
-/** The shell, or an error that lists those there are. */
+/** The shell with this id. Throws an error that lists the existing ones. */
 export function findShell(manager: ShellManager, id: string, context: ExecutionContext): ShellProcess {
   const scope = scopeOf(context);
   const shell = manager.getShell(id, { scope });

@@ -1,5 +1,5 @@
-// A part of a spool file as the text a model should read. Of a large part only the ends are read and the
-// rest is counted, so that no output is too large to be shown.
+// A part of an output file as text for a model. Of a large part only the ends are read, and the rest is counted: no output
+// is too large to show.
 
 import { readRange } from "../engine/cursor.ts";
 import {
@@ -29,16 +29,16 @@ export interface SpoolPart {
   /** Bytes [from, to). */
   readonly from: number;
   readonly to: number;
-  /** A file that holds this part alone, for a reader that is sent there. @default path */
+  /** A file with this part only, to show to a reader. @default path */
   readonly file?: () => string;
-  /** What is done to its text before it is polished. */
+  /** Changes the text before it is sanitized. */
   readonly first?: (text: string) => string;
 }
 
-/** What makes text fit for a reader: see text/ and environment/redact.ts. */
+/** Makes text safe and readable for a model: see sanitizerFor in render.ts. */
 export type TextSanitizer = (text: string) => string;
 
-/** `limitChars`: what will be shown of it at most. */
+/** `limitChars`: the number of characters that will be shown. */
 export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitChars = 0): Promise<TextEnds> {
   const { path, from, to, first } = part;
   const sanitize: TextSanitizer = first ? (text) => sanitizing(first(text)) : sanitizing;
@@ -46,8 +46,8 @@ export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitCh
   const endBytes = Math.max(END_READ_BYTES, wholeMaxBytes(limitChars) / 2);
   const start = readRange(path, from, whole ? to : from + endBytes);
   if (isBinary(start)) {
-    const words = describeBinary({ sample: start, totalBytes: to - from, outputFile: fileOf(part) });
-    return { head: `${words}\n`, middle: NOTHING, tail: "" };
+    const line = describeBinary({ sample: start, totalBytes: to - from, outputFile: fileOf(part) });
+    return { head: `${line}\n`, middle: NOTHING, tail: "" };
   }
   if (whole) return { head: sanitize(decodeUtf8(start)), middle: NOTHING, tail: "" };
 
@@ -60,12 +60,12 @@ export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitCh
   return { head, middle, tail };
 }
 
-/** Where the whole of it is, and nothing else. */
+/** The file with this part and nothing else. */
 export function fileOf({ path, file }: SpoolPart): string {
   return file?.() ?? path;
 }
 
-/** The lines that match, and how many did not. Others get to run between pieces. */
+/** The matching lines, and the number of the others. Yields between two chunks. */
 export async function filteredTextOf(
   part: SpoolPart,
   sanitize: TextSanitizer,
@@ -80,7 +80,7 @@ export async function filteredTextOf(
     const last = at + SCAN_PIECE_BYTES >= part.to;
     const bytes = readRange(part.path, at, Math.min(part.to, at + SCAN_PIECE_BYTES));
     const text = rest + decoder.push(bytes) + (last ? decoder.end() : "");
-    // A line without end must not be held in memory whole, nor looked through again for every piece.
+    // A very long line must neither be kept in memory as a whole nor be searched again for every chunk.
     const complete = last || (text.length > FILTER_LINE_MAX_CHARS && !text.includes("\n"));
     const end = complete ? text.length : beforeOpenKey(text, text.lastIndexOf("\n") + 1);
     rest = text.slice(end);
@@ -92,21 +92,21 @@ export async function filteredTextOf(
   return { ends: kept.ends(), skipped };
 }
 
-/** A private key has many lines, and is recognized only as a whole: one that begins and does not end waits for the rest. */
+/** A private key has many lines and is recognized only as a whole: hold back a key whose end is not read yet. */
 function beforeOpenKey(text: string, end: number): number {
   const begin = text.lastIndexOf("-----BEGIN ", end);
   const isOpen = begin > text.lastIndexOf("-----END ", end) && end - begin < REDACT_HOLD_MAX_CHARS;
   return isOpen ? text.lastIndexOf("\n", begin) + 1 : end;
 }
 
-// No character (as String.length counts) has more than three bytes: what is larger cannot fit into the limit.
+// A UTF-16 unit has at most three bytes. Larger output cannot fit into the limit.
 function wholeMaxBytes(limitChars: number): number {
   return Math.max(WHOLE_READ_MAX_BYTES, 4 * limitChars);
 }
 
 const NOTHING: TextSize = { characters: 0, lines: 0 };
 
-/** Keeps both ends of what is added and counts what falls out between them. */
+/** Keeps the ends of the added text and counts the rest. */
 class BoundedText {
   readonly #keepChars: number;
   #head = "";
@@ -119,7 +119,7 @@ class BoundedText {
   }
 
   add(text: string): void {
-    // In whole pieces, so that no character is halved.
+    // Whole chunks only, so that no character is split.
     if (this.#head.length < this.#keepChars) this.#head += text;
     else this.#tail += text;
     if (this.#tail.length <= 2 * this.#keepChars) return;

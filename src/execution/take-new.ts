@@ -1,5 +1,5 @@
-// What is new to a reader, as ranges of the spool. Taken in one step, before anything waits: two reads at
-// the same time never get the same line.
+// The output that is new to a reader, as ranges of the output files. Taken synchronously: two reads at the same time never
+// get the same line.
 
 import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -9,25 +9,25 @@ import type { SpoolPart } from "./spool-text.ts";
 
 const NEWLINE = 0x0a;
 
-/** While the shell runs, up to the last whole line; afterwards everything. */
+/** While the shell runs: up to the last whole line. After its end: everything. */
 export function takeNew(shell: ShellProcess, reader: string, running: boolean): OutputParts {
   const { stdout, stderr } = shell.cursors(reader);
   const files = shell.outputFiles;
   return { stdout: take(stdout, files.stdout, running), stderr: take(stderr, files.stderr, running) };
 }
 
-/** A line for each stream whose file the command, or something else, has truncated since the last read. */
+/** One note for each stream whose file was truncated since the last read. */
 export function truncationNotes(shell: ShellProcess, reader: string): string[] {
   const cursors = shell.cursors(reader);
   return (["stdout", "stderr"] as const)
     .filter((stream) => cursors[stream].takeTruncation())
     .map(
       (stream) =>
-        `The file that keeps ${stream} was truncated: what it held before and you have not read is gone. Shown is what was printed since.`,
+        `The file of ${stream} was truncated by a process: output that you had not read is lost. This is the output since then.`,
     );
 }
 
-/** Whether a read would return anything while the shell runs. */
+/** Whether a read would return output while the shell runs. */
 export function hasNew(shell: ShellProcess, reader: string): boolean {
   const cursors = shell.cursors(reader);
   return (["stdout", "stderr"] as const).some((stream) => {
@@ -43,7 +43,7 @@ function take(cursor: Cursor, path: string, running: boolean): SpoolPart {
   return { path, from, to };
 }
 
-/** Behind the last newline in [from, end of file), or `from`. */
+/** The position after the last newline in [from, end of file), or `from`. */
 function lastLineEnd(path: string, from: number): number {
   for (let end = sizeOf(path); end > from; ) {
     const start = Math.max(from, end - SCAN_PIECE_BYTES);

@@ -1,10 +1,10 @@
-// What would let this very command run where no person can be asked, in the words of the entryPoint it came through. The
-// only place that names such a flag or setting; each way is tried on the policy before it is named.
+// The settings that would allow a refused command where no person can be asked, in the terms of its entry point. No other
+// file names such a flag or setting. Each one is tried on the policy before it is named.
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 
-/** How commands get in: it decides what a setting is called. */
+/** Where commands come from. It decides the name of a setting. */
 export type EntryPoint = "library" | "cli" | "mcp";
 
 interface Judging {
@@ -17,14 +17,14 @@ interface Judging {
 export function waysToAllow(command: string, verdict: Verdict, facts: PolicyFacts, judging: Judging): string {
   const allows = (changed: Partial<PolicyFacts>) =>
     judging.judge(command, { ...facts, ...changed }).verdict === "allow";
-  const words = WORDS[judging.entryPoint];
-  const trusting = allows({ profile: "trusting" }) ? [words.profile("trusting")] : [];
-  const off = trusting.length === 0 && allows({ profile: "off" }) ? [words.profile("off")] : [];
+  const { person, profile } = SETTINGS[judging.entryPoint];
+  const trusting = allows({ profile: "trusting" }) ? [profile("trusting")] : [];
+  const off = trusting.length === 0 && allows({ profile: "off" }) ? [profile("off")] : [];
   const rule = byRule(verdict, facts, judging, allows);
-  return `To allow it, ${[...trusting, ...rule, ...off, words.person].join(", or ")}.`;
+  return `To allow it, ${[...trusting, ...rule, ...off, person].join(", or ")}.`;
 }
 
-const WORDS: Readonly<
+const SETTINGS: Readonly<
   Record<EntryPoint, { readonly person: string; readonly profile: (name: Profile) => string }>
 > = {
   library: {
@@ -41,7 +41,7 @@ const WORDS: Readonly<
   },
 };
 
-/** By a rule in a file of the person: a new one, or a change of the one that said so. */
+/** A change of the user rules: a new rule, or a change of the rule that asked. */
 function byRule(
   { findings }: Verdict,
   facts: PolicyFacts,
@@ -51,16 +51,16 @@ function byRule(
   const { rules = [] } = facts;
   const asking = [...new Set(findings.filter(({ liftedBy }) => liftedBy === null).map(({ rule }) => rule))];
   const own = asking.filter((id) => rules.some((set) => set.rules.some((rule) => rule.id === id)));
-  if (own.length > 0) return own.map((id) => `change the rule ${id} in ${placeOf(id, rules)}`);
+  if (own.length > 0) return own.map((id) => `change the rule ${id} in ${fileOfRule(id, rules)}`);
   if (asking.length === 0 || !allows({ rules: [...rules, lifting(asking)] })) return [];
   return [`add an allow rule with "lifts": ${JSON.stringify(asking)} to ${policyFiles.own}`];
 }
 
-function placeOf(id: string, sets: readonly UserRuleSet[]): string {
+function fileOfRule(id: string, sets: readonly UserRuleSet[]): string {
   return sets.find(({ rules }) => rules.some((rule) => rule.id === id))?.file ?? "the option rules";
 }
 
-/** The widest rules that lift these: about any program, and about anything that is done. */
+/** The widest rules that lift these: for any program, and for any effect. */
 function lifting(lifts: readonly string[]): UserRuleSet {
   const rule: UserRule = {
     id: "any-program",

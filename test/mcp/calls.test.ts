@@ -113,7 +113,7 @@ describe("a command that takes longer than its client waits", () => {
     const result = await call("Bash", { command });
     expect(dataOf(result)).toMatchObject({ timeout_ms: 120_000, bash_id: expect.stringMatching(/^shell_/) });
     expect(textOf(result)).toContain("It is killed with everything it started 120000ms after its start.");
-    expect(client.getInstructions()).toContain("timeout is over is ended");
+    expect(client.getInstructions()).toContain("timeout expires is killed");
   });
 
   test.each([1_000, 5_000])(

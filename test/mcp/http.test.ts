@@ -56,7 +56,7 @@ describe("the guard", () => {
 
   test.each([
     [{ host: "127.0.0.1" }, 401, "A token is required"],
-    [{ ...headers, authorization: `Bearer ${TOKENS[1]}x` }, 401, "not known"],
+    [{ ...headers, authorization: `Bearer ${TOKENS[1]}x` }, 401, "does not know this token"],
     [{ ...headers, authorization: `Basic ${TOKENS[1]}` }, 401, "A token is required"],
     [{ ...headers, host: "evil.example:8080" }, 403, "Host"],
     [{ authorization: headers.authorization }, 403, "Host"],

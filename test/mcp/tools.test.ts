@@ -44,7 +44,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     const lines = client.getInstructions()?.split("\n") ?? [];
     expect(lines).toHaveLength(5);
     expect(lines[0]).toContain("Bash, BashOutput, KillShell");
-    expect(lines[1]).toContain("goes on in the background");
+    expect(lines[1]).toContain("moves to the background");
   });
 
   test("runs a command in the working directory of the server", async () => {
