@@ -8,7 +8,12 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
-import { POOL_REFILL_DELAY_MS, POOL_SLOTS_COUNT, STREAM_CAP_BYTES } from "../support/limits.ts";
+import {
+  POOL_REFILL_AFTER_END_MS,
+  POOL_REFILL_DELAY_MS,
+  POOL_SLOTS_COUNT,
+  STREAM_CAP_BYTES,
+} from "../support/limits.ts";
 import { patiently } from "../support/patience.ts";
 import type { ExitRecord } from "./end-record.ts";
 import { FifoDir } from "./fifo-dir.ts";
@@ -260,7 +265,7 @@ export class Engine implements ShellScope {
     this.#pool.release(taken.slot);
     taken.free();
     onExit(record);
-    this.#pool.refillIn(1);
+    this.#pool.refillIn(POOL_REFILL_AFTER_END_MS);
   }
 }
 

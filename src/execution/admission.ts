@@ -19,7 +19,7 @@ import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
 import { Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
-import { originOf, scopeOf } from "./scope.ts";
+import { callOrigin, scopeOf } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
 
@@ -182,7 +182,7 @@ async function decide(
     verdict: verdict.verdict,
     rule: verdict.rule,
     reason: verdict.reason ?? "",
-    ...originOf(context),
+    ...callOrigin(context),
   });
   const { links } = facts;
   const admission = { wanted, context, options, snapshot, links, verdict, approved: before.approved };
@@ -207,7 +207,7 @@ async function decide(
   }
   const approved = await ask(request, context.approve, context.signal);
   const { command, rule } = request;
-  options.events.emit("approval", { command, rule, approved, ...originOf(context) });
+  options.events.emit("approval", { command, rule, approved, ...callOrigin(context) });
   if (!approved)
     throw new Refusal(
       "approval_refused",

@@ -2,15 +2,15 @@
 import { defined } from "../support/defined.ts";
 import type { Events } from "../support/events.ts";
 import type { ToolHook } from "../tool/executor.ts";
-import { originOf } from "./scope.ts";
+import { callOrigin } from "./scope.ts";
 
 export function callEvents(events: Events): ToolHook {
   return {
     before({ tool, arguments: args, context }) {
-      events.emit("call", { tool, arguments: args, ...originOf(context) });
+      events.emit("call", { tool, arguments: args, ...callOrigin(context) });
     },
     after({ tool, context }, { success, code }, { durationMs }) {
-      events.emit("result", { tool, success, ...defined({ code }), durationMs, ...originOf(context) });
+      events.emit("result", { tool, success, ...defined({ code }), durationMs, ...callOrigin(context) });
     },
   };
 }

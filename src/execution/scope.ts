@@ -17,7 +17,7 @@ export function readerOf(context: ExecutionContext): string {
 }
 
 /** The origin of a call, for events. */
-export function originOf(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
+export function callOrigin(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
   return { scope: scopeOf(context), ...defined({ session: context.sessionId }) };
 }
 

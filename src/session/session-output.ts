@@ -252,7 +252,8 @@ export class SessionOutput {
 
   #part(stream: StreamName): OutputPart {
     const part = { path: this.#loggers[stream].file, from: this.#from[stream], to: this.#to[stream] };
-    if (part.to > Math.min(SESSION_LOG_MAX_BYTES, this.#options.capBytes * SESSION_LOG_MAX_SHARE)) this.exchange();
+    if (part.to > Math.min(SESSION_LOG_MAX_BYTES, this.#options.capBytes * SESSION_LOG_MAX_SHARE))
+      this.exchange();
     // The result of a long output names its file, which must contain no other command's output.
     const bytes = part.to - part.from;
     if (bytes < SESSION_OWN_FILE_MIN_BYTES) return part;

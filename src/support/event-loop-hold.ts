@@ -2,6 +2,9 @@
 // unreferenced, so that an idle program can exit.
 import { TIMER_MAX_MS } from "./limits.ts";
 
+// A realm of node:vm, as in Jest, has no Symbol.dispose. Compiled `using` statements look for this symbol then.
+const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
+
 let holders = 0;
 let timer: NodeJS.Timeout | undefined;
 
@@ -18,5 +21,5 @@ export function holdEventLoop(): EventLoopHold {
     if (held && --holders === 0) timer?.unref();
     held = false;
   };
-  return { release, [Symbol.dispose]: release };
+  return { release, [DISPOSE]: release };
 }

@@ -133,7 +133,7 @@ describe("what a command leaves running", () => {
       success: true,
       output: `Shell ${shell?.id} already stopped (status: completed)`,
       metadata: { already_stopped: true, signalled: [{ pid: left?.pid, command: `sleep ${duration}` }] },
-      notes: [`Ended what it had left running: sleep ${duration} (pid ${left?.pid})`],
+      notes: [`Ended a process that it left running: sleep ${duration} (pid ${left?.pid})`],
     });
     await eventually(() => expect(marks.processes()).toEqual([]));
   });

@@ -183,10 +183,10 @@ describe("the tool", () => {
       maxTimeoutMs: 7_000,
       maxOutputChars: 900,
     });
-    for (const words of ["5000 ms", "at most 7000", "Output over 900 characters", "is ended"]) {
+    for (const words of ["5000 ms", "at most 7000", "Of output over 900 characters", "is killed"]) {
       expect(description).toContain(words);
     }
-    expect(new BashTool({ onTimeout: "background" }).description).toContain("goes on in the background");
+    expect(new BashTool({ onTimeout: "background" }).description).toContain("continues in the background");
   });
 
   test("refuses more live background shells than a scope may have, and lists them", async () => {

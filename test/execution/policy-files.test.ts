@@ -109,13 +109,13 @@ describe("a file that cannot be used says what, where and what to do", () => {
   test("it is not there, but was named", () => {
     const policyFile = join(dir, "gone.json");
     expect(failure(new PolicyFiles({ policyFile }))).toBe(
-      `The policy file ${policyFile} cannot be used; without it nothing is run.\n  There is no such file. Create it, or leave it out of the settings.`,
+      `The policy file ${policyFile} cannot be used, and without it nothing is run.\n  There is no such file. Create it, or remove it from the settings.`,
     );
   });
 
   test("it is not JSON", () => {
     put(own, '{\n  "version": 1,\n  "rules": [,]\n}');
-    expect(failure()).toMatch(/policy\.json cannot be used; .*\n {2}line 3: It is not JSON: /);
+    expect(failure()).toMatch(/policy\.json cannot be used, .*\n {2}line 3: It is not JSON: /);
     put(own, "");
     expect(failure()).toContain("It is not JSON");
   });

@@ -100,7 +100,7 @@ describe("a command that takes longer than its client waits", () => {
     const result = await call("Bash", { command });
     const id = String(dataOf(result)["bash_id"]);
     expect(textOf(result)).toContain(`continues as background shell: ${id}`);
-    expect(textOf(result)).not.toContain("is ended with everything");
+    expect(textOf(result)).not.toContain("is killed with everything");
     expect(JSON.parse(readFileSync(join(stateRoot, "shells", id, "meta"), "utf8")).deadlineMs).toBeNull();
     expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
     await call("KillShell", { shell_id: id });
@@ -126,7 +126,7 @@ describe("a command that takes longer than its client waits", () => {
       expect(textOf(result)).toContain(
         `after ${Math.min(timeout, 2_000)}ms and continues as background shell: ${id}`,
       );
-      expect(textOf(result)).not.toContain("is ended with everything");
+      expect(textOf(result)).not.toContain("is killed with everything");
       expect(textOf(await call("BashOutput", { bash_id: id }))).toBe("Status: running\n\nbegun\n");
       await call("KillShell", { shell_id: id });
       expect(mark.processes()).toEqual([]);
@@ -138,18 +138,18 @@ describe("a command that takes longer than its client waits", () => {
       const { client } = await mcp.inProcess(options);
       return (await client.listTools()).tools[0]?.description;
     };
-    const returns = "A call returns after 50000 ms at the latest";
+    const returns = "A call returns after at most 50000 ms";
     const usual = await descriptionOf({});
     expect(usual).toContain("Timeout: none unless you set timeout");
     expect(usual).toContain(returns);
-    expect(usual).toContain("everything it started is ended");
+    expect(usual).toContain("everything it started is killed");
     const killing = await descriptionOf({ onTimeout: "kill" });
     expect(killing).toContain("Timeout: 120000 ms");
     expect(killing).toContain(returns);
     const sparing = await descriptionOf({ onTimeout: "background" });
     expect(sparing).toContain("Timeout: 50000 ms");
-    expect(sparing).toContain("goes on in the background");
-    expect(sparing).not.toContain("everything it started is ended");
+    expect(sparing).toContain("continues in the background");
+    expect(sparing).not.toContain("everything it started is killed");
   });
 });
 

@@ -1,6 +1,7 @@
 // Directories, links and copies that a command leaves for later commands of the same text. A path is judged by where its
 // links lead (links.ts), and a copy of a program is judged as that program.
 
+import { POLICY_MADE_NAMES_MAX_COUNT } from "../../support/limits.ts";
 import { changeDirectory, partsOf } from "../paths/paths.ts";
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import type { MadePaths } from "../shell-model/made-paths.ts";
@@ -67,9 +68,6 @@ interface Transfer {
   readonly isDirectory: boolean;
 }
 
-/** So many operands are taken for names that a word may stand for: `for i in a b; do ln -s ~ $i; done`. */
-const NAMES_MAX_COUNT = 8;
-
 /** What goes where; `ln` with one operand makes its link here. */
 function transfersOf(program: string, options: Options): readonly Transfer[] {
   const [into] = valuesOf(options, "-t target-directory");
@@ -78,7 +76,7 @@ function transfersOf(program: string, options: Options): readonly Transfer[] {
   const directory = into?.text ?? (isLoneName ? "." : undefined);
   if (directory !== undefined)
     return operands.map((text) => ({ text, target: directory, isDirectory: true }));
-  const isOne = program !== "ln" || operands.length > NAMES_MAX_COUNT;
+  const isOne = program !== "ln" || operands.length > POLICY_MADE_NAMES_MAX_COUNT;
   const named = isOne ? operands.slice(1).slice(-1) : operands.slice(1);
   const last = operands.length - named.length;
   return named.flatMap((target, i) =>

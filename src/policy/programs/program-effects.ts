@@ -1,5 +1,6 @@
 // What a command does to files, by the record of its program.
 
+import { POLICY_VALUE_PATH_MAX_CHARS } from "../../support/limits.ts";
 import type { EffectiveCommand, Field } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { programNamed } from "./programs.ts";
@@ -36,7 +37,7 @@ const FILE_IN_VALUE =
   /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
 
 function pathIn(text: string): string | null {
-  if (!/[./]/.test(text) || text.length > 512) return null;
+  if (!/[./]/.test(text) || text.length > POLICY_VALUE_PATH_MAX_CHARS) return null;
   const [, path = ""] = FILE_IN_VALUE.exec(text) ?? [];
   return /^(-|https?:)/.test(path) || path === "" ? null : path;
 }

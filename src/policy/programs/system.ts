@@ -1,6 +1,6 @@
 // Programs that show or change the machine, its processes and its terminals.
 
-import { WIDE_RANGE_COUNT } from "../shell-model/counting.ts";
+import { POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import { EACH, SOMETHING, UNKNOWN } from "../shell-model/marks.ts";
 import { effectsOn } from "./effect.ts";
 import {
@@ -74,7 +74,7 @@ convert dot exiftool ffmpeg gnuplot identify latex magick pandoc pdflatex`,
     },
     "date nproc uname hostname": SOME,
     seq: {
-      prints: { text: ({ args }) => `${Number(args.at(-1)?.text) >= WIDE_RANGE_COUNT ? EACH : SOMETHING}\n` },
+      prints: { text: ({ args }) => `${Number(args.at(-1)?.text) >= POLICY_WIDE_RANGE_COUNT ? EACH : SOMETHING}\n` },
     },
     gh: { reads: true, prints: printsSettings(/\bcompletions?\b/), sends: {} },
     mount: {

@@ -1,5 +1,6 @@
 // Rules as tables: one row per program and verb, with what the command does.
 
+import { POLICY_ROW_ARGUMENT_MAX_CHARS } from "../../support/limits.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { remembered } from "../remembered.ts";
 import type { Check, Hit } from "../rule.ts";
@@ -27,9 +28,6 @@ export function onRows(rows: readonly Row[]): Check {
   return Object.assign(check, { needs: (program: string) => rowsOf(program).length > 0 });
 }
 
-/** Longer arguments are messages: the first characters suffice to recognize an option. */
-const ARG_MAX_CHARS = 512;
-
 function lineOf({ args }: JudgedCommand): string {
-  return args.map(({ text }) => text.slice(0, ARG_MAX_CHARS)).join(" ");
+  return args.map(({ text }) => text.slice(0, POLICY_ROW_ARGUMENT_MAX_CHARS)).join(" ");
 }

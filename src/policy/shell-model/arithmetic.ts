@@ -2,6 +2,10 @@
 // parse these (quotes, subscripts, values that contain commands), so this file searches the text.
 
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
+import {
+  POLICY_ARITHMETIC_FOLDED_MAX_CHARS,
+  POLICY_ARITHMETIC_SCANNED_MAX_CHARS,
+} from "../../support/limits.ts";
 import { EACH, SOMETHING } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 import type { WordContext } from "./word-context.ts";
@@ -19,7 +23,7 @@ export function checkArithmetic(node: SyntaxNode, context: WordContext): void {
     context.evaluated("arithmetic evaluates a quoted or subscripted text as code");
     return;
   }
-  for (const [name] of text.slice(0, SCANNED_MAX_CHARS).matchAll(/[A-Za-z_]\w*/g)) {
+  for (const [name] of text.slice(0, POLICY_ARITHMETIC_SCANNED_MAX_CHARS).matchAll(/[A-Za-z_]\w*/g)) {
     const values = scope.variable(name)?.values ?? [];
     for (const value of values) budget.spend(value.length / VALUE_CHARS_PER_STEP);
     if (values.some((value) => COMMAND_IN_VALUE.test(value))) {
@@ -41,7 +45,6 @@ function numeric(node: SyntaxNode) {
     : [];
 }
 
-const SCANNED_MAX_CHARS = 4_096;
 /** Characters of a value that are searched for commands in one step. */
 const VALUE_CHARS_PER_STEP = 12;
 // Excludes brackets: each one starts a match of its own, and scanning past the next would be quadratic.
@@ -51,14 +54,12 @@ export const COMMAND_IN_VALUE = /\[[^\][]{0,256}(\$\(|`)/;
 
 /** The number an expansion yields if it is constant; else an unknown number, or every number of a wide range. */
 export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {
-  if (text.length > FOLDED_MAX_CHARS) return SOMETHING;
+  if (text.length > POLICY_ARITHMETIC_FOLDED_MAX_CHARS) return SOMETHING;
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g))
     if (scope.variable(name)?.values.some((value) => value.includes(EACH))) return EACH;
   const value = expression ? constant(expression, scope) : null;
   return value === null || !Number.isSafeInteger(value) ? SOMETHING : String(value);
 }
-
-const FOLDED_MAX_CHARS = 64;
 
 function constant(node: ArithmeticExpression, scope: Scope): number | null {
   if (node.type === "ArithmeticGroup") return constant(node.expression, scope);

@@ -1,8 +1,7 @@
 // Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Quotes and expansions inside are kept as they are written.
 
-import { POLICY_BRACES_MAX_COUNT } from "../../support/limits.ts";
+import { POLICY_BRACES_MAX_COUNT, POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
-import { WIDE_RANGE_COUNT } from "./counting.ts";
 import { EACH } from "./marks.ts";
 
 /** The alternatives of one `{…}`, or null if there are too many to list. */
@@ -31,7 +30,7 @@ function expandRange([, from = "", to = "", by]: RegExpExecArray): readonly stri
   const end = letters ? (to.codePointAt(0) ?? 0) : Number(to);
   const step = Math.abs(Number(by ?? 1)) || 1;
   const count = Math.abs(end - start) / step;
-  if (!letters && count >= WIDE_RANGE_COUNT) return [EACH];
+  if (!letters && count >= POLICY_WIDE_RANGE_COUNT) return [EACH];
   if (count >= POLICY_BRACES_MAX_COUNT) return null;
   const values: string[] = [];
   for (let i = 0; i <= Math.abs(end - start); i += step) {

@@ -1,6 +1,7 @@
 // Branches and loops: each branch has its own scope, and the code after it sees the result of every branch.
 
 import type { AndOr, ArithmeticFor, Case, CompoundList, For, If, Select, SyntaxNode, While } from "unbash";
+import { POLICY_PRINTED_MAX_CHARS } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import type { SignKind } from "./command.ts";
 import { watching } from "./command-words.ts";
@@ -40,7 +41,8 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
     if (reached) scope.directories = reached;
     const isLast = i === rest.length - 1;
     const next = walker.node(command, { ...frame, scope, isTested: frame.isTested === true || !isLast });
-    text = text === null || next.text === null || text.length > PRINTED_MAX_CHARS ? null : text + next.text;
+    text =
+      text === null || next.text === null || text.length > POLICY_PRINTED_MAX_CHARS ? null : text + next.text;
     origins = joinOrigins(origins, next.origins);
     ends.push(scope);
   }
@@ -81,9 +83,6 @@ class Ways {
 function joined(a: Directories | null, b: Directories | null): Directories | null {
   return a && b ? a.with(b) : (a ?? b);
 }
-
-/** Output of a list beyond this length is unknown. */
-const PRINTED_MAX_CHARS = 4_096;
 
 export function walkIf(node: If, frame: Frame, walker: Walker): Flow {
   walker.node(node.clause, { ...frame, isTested: true });

@@ -2,11 +2,9 @@
 // through one.
 
 import { forEachChild, type SyntaxNode } from "unbash";
+import { POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import type { Scope } from "./script-scope.ts";
-
-/** From this many numbers on, a range selects nothing in particular. */
-export const WIDE_RANGE_COUNT = 1_000;
 
 /** The variables that a condition compares with a number of a wide range. */
 export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: Budget): readonly string[] {
@@ -18,7 +16,7 @@ export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: B
     if (node.type === "Word" || node.type === "ArithmeticWord") {
       const [, name, number] = NAME_OR_NUMBER.exec(node.value) ?? [];
       if (name !== undefined) names.add(name);
-      if (number !== undefined && Number(number) >= WIDE_RANGE_COUNT) isFar = true;
+      if (number !== undefined && Number(number) >= POLICY_WIDE_RANGE_COUNT) isFar = true;
     } else forEachChild(node, (child) => stack.push(child));
   }
   return isFar ? [...names] : [];

@@ -1,7 +1,11 @@
 // Deterministic text transformations: escapes, printf formats, base64, hex, tr. Just enough to read the text that a pipe
 // would pass to a shell.
 
-import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
+import {
+  POLICY_FOLDED_MAX_CHARS,
+  POLICY_TR_RANGE_MAX_COUNT,
+  POLICY_TR_SET_MAX_COUNT,
+} from "../../support/limits.ts";
 import { joinedBytes, STRAY_BYTES, strayByte, textOfLatin1 } from "../../support/stray-bytes.ts";
 import { SOMETHING, unmarked } from "./marks.ts";
 
@@ -154,10 +158,11 @@ export function translated(text: string, from: string, to: string): string | nul
 function trSet(text: string): readonly string[] {
   const chars = [...decodeEscapes(text)];
   const set: string[] = [];
-  for (let i = 0; i < chars.length && set.length < 1024; i++) {
+  for (let i = 0; i < chars.length && set.length < POLICY_TR_SET_MAX_COUNT; i++) {
     const first = chars[i]?.codePointAt(0) ?? 0;
     const last = chars[i + 1] === "-" ? chars[i + 2]?.codePointAt(0) : undefined;
-    if (last === undefined || last < first || last - first > 255) set.push(chars[i] ?? "");
+    if (last === undefined || last < first || last - first > POLICY_TR_RANGE_MAX_COUNT)
+      set.push(chars[i] ?? "");
     else {
       for (let code = first; code <= last; code++) set.push(String.fromCodePoint(code));
       i += 2;

@@ -1,7 +1,7 @@
 // Parameter expansion with known values: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and the parameters bash itself sets.
 
 import { type ParameterExpansionPart, type ParameterOperation, parse, type Word } from "unbash";
-import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
+import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_PATTERN_VALUE_MAX_CHARS } from "../../support/limits.ts";
 import { couldMatch } from "./glob.ts";
 import { isCertain, SOMETHING, UNKNOWN, unmarked } from "./marks.ts";
 import type { WordContext } from "./word-context.ts";
@@ -155,7 +155,7 @@ function withDefault(value: string, operator: string, operand: readonly string[]
 }
 
 function removed(value: string, operator: string, pattern: string): string {
-  if (!isCertain(value) || value.length > PATTERN_VALUE_MAX_CHARS) return UNKNOWN;
+  if (!isCertain(value) || value.length > POLICY_PATTERN_VALUE_MAX_CHARS) return UNKNOWN;
   const fromStart = operator.startsWith("#");
   const cuts = Array.from({ length: value.length + 1 }, (_, i) => i);
   const longest = operator.length === 2;
@@ -168,8 +168,6 @@ function removed(value: string, operator: string, pattern: string): string {
   }
   return value;
 }
-
-const PATTERN_VALUE_MAX_CHARS = 512;
 
 function replaced(value: string, operator: string, pattern: string, replacement: string): string {
   if (!isCertain(value) || !isCertain(pattern) || pattern === "") return UNKNOWN;

@@ -2,6 +2,7 @@
 // It also finds characters that make a text look different from what bash reads.
 
 import { type ParsedScript, parse } from "unbash";
+import { POLICY_PACKED_MAX_CHARS } from "../../support/limits.ts";
 import type { Span } from "./span.ts";
 
 export function parseText(text: string): ParsedScript {
@@ -28,8 +29,6 @@ const HIDDEN = new RegExp([CONTROL, ZERO_WIDTH, NO_CHARACTER, LONE_JOINER].join(
  * A fork bomb that bash rejects for a missing blank: `:(){:|:&};:`. It is a common spelling, and other shells run it.
  */
 export function isPackedForkBomb(text: string): boolean {
-  const packed = text.slice(0, PACKED_MAX_CHARS).replace(/\s+/g, "");
+  const packed = text.slice(0, POLICY_PACKED_MAX_CHARS).replace(/\s+/g, "");
   return /(?:^|[;&|(])(?:function)?([^\s;&|(){}]{1,64})\(\)\{\1\|\1&\}/.test(packed);
 }
-
-const PACKED_MAX_CHARS = 4_096;

@@ -1,5 +1,6 @@
 // One argv: which program it runs, what it changes in the scope, what it runs in turn, and what it prints.
 
+import { POLICY_NAMES_MAX_DEPTH } from "../../support/limits.ts";
 import { shellQuote } from "../../support/shell-quote.ts";
 import { changeDirectory, type Where } from "../paths/paths.ts";
 import { runNacre } from "../programs/nacre/nacre-call.ts";
@@ -63,9 +64,6 @@ function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandCo
   scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
 }
 
-/** Depth to which aliases and copies are followed. */
-const NAMES_MAX_DEPTH = 8;
-
 /** What a name may run besides the program it is known for. */
 function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
   const { scope, via } = around;
@@ -73,7 +71,7 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
   // A function runs in this shell: its directory afterwards is unknown.
   if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
-  if (via.length >= NAMES_MAX_DEPTH) return;
+  if (via.length >= POLICY_NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
   if (alias !== undefined) {
     const text = [alias, ...command.args.map((arg) => shellQuote(arg.text))].join(" ");

@@ -5,6 +5,7 @@ import type { Function as FunctionNode } from "unbash";
 import {
   POLICY_ALTERNATIVES_MAX_COUNT,
   POLICY_FOLDED_MAX_CHARS,
+  POLICY_PATH_MAX_CHARS,
   POLICY_VARIABLES_MAX_COUNT,
 } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
@@ -84,7 +85,7 @@ export class Scope {
       for (const next of step(cwd)) {
         this.#budget.spend(1 + next.length / CHARS_PER_STEP);
         // No system has such a long path: treat it as unknown.
-        cwds.add(next.length > PATH_MAX_CHARS ? UNKNOWN : next);
+        cwds.add(next.length > POLICY_PATH_MAX_CHARS ? UNKNOWN : next);
       }
     }
     return unionOf([...cwds], []);
@@ -245,7 +246,6 @@ const CHARS_PER_STEP = 128;
 const NAMES_PER_STEP = 16;
 /** The cost of a name whose copies stay in memory. */
 const KEPT_NAME_STEPS = 0.5;
-const PATH_MAX_CHARS = 4_096;
 
 function lengthOf(texts: readonly string[]): number {
   let length = 0;

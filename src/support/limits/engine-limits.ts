@@ -19,6 +19,8 @@ export const JOB_MAX_BYTES = 4_096;
 export const POOL_SLOTS_COUNT = 2;
 /** Delay after the start of a command before the pool is refilled. A command that ends earlier refills it at its end. */
 export const POOL_REFILL_DELAY_MS = 20;
+/** Delay after the end of a command: its caller gets the result first. */
+export const POOL_REFILL_AFTER_END_MS = 1;
 /** Attempts to create the state directory again for one shell while something removes it. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
 /** Slots that are forked at the same time. */

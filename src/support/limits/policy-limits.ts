@@ -28,3 +28,33 @@ export const POLICY_COMMANDS_MAX_COUNT = 10_000;
 export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
 /** Findings of one judgement. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
+/** Numbers in a range from which on it counts as every number, for example every pid. */
+export const POLICY_WIDE_RANGE_COUNT = 1_000;
+/** Output of a list of commands that is kept. */
+export const POLICY_PRINTED_MAX_CHARS = 4_096;
+/** Length of a path that is built from variables. */
+export const POLICY_PATH_MAX_CHARS = 4_096;
+/** Length of an option value that is searched for the path of a file. */
+export const POLICY_VALUE_PATH_MAX_CHARS = 512;
+/** Start of an argument that the rows of a rule see: enough to tell an option from a text. */
+export const POLICY_ROW_ARGUMENT_MAX_CHARS = 512;
+/** Length of a value to which a pattern expansion is applied. */
+export const POLICY_PATTERN_VALUE_MAX_CHARS = 512;
+/** Arithmetic: text that is searched for commands, and expressions that are evaluated. */
+export const POLICY_ARITHMETIC_SCANNED_MAX_CHARS = 4_096;
+export const POLICY_ARITHMETIC_FOLDED_MAX_CHARS = 64;
+/** Start of a text that is searched for a fork bomb without blanks. */
+export const POLICY_PACKED_MAX_CHARS = 4_096;
+/** Characters in a set of `tr`, and in one of its ranges. */
+export const POLICY_TR_SET_MAX_COUNT = 1_024;
+export const POLICY_TR_RANGE_MAX_COUNT = 255;
+/** Names of a `find` expression. */
+export const POLICY_FIND_NAMES_MAX_COUNT = 8;
+/** Operands that count as possible values of one word: `for i in a b; do ln -s ~ $i; done`. */
+export const POLICY_MADE_NAMES_MAX_COUNT = 8;
+/** Depth of names that refer to other names. */
+export const POLICY_NAMES_MAX_DEPTH = 8;
+/** Code of other languages: renamed functions, string literals of one call, and length of a literal. */
+export const POLICY_OWN_NAMES_MAX_COUNT = 16;
+export const POLICY_LITERALS_MAX_COUNT = 32;
+export const POLICY_LITERAL_MAX_CHARS = 2_048;

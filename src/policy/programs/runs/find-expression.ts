@@ -1,5 +1,6 @@
 // find and fd: -exec and -delete act on everything below the roots, unless a test selects some files.
 
+import { POLICY_FIND_NAMES_MAX_COUNT } from "../../../support/limits.ts";
 import { couldBe } from "../../paths/path-parts.ts";
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, Field, Runner } from "../../shell-model/command.ts";
@@ -58,10 +59,11 @@ function namesIn(expression: readonly Field[]): readonly string[] {
   }
   // A repository is a directory.
   const isFiles = expression.some(({ text }, i) => text === "-type" && expression[i + 1]?.text === "f");
-  return [...names, ...branch].filter((name) => !isFiles || !couldBe(name, ".git")).slice(0, NAMES_MAX_COUNT);
+  return [...names, ...branch]
+    .filter((name) => !isFiles || !couldBe(name, ".git"))
+    .slice(0, POLICY_FIND_NAMES_MAX_COUNT);
 }
 
-const NAMES_MAX_COUNT = 8;
 const isNegation = (text: string): boolean => text === "!" || text === "-not";
 
 const here = (args: readonly Field[]): Field => ({ text: ".", span: args[0]?.span ?? { start: 0, end: 0 } });

@@ -1,7 +1,12 @@
 // Scans code of other languages for calls that run or destroy something, with literal arguments. It knows no grammar:
 // code that hides its intent passes, and only the sandbox stops it.
 
-import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
+import {
+  POLICY_FOLDED_MAX_CHARS,
+  POLICY_LITERAL_MAX_CHARS,
+  POLICY_LITERALS_MAX_COUNT,
+  POLICY_OWN_NAMES_MAX_COUNT,
+} from "../../../support/limits.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { STAR, UNKNOWN } from "../../shell-model/marks.ts";
 
@@ -188,18 +193,17 @@ function withOwnNames(code: string): string {
   let named = /from\s+subprocess\s+import/.test(code)
     ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")
     : code;
-  for (const [, name = "", own = ""] of [...code.matchAll(RENAMES)].slice(0, OWN_NAMES_MAX_COUNT)) {
+  for (const [, name = "", own = ""] of [...code.matchAll(RENAMES)].slice(0, POLICY_OWN_NAMES_MAX_COUNT)) {
     const at = name === "subprocess" ? /\.(?=(?:run|call)\b)/ : /\s*\(/;
     named = named.replace(new RegExp(`(?<![\\w.$])${own}(?=${at.source})`, "g"), name);
   }
-  for (const [, own = "", text = ""] of [...code.matchAll(CONSTANTS)].slice(0, OWN_NAMES_MAX_COUNT)) {
+  for (const [, own = "", text = ""] of [...code.matchAll(CONSTANTS)].slice(0, POLICY_OWN_NAMES_MAX_COUNT)) {
     const escaped = own.replace("$", "\\$");
     named = named.replace(new RegExp(`(?<=[(,[]\\s*)${escaped}(?=\\s*[),\\]])`, "g"), () => text);
   }
   return named;
 }
 
-const OWN_NAMES_MAX_COUNT = 16;
 const RENAMES =
   /\b(subprocess|system|popen|exec|execSync|execFileSync|spawn|spawnSync|rmtree|rmSync|run|call)\s*(?::|\bas\b)\s*([A-Za-z_]\w{0,40})/g;
 const CONSTANTS = /(\$?\b[A-Za-z_]\w{0,40})\s*=\s*("[^"\n]{1,400}"|'[^'\n]{1,400}')/g;
@@ -212,14 +216,14 @@ function literalsAt(
   const strings: string[] = [];
   let isList = false;
   let at = start;
-  while (strings.length < 32) {
+  while (strings.length < POLICY_LITERALS_MAX_COUNT) {
     const gap =
       /(?:[\s,[({]|args\s*:|(?:my\s+)?\$\w+\s*,|[A-Z][A-Z0-9_]*\s*,|0o?\d+\s*,|\b(?:glob|Path|pathlib\.Path|Dir\.glob|Dir|str)\b)*/y;
     gap.lastIndex = at;
     const between = gap.exec(source)?.[0] ?? "";
     if (between.includes("[")) isList = true;
     at += between.length;
-    const literal = LITERAL.exec(source.slice(at, at + 2_048));
+    const literal = LITERAL.exec(source.slice(at, at + POLICY_LITERAL_MAX_CHARS));
     if (!literal) break;
     strings.push(decodeEscapes(literal[1] ?? literal[2] ?? literal[3] ?? ""));
     at += literal[0].length;
