@@ -50,7 +50,7 @@ test("the AI SDK runs a command; the model reads its output, the host gets the w
   expect(told).toContain('"type":"text","value":"from bash\\n"');
 });
 
-test("a failed command and a wrong argument come to the model as errors, in our words", async () => {
+test("a failed command and a wrong argument are errors for the model, with the messages of the tool", async () => {
   const failed = await run("Bash", { command: "echo so far; exit 3" });
   expect(failed.told).toContain('"type":"error-text"');
   expect(failed.told).toContain("Command failed with exit code 3");
@@ -59,7 +59,7 @@ test("a failed command and a wrong argument come to the model as errors, in our 
   expect(wrong.result).toMatchObject({ code: "invalid_input" });
 });
 
-test("every tool of the toolkit is there under its name", () => {
+test("every tool of the toolkit is available under its name", () => {
   expect(Object.keys(aiSdkTools(kit())).sort()).toEqual(["Bash", "BashOutput", "KillShell"]);
 });
 

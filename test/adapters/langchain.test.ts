@@ -21,13 +21,13 @@ test("LangChain runs a command; the message holds its output, the artifact the w
   expect(message.artifact).toMatchObject({ success: true, metadata: { exit_code: 0 } });
 });
 
-test("a failed command says so to the model", async () => {
+test("a failed command is an error for the model", async () => {
   const message = await call("Bash", { command: "exit 3" });
   expect(message.content).toContain("Command failed with exit code 3");
   expect(message.artifact).toMatchObject({ success: false, code: "exit_nonzero" });
 });
 
-test("every tool of the toolkit is there, with a description and its parameters", () => {
+test("every tool of the toolkit is available, with a description and its parameters", () => {
   const tools = langchainTools(kit());
   expect(tools.map(({ name }) => name).sort()).toEqual(["Bash", "BashOutput", "KillShell"]);
   for (const tool of tools) expect(tool).toMatchObject({ schema: { type: "object" } });

@@ -17,12 +17,12 @@ async function shell(commands: string[], limits: { timeoutMs?: number; maxOutput
   return await tool.shell.run({ commands, ...limits });
 }
 
-test("function tools run a command and give the model what it should read", async () => {
+test("function tools run a command and return the text for the model", async () => {
   expect(await invoke("Bash", { command: "echo from bash" })).toBe("from bash\n");
   expect(await invoke("Bash", { command: "exit 3" })).toContain("Command failed with exit code 3");
 });
 
-test("a wrong argument is explained in our words", async () => {
+test("the tool explains a wrong argument", async () => {
   expect(await invoke("Bash", { comand: "ls" })).toContain("command");
 });
 
@@ -36,13 +36,13 @@ test("the shell tool runs its commands in order, each with its own outcome", asy
   expect(output[1]?.stdout).toBe("hello from /\n");
 });
 
-test("the shell tool tells a timeout from an exit, and keeps what was printed", async () => {
+test("the shell tool distinguishes a timeout from an exit, and keeps the output", async () => {
   const { output } = await shell(["echo so far; sleep 300"], { timeoutMs: 1_000 });
   expect(output).toMatchObject([{ outcome: { type: "timeout" } }]);
   expect(output[0]?.stdout).toContain("so far");
 });
 
-test("the shell tool keeps to the length it is given, and says why a command was not run", async () => {
+test("the shell tool respects the length limit, and reports why a command was not run", async () => {
   const { output } = await shell(["echo 0123456789"], { maxOutputLength: 4 });
   expect(output[0]?.stdout).toBe("0123");
   const refused = await shell(["rm -rf /"]);

@@ -86,7 +86,7 @@ describe("an audit log", () => {
     expect(JSON.parse(lines()[2] ?? "").event.arguments).toBe("b");
   });
 
-  test("what is no JSON is recorded as that, and nothing is thrown", async () => {
+  test("an event that JSON cannot represent is recorded as unwritable, and nothing is thrown", async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     write(cyclic, 1n, "after");

@@ -27,7 +27,7 @@ test("one byte more than the kernel takes in a variable is refused with its name
   });
 });
 
-test("too much in all is refused with the biggest variable; sizes are bytes, not characters", () => {
+test("an environment that is too large is refused with its biggest variable; sizes are bytes", () => {
   const env = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`V${i}`, "é".repeat(30_000 + i)]));
   expect(environmentTooLarge(env)?.message).toMatch(/in 40 variables.*The biggest is V39 with 60083 bytes\./);
 });

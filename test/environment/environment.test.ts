@@ -34,7 +34,7 @@ const thrownBy = (run: () => unknown): unknown => {
 };
 
 describe("modes", () => {
-  test("safe keeps what work needs, and tells what it dropped and why", () => {
+  test("safe keeps the variables that work needs, and reports the dropped ones with the reason", () => {
     const { env, dropped } = buildEnvironment({ inherited });
     expect(env).toEqual({
       PATH: "/usr/bin",
@@ -98,7 +98,7 @@ describe("code injection", () => {
 });
 
 describe("include, exclude, set", () => {
-  test("include rescues names and globs, whatever the mode", () => {
+  test("include keeps names and globs in every mode", () => {
     const { env, dropped } = buildEnvironment({
       inherited,
       mode: "core",
@@ -112,7 +112,7 @@ describe("include, exclude, set", () => {
     expect(dropped.map(({ name }) => name)).toEqual(["BASH_FUNC_ls%%", "EDITOR_THEME", "GITHUB_TOKEN"]);
   });
 
-  test("include wins over our defaults where there is something to inherit", () => {
+  test("include overrides the defaults if the variable is inherited", () => {
     const options = { include: ["TERM", "PAGER"] };
     expect(buildEnvironment({ inherited: { TERM: "xterm" }, ...options }).env).toMatchObject({
       TERM: "xterm",

@@ -107,14 +107,14 @@ describe("a stream", () => {
     expect(redactor.push("00\n")).toBe("3000\n");
   });
 
-  test("holds a private key back until its end is there, and goes on right after", () => {
+  test("holds a private key back until its end arrives, and continues right after it", () => {
     const redactor = createRedactor();
     expect(redactor.push(`a\n${header}\n`)).toBe("a\n");
     for (const line of keyBody.split("\n")) expect(redactor.push(`${line}\n`)).toBe("");
     expect(redactor.push(`${footer}\nb\n`)).toBe("[redacted:private-key]\nb\n");
   });
 
-  test("goes on when what looked like a private key is none", () => {
+  test("continues if a possible private key turns out to be none", () => {
     const redactor = createRedactor();
     expect(redactor.push(`grep for ${header} -- in `)).toBe("grep for ");
     expect(redactor.push(`${"some ".repeat(20)}\n`)).toContain("[redacted:private-key] -- in some some");
@@ -164,7 +164,7 @@ describe("a stream", () => {
   );
   const text = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(""));
 
-  test("cut anywhere gives what the whole gives", () => {
+  test("cut anywhere gives the same text as the whole", () => {
     fc.assert(
       fc.property(text, fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (whole, sizes) => {
         const redactor = createRedactor({ values });
@@ -180,7 +180,7 @@ describe("a stream", () => {
     );
   });
 
-  test("cut anywhere gives what the whole gives, beyond the longest text that is held back", () => {
+  test("cut anywhere gives the same text as the whole, even beyond the longest text that is held back", () => {
     const run = fc.constantFrom(
       x(9_000),
       `${x(15_000)} `,

@@ -29,7 +29,7 @@ function saying(verdict: Partial<Verdict>) {
 }
 
 describe("a command that the policy wants asked about", () => {
-  test("is refused where nobody can answer, with the rule and how to allow it", async () => {
+  test("is refused if no person can be asked, with the rule and how to allow it", async () => {
     const { judge, asked } = saying({});
     const { bash, call, manager, dir } = tools({ judge });
     const result = await bash("echo odd");
@@ -47,7 +47,7 @@ describe("a command that the policy wants asked about", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("runs when a person says yes, and not when they say no", async () => {
+  test("runs if a person approves it, and not if they refuse", async () => {
     const { bash, dir } = tools({ judge: saying({}).judge });
     const requests: ApprovalRequest[] = [];
     const answer = (yes: boolean) => async (request: ApprovalRequest) => {
@@ -119,14 +119,14 @@ describe("a command that the policy wants asked about", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("is asked about in a dry run, too", async () => {
+  test("needs approval in a dry run as well", async () => {
     const { judge } = saying({});
     expect((await tools({ judge }).bash("echo odd", {}, { dryRun: true })).code).toBe("approval_refused");
   });
 });
 
 describe("a command that the policy denies", () => {
-  test("is blocked with rule, reason and alternative; nobody is asked", async () => {
+  test("is blocked with rule, reason and alternative, and no person is asked", async () => {
     const { judge } = saying({ verdict: "deny" });
     const { call, manager } = tools({ judge });
     const approve = () => Promise.reject(new Error("nobody is to be asked"));

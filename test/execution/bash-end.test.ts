@@ -19,7 +19,7 @@ function abortOn(word: string, reason?: unknown) {
 }
 
 describe("a timeout", () => {
-  test("ends the command with everything it started, and keeps what was printed", async () => {
+  test("ends the command with everything it started, and keeps its output", async () => {
     const result = await tools().bash("sleep 60 & echo $!; sleep 60", { timeout: 1000 });
     expect(result).toMatchObject({
       code: "timed_out",
@@ -66,7 +66,7 @@ describe("a timeout", () => {
 });
 
 describe("a cancelled call", () => {
-  test("ends the command with everything it started, keeps what was printed, and says so", async () => {
+  test("ends the command with everything it started, keeps its output, and reports it", async () => {
     const marks = new Mark();
     const result = await tools().bash(
       `sleep ${marks.next()} & setsid sleep ${marks.next()} & echo before; sleep ${marks.next()}`,
@@ -102,18 +102,18 @@ describe("a cancelled call", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("is told as one, whatever reason the caller gave", async () => {
+  test("is reported as one for any reason of the caller", async () => {
     const result = await tools().bash("echo up; sleep 60", {}, abortOn("up", new Error("changed my mind")));
     expect(result.code).toBe("aborted");
   });
 });
 
-describe("what a command leaves running", () => {
+describe("a leftover of a command", () => {
   /** A sleep in the background; the command goes on when it has become one. */
   const leaves = (duration: string) =>
     `sleep ${duration} & until [[ $(</proc/$!/comm) == sleep ]]; do :; done`;
 
-  test("does not hold the call, is named, and ends with KillShell", async () => {
+  test("does not block the call, is named, and ends with KillShell", async () => {
     const { bash, call, manager } = tools();
     const marks = new Mark();
     const duration = marks.next();
@@ -146,7 +146,7 @@ describe("what a command leaves running", () => {
     });
   });
 
-  test("is not looked for in vain: nothing is said where nothing is left", async () => {
+  test("is not reported if there is none", async () => {
     const { metadata } = await tools().bash("sleep 0.05 & wait; echo done");
     expect(metadata).not.toHaveProperty("leftovers");
     expect(metadata).not.toHaveProperty("bash_id");

@@ -102,7 +102,7 @@ describe("a command", () => {
     }
   });
 
-  test("that bash cannot read fails with exit code 2 and bash's own words, and nothing of it runs", async () => {
+  test("that bash cannot read fails with exit code 2 and bash's message, and nothing runs", async () => {
     const { call, manager } = tools();
     const shells = await call("Bash", { command: "echo ran\n(a" });
     expect(shells).toMatchObject({

@@ -16,7 +16,7 @@ describe("waiting for a line", () => {
     expect(body(result.output)).toBe("starting\nlistening on 8080\n");
   });
 
-  test("looks at stderr, too, and through colours", async () => {
+  test("also searches stderr, and ignores colors", async () => {
     const { start, read } = tools();
     const shell = await start("printf '\\e[32mready\\e[0m in 5 ms\\n' >&2; sleep 300");
     expect((await read(shell, { wait_for: "^ready in" })).output).toContain("[stderr]\nready in 5 ms\n");
@@ -78,7 +78,7 @@ describe("waiting for the end", () => {
     expect((await read(shell, { wait_for: "exit" })).metadata).toMatchObject({ exit_code: 2 });
   });
 
-  test("that takes longer says so, and ends nothing", async () => {
+  test("that expires adds a note, and ends nothing", async () => {
     const { start, read } = tools();
     const shell = await start("sleep 300");
     const result = await read(shell, { wait_for: "exit", wait_ms: 20 });

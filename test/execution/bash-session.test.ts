@@ -58,7 +58,7 @@ describe("the next call", () => {
     expect((await bash("pwd")).output).toBe(`${dir}\n`);
   });
 
-  test("after an exit goes on from the state before it, and the result of the exit says so", async () => {
+  test("after an exit continues with the state before it, and the result of the exit says so", async () => {
     const { bash } = tools();
     await bash("x=kept");
     const ended = await bash("x=lost; echo last words; exit 3");
@@ -72,7 +72,7 @@ describe("the next call", () => {
     expect((await bash("echo $x")).output).toBe("kept\n");
   });
 
-  test("where the directory is gone runs in the nearest one above it, and says so", async () => {
+  test("in a removed directory runs in the nearest existing parent, with a note", async () => {
     const { bash, dir } = tools();
     await bash("mkdir -p a/b && cd a/b");
     rmSync(join(dir, "a"), { recursive: true });
@@ -83,7 +83,7 @@ describe("the next call", () => {
     );
   });
 
-  test("waits for the one before, says so in its progress, and may be given up", async () => {
+  test("waits for the previous one, reports that as progress, and can be cancelled", async () => {
     const { bash } = tools();
     const heard: string[] = [];
     const onProgress = ({ message }: { message: string }) => heard.push(message);
@@ -150,7 +150,7 @@ describe("the policy", () => {
 });
 
 describe("output", () => {
-  test("of one call is all there is in the file that a result names", async () => {
+  test("of one call is the whole content of the file that its result names", async () => {
     const { bash } = tools({ maxOutputChars: 1000 });
     await bash("echo noise; echo noise >&2");
     const long = await bash("seq 1000; echo oops >&2");
@@ -170,7 +170,7 @@ describe("output", () => {
     );
   });
 
-  test("of what a command left running is nobody else's, and can be read under its id", async () => {
+  test("of a leftover belongs to no other command, and can be read with its id", async () => {
     const { bash, call, dir } = tools();
     const left = await bash("mkfifo gate; { read -r < gate; echo late; } & echo now");
     const { bash_id } = left.metadata;
@@ -228,7 +228,7 @@ describe("a background command", () => {
     expect((await bash("pwd; echo $E")).output).toBe(`${join(dir, "sub")}\ntwo words\n`);
   });
 
-  test("of a host that wants it durable is so, and keeps what it inherits", async () => {
+  test("of a host with the option durable is durable, and keeps its inherited state", async () => {
     const { bash, manager } = tools({ durable: true });
     await bash("export E=kept");
     const started = await bash("echo $E", { run_in_background: true });

@@ -45,11 +45,11 @@ test("binary output is described, not dumped", async () => {
   expect(large.metadata).toMatchObject({ truncated: false });
 });
 
-describe("what a terminal would have shown", () => {
+describe("the text on a terminal", () => {
   const bar = "printf 'start\\n 10%%\\r 50%%\\r100%%\\ndone\\n'";
   const colours = "printf '\\e[1;31mred\\e[0m \\e]8;;http://x\\e\\\\link\\e]8;;\\e\\\\\\n'";
 
-  test("is what is shown: progress bars in their last state, no escape sequences", async () => {
+  test("is the shown text: progress bars in their last state, no escape sequences", async () => {
     const { bash, call } = tools();
     expect((await bash(bar)).output).toBe("start\n100%\ndone\n");
     expect((await bash(colours)).output).toBe("red link\n");
@@ -93,7 +93,7 @@ describe("secrets", () => {
     expect(JSON.stringify(waited.toWire())).not.toContain(secret);
   });
 
-  test("are hidden by value, whatever the name of the variable that holds them", async () => {
+  test("are redacted by value, for any name of the variable", async () => {
     const token = `ghp_${"a1B2".repeat(9)}`;
     const { bash } = tools();
     expect((await bash(`echo "$HOLDER"`, {}, { env: { HOLDER: token } })).output).toMatch(
@@ -101,7 +101,7 @@ describe("secrets", () => {
     );
   });
 
-  test("are shown where the host says so", async () => {
+  test("are shown if the host turns redaction off", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", secret);
     expect((await tools({ redact: false }).bash(`echo ${secret}`)).output).toBe(`${secret}\n`);
   });
@@ -129,7 +129,7 @@ describe("output over the limit", () => {
     expect(readFileSync(String(file), "utf8")).toBe(whole);
   });
 
-  test("says where stderr begins, also where the cut swallows that place", async () => {
+  test("marks the start of stderr even if the cut removes that line", async () => {
     const { bash } = tools();
     for (const [out, err] of [
       [3_000, 20_000],
@@ -148,7 +148,7 @@ describe("output over the limit", () => {
     }
   });
 
-  test("follows the host's limit, also a larger one than usual", async () => {
+  test("follows the host's limit, even a larger one than the default", async () => {
     const small = await tools({ maxOutputChars: 500 }).bash("seq 1 1000");
     expect(small.output.length).toBeLessThanOrEqual(500);
     expect(small.output).toContain("[Output truncated at 500 characters");

@@ -57,7 +57,7 @@ describe("a result on the wire", () => {
     });
   });
 
-  test("of a dry run says so, and nothing was started", async () => {
+  test("of a dry run is marked as such, and nothing is started", async () => {
     const { bash, manager } = tools();
     for (const args of [{}, { run_in_background: true }]) {
       expect((await bash("echo hi", args, { dryRun: true })).toWire()).toEqual({
@@ -73,7 +73,7 @@ describe("a result on the wire", () => {
 });
 
 describe("how a command ends", () => {
-  test("is told by its exit code, as bash counts", async () => {
+  test("is reported by its exit code, as in bash", async () => {
     const { bash } = tools();
     const codes = {
       "doesntexist-nacre": 127,
@@ -106,7 +106,7 @@ describe("how a command ends", () => {
     });
   });
 
-  test("by somebody else's hand says whose", async () => {
+  test("by another caller names that caller", async () => {
     const { call, bash, manager } = tools();
     const running = bash("echo up; exec sleep 300");
     const [shell] = await eventually(() => {
@@ -143,7 +143,7 @@ describe("where it runs", () => {
     expect((await bash("echo [$GREETING]")).output).toBe("[]\n");
   });
 
-  test("that cannot be is told in the words of the contract", async () => {
+  test("that is not possible has the message of the contract", async () => {
     const { bash, dir } = tools({ shells: { allowedRoots: [directory()] } });
     const gone = `${dir}/gone`;
     expect(await bash("true", {}, { workingDir: gone })).toMatchObject({
@@ -177,7 +177,7 @@ describe("the tool", () => {
     });
   });
 
-  test("tells a model what the host has decided", () => {
+  test("describes the host's options to a model", () => {
     const { description } = new BashTool({
       defaultTimeoutMs: 5_000,
       maxTimeoutMs: 7_000,

@@ -20,7 +20,7 @@ test("without a word everything has its default", async () => {
   });
 });
 
-test("what a host says is kept", () => {
+test("the options of a host are kept", () => {
   const own = manager();
   const said = {
     defaultTimeoutMs: 1,
@@ -36,7 +36,7 @@ test("what a host says is kept", () => {
   expect(resolved.manager()).toBe(own);
 });
 
-test("the policy is told where the command would run", async () => {
+test("the policy gets the directory in which the command would run", async () => {
   const { facts } = await resolveExecutionOptions({ policy: "trusting" }).loadJudging();
   expect(facts("/some/where")).toMatchObject({
     home: homedir(),

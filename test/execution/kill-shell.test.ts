@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { KillShellTool } from "../../src/execution/kill-shell.ts";
+import { KILL_GRACE_MS } from "../../src/support/limits.ts";
 import { withHeldShim } from "../fixtures/held-shells.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { useTools } from "../fixtures/tools.ts";
@@ -93,4 +94,11 @@ test("a shell that has stopped its shim is terminated like any other", async () 
   const result = await call("KillShell", { shell_id: shell.id });
   expect(result.output).toBe(`Shell ${shell.id} terminated`);
   expect(result.metadata).toMatchObject({ status: "killed", survivors: [] });
+});
+
+test("the description states the grace period of the manager", () => {
+  const description = (options: Parameters<typeof tools>[0]) =>
+    new KillShellTool({ manager: tools(options).manager }).description;
+  expect(description({ shells: { killGraceMs: 700 } })).toContain("still run 0.7 s later");
+  expect(description({})).toContain(`still run ${KILL_GRACE_MS / 1000} s later`);
 });

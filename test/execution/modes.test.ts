@@ -65,7 +65,7 @@ describe("on the wire", () => {
 });
 
 describe("a background process", () => {
-  test("leads the group that the reminder tells to kill, and its file tells the end", async () => {
+  test("leads the process group of the reminder, and its file records the end", async () => {
     const { run } = modes();
     const result = await run("sleep 300 & sleep 301 & echo $$; wait", "background");
     const pid = Number(/<pid>(\d+)<\/pid>/.exec(result.output)?.[1]);
@@ -81,7 +81,7 @@ describe("a background process", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test("that cannot start says why", async () => {
+  test("that cannot start reports the reason", async () => {
     const { call } = modes();
     const workingDir = `${directory()}/gone`;
     const result = await call("bash", { command: "true", mode: "background" }, { workingDir });
@@ -110,7 +110,7 @@ describe("large output", () => {
   });
 });
 
-test("a cancelled call says so and shows what was printed", async () => {
+test("a cancelled call is reported as such, with its output", async () => {
   const { call } = modes();
   const controller = new AbortController();
   const result = await call(

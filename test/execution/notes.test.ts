@@ -34,7 +34,7 @@ async function notesAfter(
 }
 
 describe("notes", () => {
-  test("are none where there is nothing to say", async () => {
+  test("are empty for an ordinary command", async () => {
     expect(await notesAfter("false")).toEqual([]);
   });
 
@@ -48,7 +48,7 @@ describe("notes", () => {
     ]);
   });
 
-  test("repeat what the shell remarks about its output", async () => {
+  test("include the remarks of the shell about its output", async () => {
     const shells = manager({ environment: { mode: "none" }, capBytes: 4096 });
     expect((await notesAfter("head -c 9000 /dev/zero", { shells })).join()).toContain("output cap reached");
   });

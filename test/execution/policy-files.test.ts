@@ -43,7 +43,7 @@ const idsOf = (files: PolicyFiles, place = workspace) =>
   files.rulesFor(place).map(({ source, rules }) => [source, ...rules.map(({ id }) => id)]);
 
 describe("files of rules", () => {
-  test("without any there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
+  test("without files there are no rules", () => expect(idsOf(new PolicyFiles({}))).toEqual([]));
 
   test("lie in the XDG configuration directory and in the workspace", () => {
     put(own, rulesOf(mayClean));
@@ -76,7 +76,7 @@ describe("files of rules", () => {
     expect(idsOf(new PolicyFiles({}), below)).toEqual([["workspace", "no-curl"]]);
   });
 
-  test("are read once: what is written later changes nothing", () => {
+  test("are read once: later changes have no effect", () => {
     const file = put(join(workspace, ".nacre/policy.json"), rulesOf(noCurl));
     const files = new PolicyFiles({});
     expect(idsOf(files)).toHaveLength(1);
@@ -96,7 +96,7 @@ describe("files of rules", () => {
   });
 });
 
-describe("a file that cannot be used says what, where and what to do", () => {
+describe("an invalid file is an error with problem, line and remedy", () => {
   const failure = (files = new PolicyFiles({})) => {
     try {
       files.rulesFor(workspace);

@@ -56,7 +56,7 @@ async function print(
 }
 
 describe("for every output", () => {
-  test("what is shown never exceeds the limit and never splits a character", async () => {
+  test("the shown text never exceeds the limit and never splits a character", async () => {
     const { manager, context, dir } = tools();
     await fc.assert(
       fc.asyncProperty(text, fc.nat({ max: 700 }), async (whole, maxOutputChars) => {
@@ -129,7 +129,7 @@ describe("for every output", () => {
   });
 });
 
-test("two readers of a shell that goes on printing get each line exactly once", async () => {
+test("two readers of a shell that keeps printing get each line exactly once", async () => {
   const { start, read } = tools({ maxOutputChars: 1e6 });
   const shell = await start("for i in {1..2000}; do echo $i; done");
   const seen: string[] = [];
@@ -149,7 +149,7 @@ test("two readers of a shell that goes on printing get each line exactly once", 
   expect(seen.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 2000 }, (_, i) => i + 1));
 });
 
-test("output that comes after the call that started it is there after the end", async () => {
+test("output after the return of the call is complete after the end", async () => {
   const { start, read } = tools();
   const dir = directory();
   const gate = join(dir, "gate");

@@ -7,7 +7,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager, run } = useShells();
 
 describe("rendering", () => {
-  test("puts stdout first, then stderr under its line, and says where nothing is cut", async () => {
+  test("puts stdout first, then stderr under its heading, and names no file if nothing is cut", async () => {
     const shells = manager();
     const options = resolveExecutionOptions({ manager: shells });
     const texts = {
@@ -48,7 +48,7 @@ describe("rendering", () => {
     });
   });
 
-  test("polishes as the host wants it", () => {
+  test("is sanitized as the host wants it", () => {
     const shells = manager();
     const text = "\x1b[31mred\x1b[0m";
     expect(sanitizerFor(resolveExecutionOptions({ manager: shells }))(text)).toBe("red");

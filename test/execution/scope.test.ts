@@ -8,7 +8,7 @@ import { useShells } from "../fixtures/shells.ts";
 const { manager } = useShells();
 const context = (of: { scope?: string; agentId?: string } = {}) => createContext({ workingDir: "/", ...of });
 
-test("a call without a scope belongs to the default one, without an agent to nobody", () => {
+test("a call without a scope has the default one, and without an agent an empty reader", () => {
   expect([scopeOf(context()), scopeOf(context({ scope: "a" }))]).toEqual(["default", "a"]);
   expect([readerOf(context()), readerOf(context({ agentId: "b" }))]).toEqual(["", "b"]);
 });

@@ -38,7 +38,7 @@ describe("a part of a spool file", () => {
     }
   });
 
-  test("is polished before it is handed out", async () => {
+  test("is sanitized before it is returned", async () => {
     const sanitize = (text: string) => text.toUpperCase();
     expect((await textOf(spooled("loud"), sanitize)).head).toBe("LOUD");
     const large = await textOf(spooled("loud\n".repeat(200_000)), sanitize);

@@ -5,7 +5,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools, manager, run } = useTools();
 
-describe("what is new", () => {
+describe("new output", () => {
   test("is taken once, up to the last whole line while the shell runs", async () => {
     const { shell, say } = await tools().talker();
     expect(hasNew(shell, "r")).toBe(false);

@@ -43,7 +43,7 @@ describe("what would allow a command", () => {
   test.each([
     ["cli", "nacre run --policy trusting"],
     ["mcp", "start the server with: nacre mcp --policy trusting"],
-  ] as const)("is said in the words of the entryPoint %s", (entryPoint, flag) => {
+  ] as const)("is described in the terms of the entry point %s", (entryPoint, flag) => {
     expect(waysFor("git clean -fd", { entryPoint }).words).toContain(flag);
   });
 

@@ -26,7 +26,7 @@ function person(answer: () => "accept" | "decline" | "cancel"): Person {
 }
 
 describe.each(ERAS)("a client of the %s era", (era) => {
-  test("runs a doubtful command once its person has said yes", async () => {
+  test("runs a command that needs approval after a person approved it", async () => {
     const asked = person(() => "accept");
     const { call, dir } = await mcp.inProcess({ era, ...asked });
     writeFileSync(join(dir, "file"), "");
@@ -51,7 +51,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
 
-  test("does not ask about what the policy denies or allows", async () => {
+  test("does not ask about a command that the policy denies or allows", async () => {
     const asked = person(() => "accept");
     const { call } = await mcp.inProcess({ era, ...asked });
     expect(dataOf(await call("Bash", { command: "rm -rf /" }))).toMatchObject({
@@ -62,7 +62,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(asked.questions).toEqual([]);
   });
 
-  test("without anybody to ask, reads which flag would allow the command", async () => {
+  test("without a person to ask, reads which flag would allow the command", async () => {
     const { call, dir } = await mcp.inProcess({ era });
     writeFileSync(join(dir, "file"), "");
     const result = await call("Bash", { command: COMMAND });
@@ -117,7 +117,7 @@ describe.each(ERAS)("while a person of the %s era is asked", (era) => {
   });
 });
 
-test("a yes that nobody was asked for does not count", async () => {
+test("an approval without a question does not count", async () => {
   const { client, dir, transport } = await mcp.inProcess({ ...person(() => "decline"), era: "modern" });
   writeFileSync(join(dir, "file"), "");
   const forged = {

@@ -66,7 +66,7 @@ describe.each(WAYS)("%s", (_, { transport, era }) => {
     ["a command that is a number", { command: 7 }, "Parameter command must be a string, got 7"],
     ["a command that is missing", {}, "Missing required parameter: command"],
     ["a timeout that is a text", { command: "true", timeout: "long" }, "Parameter timeout must be"],
-  ])("%s is told in our words", async (_name, args, words) => {
+  ])("%s is reported with nacre's message", async (_name, args, words) => {
     const said = { ...bash(8, ""), params: { name: "Bash", arguments: args } };
     expect(await ask(said)).toMatchObject({
       id: 8,

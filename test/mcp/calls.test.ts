@@ -26,7 +26,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(heard[0]).toEqual({ progress: 1, message: "line 3\nline 4\nline 5\nline 6\nline 7" });
   });
 
-  test("is not told of progress it has not asked for", async () => {
+  test("gets no progress that it has not asked for", async () => {
     const { call, transport } = await mcp.inProcess({ era });
     const command = "for i in 1 2 3; do echo $i; sleep 0.3; done";
     expect(textOf(await call("Bash", { command }))).toBe("1\n2\n3\n");

@@ -78,7 +78,7 @@ const nonsense = fc.oneof(
   fc.constantFrom("{", "[]", "null", "1", '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":{},"method":"ping"}'),
 );
 
-test("every request gets one answer, whatever stands in it and between them", { timeout }, async () => {
+test("every request gets one answer, whatever the messages contain", { timeout }, async () => {
   const { transport, client } = await inProcess({ policy: "standard" });
   const samples = fc.sample(fc.tuple(request, nonsense, fc.nat()), FUZZ_RUNS);
   // The client has no part in this: it would take some of it for answers to its own questions.

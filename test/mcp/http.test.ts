@@ -47,7 +47,7 @@ describe("the guard", () => {
   const headers = { host: "127.0.0.1:8080", authorization: `Bearer ${TOKENS[1]}` };
   const url = "/mcp";
 
-  test("lets in who knows a token", () => {
+  test("accepts a request with a known token", () => {
     expect(guard.admit({ headers, url })).toEqual({ token: TOKENS[1] });
     expect(guard.admit({ headers: { ...headers, origin: "http://localhost:3000" }, url })).toEqual({
       token: TOKENS[1],
@@ -140,7 +140,7 @@ describe("the guard", () => {
     });
   });
 
-  test("says which host was named, and not at length", () => {
+  test("names the host of the request, cut to a short length", () => {
     const refused = guard.admit({ headers: { ...headers, host: `${"x".repeat(5_000)}"` }, url });
     expect(Object(refused).message.length).toBeLessThan(300);
   });
@@ -150,7 +150,7 @@ describe("the guard", () => {
     expect(guard.admit({ headers, url: "/mcp?x=1" })).toHaveProperty("token");
   });
 
-  test("without tokens lets in everybody who means this machine", () => {
+  test("without tokens accepts every request that names this machine", () => {
     const open = new HttpGuard([]);
     expect(open.admit({ headers: { host: "localhost" }, url })).toEqual({ token: "" });
     expect(open.admit({ headers: { host: "evil.example" }, url })).toMatchObject({ status: 403 });
@@ -166,7 +166,7 @@ describe("the guard", () => {
   });
 });
 
-test("a stranger is kept out, and gets an answer that says why", async () => {
+test("a request without a token is refused with the reason", async () => {
   const { url } = await mcp.overHttp([]);
   expect(await post(url, LIST, { authorization: "" })).toMatchObject({
     status: 401,
@@ -283,12 +283,15 @@ test("connections of the older era have a bash each, unless all are to share one
   expect(textOf(await other.callTool(look))).toBe("[ours]\n");
 });
 
-test.each(ERAS)("a client of the %s era with nobody to ask reads which flag would allow it", async (era) => {
-  const { call } = await mcp.overHttp([], { era });
-  expect(textOf(await call("Bash", { command: "find . -delete" }))).toMatch(
-    /nacre mcp --policy (trusting|off)/,
-  );
-});
+test.each(ERAS)(
+  "a client of the %s era that cannot ask a person reads which flag would allow it",
+  async (era) => {
+    const { call } = await mcp.overHttp([], { era });
+    expect(textOf(await call("Bash", { command: "find . -delete" }))).toMatch(
+      /nacre mcp --policy (trusting|off)/,
+    );
+  },
+);
 
 test("an approval given by one token's person does not count for another's call", async () => {
   const { another } = await mcp.overHttp([]);
@@ -302,13 +305,13 @@ test("an approval given by one token's person does not count for another's call"
   expect(dataOf(await client.callTool(forged))).toMatchObject({ error_code: "approval_refused" });
 });
 
-test("--no-token lets everybody in and says so", async () => {
+test("--no-token accepts every request and says so", async () => {
   const { url, stderr } = await mcp.overHttp(["--no-token"]);
   expect(stderr()).toContain("every user and program of this machine");
   expect((await post(url, HELLO_TEXT, { authorization: "" })).status).toBe(200);
 });
 
-test("a port that is in use is an error that says what to do", async () => {
+test("a port that is in use is an error with a remedy", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => void other.close());
   await once(other, "listening");

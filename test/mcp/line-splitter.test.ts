@@ -23,14 +23,14 @@ test("lines come out whole, however the bytes come in", () => {
   );
 });
 
-test("of a line over the limit comes out, once, what its bytes tell, and the next one is whole", () => {
+test("a line above the limit returns the scan of its bytes once, and the next line is complete", () => {
   const long = "x".repeat(60);
   expect(split(["a\n", long, long, "\nb\n"])).toEqual(["a", UNKNOWN, "b"]);
   expect(split(["x".repeat(100), "\n"])).toEqual(["x".repeat(100)]);
   expect(split(["x".repeat(101), "\n"])).toEqual([UNKNOWN]);
 });
 
-test("the id of a line over the limit is found in what was kept of it and in what passes by", () => {
+test("the id of a line above the limit is found before and after the limit", () => {
   const text = "x".repeat(60);
   const first = `{"id":7,"method":"m","params":{"text":"${text}${text}"}}`;
   const last = `{"params":{"id":1,"text":"${text}${text}"},"method":"m","id":"last"}`;

@@ -67,7 +67,7 @@ test("JSON that is no JSON-RPC is answered under its id, where it has one", asyn
   await transport.close();
 });
 
-test("a message that is too large is answered and the connection lives", async () => {
+test("a message that is too large is answered and the connection stays open", async () => {
   const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
   input.write(line({ ...request(1), params: { text: "x".repeat(5_000) } }));
   input.write(line(request(2)));
@@ -78,7 +78,7 @@ test("a message that is too large is answered and the connection lives", async (
   await transport.close();
 });
 
-test("an answer that is too large fails the request it belongs to, and is not taken for a request", async () => {
+test("an answer that is too large fails its request, and is not mistaken for a request", async () => {
   const { transport, input, messages, answers } = await start({ messageMaxBytes: 1_000 });
   input.write(line({ jsonrpc: "2.0", id: 3, result: { method: "x", text: "x".repeat(5_000) } }));
   const error = { code: -32600, message: expect.stringContaining("too large") };

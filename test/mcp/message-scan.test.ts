@@ -56,7 +56,7 @@ test("the id is found however the bytes are cut", () => {
   }
 });
 
-test("whatever the message, its id is the one that JSON.parse finds", () => {
+test("the id of any message is the one that JSON.parse finds", () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const message = fc.dictionary(fc.oneof(fc.constantFrom("id", "params", "method", "x"), fc.string()), value);
   fc.assert(
@@ -70,7 +70,7 @@ test("whatever the message, its id is the one that JSON.parse finds", () => {
   );
 });
 
-test("an answer is told from a request by what it has at the top level", () => {
+test("the top-level members distinguish an answer from a request", () => {
   expect(scan('{"id":1,"result":{"method":"m"}}').isResponse).toBe(true);
   expect(scan('{"error":{},"id":1}').isResponse).toBe(true);
   expect(scan('{"id":1,"method":"m","params":{"result":1}}').isResponse).toBe(false);

@@ -34,7 +34,7 @@ test("a script gets the answers to its calls, and nothing else, on stdout", asyn
   expect(byId.get(2)).toMatchObject({ isError: true, structuredContent: { exit_code: 3 } });
 });
 
-test("a policy file that cannot be used is told on stderr and in every result, and the server lives", async () => {
+test("an invalid policy file is reported on stderr and in every result, and the server keeps running", async () => {
   const { call, client, stderr } = await mcp.overStdio(["--policy-file", "/nonexistent/policy.json"]);
   expect((await client.listTools()).tools).toHaveLength(3);
   for (const command of ["echo one", "echo two"]) {

@@ -59,7 +59,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(await read(connection, uri)).toBe("first\nsecond\n");
   });
 
-  test("is told in our words that a shell does not exist", async () => {
+  test("reads nacre's message about a shell that does not exist", async () => {
     const { client } = await mcp.inProcess({ era });
     await expect(client.readResource({ uri: "shell://shell_00000000/output" })).rejects.toThrow(
       "Shell not found: shell_00000000",

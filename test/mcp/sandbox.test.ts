@@ -11,19 +11,22 @@ const outside = `/var/tmp/nacre-test-outside-${process.pid}`;
 const COMMAND = `cat secret; echo mine >here; echo x >${outside}; ulimit -f`;
 
 describeSandboxed("nacre mcp --sandbox", () => {
-  test.each(DIALECTS)("confines what is run in dialect $dialect, and says so", async ({ dialect, run }) => {
-    const words = ["--dialect", dialect, "--policy", "off", "--sandbox", "workspace-write"];
-    const limits = ["--hide", "secret", "--max-file-size", "3M"];
-    const { client, dir } = await mcp.overStdio([...words, ...limits]);
-    writeFileSync(join(dir, "secret"), "PRIVATE\n");
-    const text = JSON.stringify(await run(client, COMMAND));
-    expect(text).toContain("workspace-write, network none");
-    expect(text).toContain("secret: Permission denied");
-    expect(text).toContain(`${outside}: Read-only file system`);
-    expect(text).toContain("3072");
-    expect(text).not.toContain("PRIVATE");
-    expect(existsSync(join(dir, "here"))).toBe(true);
-  });
+  test.each(DIALECTS)(
+    "confines commands in dialect $dialect, and reports the sandbox",
+    async ({ dialect, run }) => {
+      const words = ["--dialect", dialect, "--policy", "off", "--sandbox", "workspace-write"];
+      const limits = ["--hide", "secret", "--max-file-size", "3M"];
+      const { client, dir } = await mcp.overStdio([...words, ...limits]);
+      writeFileSync(join(dir, "secret"), "PRIVATE\n");
+      const text = JSON.stringify(await run(client, COMMAND));
+      expect(text).toContain("workspace-write, network none");
+      expect(text).toContain("secret: Permission denied");
+      expect(text).toContain(`${outside}: Read-only file system`);
+      expect(text).toContain("3072");
+      expect(text).not.toContain("PRIVATE");
+      expect(existsSync(join(dir, "here"))).toBe(true);
+    },
+  );
 });
 
 test("the same without it succeeds", async () => {

@@ -38,7 +38,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     }
   });
 
-  test("is told who the server is and how to work with it in five lines", async () => {
+  test("reads the name of the server and five lines of instructions", async () => {
     const { client } = await mcp.inProcess({ era });
     expect(client.getServerVersion()).toMatchObject({ name: "nacre", version: "1.2.3" });
     const lines = client.getInstructions()?.split("\n") ?? [];
@@ -74,7 +74,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     });
   });
 
-  test("starts a background shell, waits for a line, reads what is new, and ends it", async () => {
+  test("starts a background shell, waits for a line, reads the new output, and ends it", async () => {
     const mark = new Mark();
     const { call } = await mcp.inProcess({ era });
     const command = `echo listening on 8080; sleep ${mark.next()}`;
@@ -92,7 +92,7 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(mark.processes()).toEqual([]);
   });
 
-  test("reads our words about invalid arguments, not those of a library", async () => {
+  test("reads nacre's messages about invalid arguments, not those of a library", async () => {
     const { call } = await mcp.inProcess({ era });
     const result = await call("Bash", { command: 5, tiemout: 1 });
     expect(result.isError).toBe(true);

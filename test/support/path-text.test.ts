@@ -50,7 +50,7 @@ test("random bytes become text and the same bytes again", () => {
   }
 });
 
-test("text that is UTF-8 stays what it is, and other names have other texts", () => {
+test("UTF-8 text stays unchanged, and different names have different texts", () => {
   expect(textOfBytes(Buffer.from("/ä\ufffd"))).toBe("/ä\ufffd");
   expect(textOfBytes(Buffer.from([0xff]))).toBe("\udcff");
   expect(textOfBytes(Buffer.from([0xff]))).not.toBe(textOfBytes(Buffer.from("\ufffd")));
@@ -81,7 +81,7 @@ test("links, real paths and listings have the same text", () => {
   expect(namesIn(dir).sort()).toEqual([odd, `${odd}2`, "link"].sort());
 });
 
-test("what is shown is readable, and bash reads it back", () => {
+test("a shown path is readable, and bash reads it back", () => {
   for (const path of ["/srv/project", "/a b/it's", "/ä/語/😀", "/\ufffd", "/a\\b"]) {
     expect(shownPath(path)).toBe(path);
     expect(wirePath(path)).toBe(path);

@@ -50,18 +50,18 @@ test("errors, expressions and promises of another realm are known by what they a
   ]).toEqual([true, false, false]);
 });
 
-test("the words and codes of errors of another realm are read", () => {
+test("messages and codes of errors of another realm are read", () => {
   const foreign = there("Object.assign(new Error('no such file'), { code: 'ENOENT' })");
   expect([messageOf(foreign), systemCode(foreign)]).toEqual(["no such file", "ENOENT"]);
   expect(systemCode({ code: "ENOENT" })).toBeUndefined();
 });
 
-test("a thrown proxy that throws whatever is asked of it still becomes a failed result", () => {
+test("a thrown proxy that throws on every access still becomes a failed result", () => {
   expect(failureOf(hostile(), "Bash", undefined)).toMatchObject({ success: false, code: "internal" });
   expect(hostile() instanceof NacreError).toBe(false);
 });
 
-test("an aborted signal without a reason is told as an abort", () => {
+test("an aborted signal without a reason is an abort", () => {
   const bare = { aborted: true } as AbortSignal;
   expect(isErrorNamed(abortReason(bare), "AbortError")).toBe(true);
   expect(() => throwIfAborted(bare)).toThrow("aborted");

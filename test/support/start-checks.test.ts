@@ -8,7 +8,7 @@ test("a command may hold anything but NUL", () => {
   expect(() => checkCommand("echo é\0")).toThrow("NUL character at offset 6");
 });
 
-test("what bash reads before its job cannot be set, and the message says what to do", () => {
+test("variables that bash reads before its job cannot be set, and the message has a remedy", () => {
   expect(() => checkSettable({ PATH: "/bin", BASH_ENV: "/x", POSIXLY_CORRECT: "1" })).not.toThrow();
   expect(() => checkSettable({ SHELLOPTS: "xtrace" })).toThrow("put `set -o …` into the command");
   expect(() => checkSettable({ BASHOPTS: "dotglob" })).toThrow("put `shopt -s …` into the command");

@@ -69,7 +69,7 @@ describe("allowed roots", () => {
     }
   });
 
-  test("that do not exist, or are none, let nobody in", () => {
+  test("that do not exist, or are none, allow no access", () => {
     const at = tree();
     expect(() => checkWorkingDir(at("work"), [at("missing")])).toThrow("is outside the allowed directories");
     expect(() => checkWorkingDir(at("work"), [])).toThrow("is outside the allowed directories");

@@ -95,7 +95,7 @@ describe("cutting bytes", () => {
     expect(incompleteTailBytes(Buffer.from(hex, "hex"))).toBe(count);
   });
 
-  test("what comes before the unfinished character is what a streaming decoder gives out", () => {
+  test("a streaming decoder returns exactly the text before an incomplete character", () => {
     fc.assert(
       fc.property(bytes, (input) => {
         const kept = input.subarray(0, input.length - incompleteTailBytes(input));

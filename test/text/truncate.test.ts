@@ -48,7 +48,7 @@ describe("a text over the limit", () => {
     );
   });
 
-  test("under a small limit says less, and nothing under an absurd one", () => {
+  test("is shorter under a small limit, and absent under a tiny one", () => {
     const at = (limitChars: number): string =>
       truncateText("a".repeat(5_000), { limitChars, outputFile: "/spool/out" }).text;
     expect(at(400)).toContain("; the whole output is in /spool/out]");
@@ -99,7 +99,7 @@ describe("a heading inside the text", () => {
     [10, 1_000],
     [1_000, 10],
     ...Array.from({ length: 12 }, (_, i) => [500, 100 + i]),
-  ])("stands once before what it heads, with %d lines before and %d after it", (before = 0, after = 0) => {
+  ])("appears once before its part, with %d lines before and %d after it", (before = 0, after = 0) => {
     const { whole, text, omitted } = cut(before, after);
     const shown = text.split("\n").filter((line) => !line.startsWith("[Output") && line !== "");
     expect(shown.join("")).toMatch(/^a+\[head\]b+$/);
@@ -108,7 +108,7 @@ describe("a heading inside the text", () => {
     expect(text.length - notice.length - 1 + omitted.characters).toBe(whole.length);
   });
 
-  test("is not said where there is no room for an account", () => {
+  test("is left out if there is no space for the notice", () => {
     const heading = { line: "[head]\n", charsFromEnd: 50 };
     expect(truncateText("a".repeat(100), { limitChars: 10, heading }).text).toBe("a".repeat(10));
   });
@@ -146,7 +146,7 @@ describe("for every text and limit", () => {
     );
   });
 
-  test("what is shown and what is left out add up to the whole", () => {
+  test("the shown and the omitted part add up to the whole", () => {
     fc.assert(
       fc.property(text, options, (whole, given) => {
         const { text: shown, omitted, total, truncated } = cut(whole, given);

@@ -22,7 +22,7 @@ it("ends on a cycle", () => {
   expect(JSON.stringify(boundedCopy(loop)).length).toBeLessThan(2000);
 });
 
-it("counts what it leaves out", () => {
+it("counts the values it leaves out", () => {
   const items = boundedCopy(Array.from({ length: 1000 }, (_, i) => i)) as unknown[];
   expect(items.at(-1)).toBe("[… 901 more]");
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, i]));

@@ -5,7 +5,7 @@ it("fills in what has a default", () => {
   expect(createContext({ workingDir: "/w" })).toEqual({ workingDir: "/w", dryRun: false, metadata: {} });
 });
 
-it("keeps what was given", () => {
+it("keeps the given values", () => {
   const approve = async () => true;
   const given = { workingDir: "/w", dryRun: true, sessionId: "s", approve, metadata: { a: 1 } };
   expect(createContext(given)).toEqual(given);

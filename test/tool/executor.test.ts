@@ -29,20 +29,20 @@ describe("ToolExecutor", () => {
     });
   });
 
-  it("answers for a tool that is not there with the ones that are", async () => {
+  it("answers a call of an unknown tool with the list of known ones", async () => {
     const result = await executorFor().execute("bash", context, args);
     expect(result).toMatchObject({ success: false, code: "unknown_tool" });
     expect(result.error).toBe('Unknown tool: "bash". Available tools: Command');
   });
 
-  it("does not repeat a long name of a tool that is not there", async () => {
+  it("does not repeat the long name of an unknown tool", async () => {
     const executor = executorFor();
     const result = await executor.execute("x".repeat(10_000_000), context, args);
     expect(result.error?.length).toBeLessThan(200);
     expect(executor.history()[0]?.tool.length).toBeLessThan(5000);
   });
 
-  it("uses the shared registry unless told otherwise", () => {
+  it("uses the shared registry by default", () => {
     expect(new ToolExecutor().registry).toBe(ToolRegistry.shared());
   });
 
@@ -108,7 +108,7 @@ describe("cancellation", () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  it("leaves a tool time to come back with what it has", async () => {
+  it("leaves a tool time to return its partial result", async () => {
     const controller = new AbortController();
     const executor = executorFor(async ({ signal }) => {
       await new Promise((resolve) => signal?.addEventListener("abort", resolve));
@@ -121,7 +121,7 @@ describe("cancellation", () => {
     expect(await running).toMatchObject({ code: "aborted", output: "partial" });
   });
 
-  it("answers in the place of a tool that ignores it, after the grace", async () => {
+  it("returns a result for a tool that ignores it, after the grace period", async () => {
     vi.useFakeTimers();
     const controller = new AbortController();
     const executor = executorFor(() => new Promise(() => {}));
@@ -175,7 +175,7 @@ describe("hooks", () => {
     ]);
   });
 
-  it("that throw do not break the call, and are told in its notes", async () => {
+  it("that throw do not break the call, and its notes report them", async () => {
     const hooks = [
       {
         before: () => {
@@ -194,7 +194,7 @@ describe("hooks", () => {
     ]);
   });
 
-  it("that hang are left behind", async () => {
+  it("that hang do not block the call", async () => {
     vi.useFakeTimers();
     const hooks = [{ before: () => new Promise<void>(() => {}) }];
     const running = executorFor(undefined, { hooks }).execute("Command", context, args);

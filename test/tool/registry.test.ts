@@ -47,13 +47,13 @@ describe("ToolRegistry", () => {
     expect(registry.count).toBe(0);
   });
 
-  it("names the tools there are when one is not", () => {
+  it("lists the known tools for an unknown one", () => {
     expect(() => filled().getOrThrow("bash")).toThrow('Unknown tool: "bash". Available tools: Command, Bare');
     expect(() => new ToolRegistry().getOrThrow("x")).toThrow('Unknown tool: "x". No tools are registered');
     expect(filled().describeMissing(undefined as never)).toContain("Unknown tool: undefined");
   });
 
-  it("names the formats there are when one is not", () => {
+  it("lists the known formats for an unknown one", () => {
     const ask = () => filled().getAllSchemas("toString" as "mcp");
     expect(ask).toThrow(NacreError);
     expect(ask).toThrow('the string "toString". Formats: openai, openai-strict, anthropic, gemini, mcp');

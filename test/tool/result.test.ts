@@ -19,11 +19,11 @@ describe("ToolResult", () => {
     expect(result.toDisplay()).toBe("Command failed with exit code 3\nhalf\n");
   });
 
-  it("has an error in words even when none were given", () => {
+  it("has an error message even if none was given", () => {
     expect(ToolResult.fail("", { code: "timed_out" }).error).toBe("timed_out");
   });
 
-  it("cannot be changed, nor can what it was made from change it", () => {
+  it("cannot be changed, not even through the objects it was made from", () => {
     const metadata = { leftovers: [{ pid: 1 }] };
     const notes = ["first"];
     const result = ToolResult.ok("x", metadata, { notes });
@@ -107,7 +107,7 @@ describe("toWire", () => {
     });
   });
 
-  it("lets no metadata key take the place of its own words", () => {
+  it("drops metadata keys that have the name of its own keys", () => {
     const result = ToolResult.ok("real", { output: "x", error: "x", error_code: "x", notes: "x", kept: 1 });
     expect(result.toWire()).toEqual({ output: "real", kept: 1, notes: [] });
   });

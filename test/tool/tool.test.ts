@@ -72,7 +72,7 @@ describe("execute", () => {
 });
 
 describe("abort", () => {
-  it("is told without running when the signal is aborted already", async () => {
+  it("returns without running if the signal is already aborted", async () => {
     const body = vi.fn();
     const signal = AbortSignal.abort();
     const result = await new CommandTool(body).execute(createContext({ workingDir: "/", signal }), call);
@@ -86,14 +86,14 @@ describe("abort", () => {
     expect(result.error).toBe("Call to Command was aborted: user pressed stop");
   });
 
-  it("is recognised by a thrown AbortError", async () => {
+  it("is recognized by a thrown AbortError", async () => {
     const tool = new CommandTool(() => {
       throw new DOMException("stop", "AbortError");
     });
     expect((await tool.execute(context, call)).code).toBe("aborted");
   });
 
-  it("is recognised by the signal, whatever was thrown", async () => {
+  it("is recognized by the signal for any thrown value", async () => {
     const controller = new AbortController();
     const tool = new CommandTool(() => {
       controller.abort();
@@ -118,7 +118,7 @@ describe("progress", () => {
     expect(result.notes).toEqual([]);
   });
 
-  it("does not break the call when the listener throws, and says so once", async () => {
+  it("does not break the call if the listener throws, and adds one note", async () => {
     const onProgress = () => {
       throw new Error("listener broke");
     };

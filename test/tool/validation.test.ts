@@ -87,12 +87,12 @@ describe("a message", () => {
     expect(await refusal(every, args)).toBe(message);
   });
 
-  it("is the tool author's own where there is one, word for word", async () => {
+  it("is the tool author's own message, if there is one", async () => {
     const args = { command: "x", timeout: 600_001 };
     expect(await refusal(new CommandTool(), args)).toBe("Timeout exceeds maximum: 600000ms");
   });
 
-  it("tells all problems at once", async () => {
+  it("lists all problems at once", async () => {
     const message = await refusal(new CommandTool(), { timeout: 5, run_in_background: "yes", cmd: "ls" });
     expect(message).toBe(
       [
@@ -115,19 +115,19 @@ describe("a message", () => {
     expect(await refusal(tool, args)).toContain('Unknown parameter: "at[1].y"');
   });
 
-  it("tells of a nested __proto__", async () => {
+  it("reports a nested __proto__", async () => {
     const args = JSON.parse('{"text": "abc", "where": {"line": 1, "__proto__": {}}}');
     const message = await refusal(every, args);
     expect(message).toBe('Unknown parameter: "where.__proto__". Known parameters: line, column');
   });
 
-  it("says that a tool takes nothing", async () => {
+  it("says that a tool has no parameters", async () => {
     expect(await refusal(new BareTool(), { x: 1 })).toBe(
       'Unknown parameter: "x". There are no parameters to give',
     );
   });
 
-  it("has words for a rule without a message, and the author's for one with", async () => {
+  it("has a default for a rule without a message, and the author's message otherwise", async () => {
     const tool = toolTaking(
       z.object({
         even: z.number().refine((n) => n % 2 === 0),
@@ -137,7 +137,7 @@ describe("a message", () => {
     expect(await refusal(tool, { even: 1, odd: 2 })).toBe("Parameter even is not valid, got 1; odd only");
   });
 
-  it("has words for a rule over all parameters and for formats", async () => {
+  it("covers a rule over all parameters, and formats", async () => {
     const both = toolTaking(z.object({ a: z.string().optional() }).refine(() => false));
     expect(await refusal(both, {})).toBe("Parameter (all together) is not valid, got an object");
     const mail = toolTaking(z.object({ to: z.string().startsWith("m"), url: z.url() }));
@@ -210,7 +210,7 @@ describe("bad input", () => {
     expect(whole.length).toBeLessThan(300);
   });
 
-  it("bounds the message when there are very many problems", async () => {
+  it("limits its length for very many problems", async () => {
     const tool = toolTaking(z.object({ items: z.array(z.string()) }));
     const message = await refusal(tool, { items: Array.from({ length: 100_000 }, () => 1) });
     expect(message).toMatch(/; and 99980 more problems$/);

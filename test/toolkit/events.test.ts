@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 const types = () => seen.map(({ type }) => type);
 
-test("a foreground call is told from the call to its result", async () => {
+test("a foreground call emits events from the call to its result", async () => {
   await kit().call("Bash", { command: "exit 3" });
   expect(types()).toEqual(["call", "verdict", "start", "end", "result"]);
   expect(seen).toMatchObject([
@@ -32,7 +32,7 @@ test("a foreground call is told from the call to its result", async () => {
   ]);
 });
 
-test("a background shell is told with its id, and a kill with what came of it", async () => {
+test("a background shell emits its id, and a kill its result", async () => {
   const { metadata } = await kit().call("Bash", { command: "sleep 300", run_in_background: true });
   const id = metadata.bash_id;
   expect(seen).toContainEqual(expect.objectContaining({ type: "start", id, command: "sleep 300" }));
@@ -43,7 +43,7 @@ test("a background shell is told with its id, and a kill with what came of it", 
   expect(kill?.type === "kill" && kill.signalled).toBeGreaterThan(0);
 });
 
-test("a refusal and an approval are told, with the rule", async () => {
+test("a refusal and an approval emit events with the rule", async () => {
   await kit().call("Bash", { command: "rm -rf /" });
   expect(types()).toEqual(["call", "verdict", "result"]);
   expect(seen[1]).toMatchObject({ verdict: "deny", command: "rm -rf /" });
@@ -54,13 +54,13 @@ test("a refusal and an approval are told, with the rule", async () => {
   expect(seen[2]).toMatchObject({ approved: true, command: "git push --force nowhere main" });
 });
 
-test("a session driven by hand is told, too", async () => {
+test("a session that a program uses directly emits events as well", async () => {
   await kit().session("by-hand").run("echo hi");
   expect(types()).toEqual(["verdict", "start", "end"]);
   expect(seen[1]).toMatchObject({ session: "by-hand", command: "echo hi" });
 });
 
-test("who has stopped listening hears nothing, and a listener that throws breaks nothing", async () => {
+test("a removed listener gets no event, and a listener that throws breaks nothing", async () => {
   const heard: string[] = [];
   const stop = kit().on("call", ({ tool }) => heard.push(tool));
   const broken = kit().on("call", () => {

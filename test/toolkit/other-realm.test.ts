@@ -46,7 +46,7 @@ const inRealm = (body: string) =>
   );
 const fine = (said: unknown) => ({ code: 0, said, stderr: "" });
 
-test("the realm of these tests has errors, promises and expressions of its own", async () => {
+test("the realm of these tests has its own errors, promises and expressions", async () => {
   const body = `
     const { statSync } = await import("node:fs");
     let thrown;
@@ -74,7 +74,7 @@ test("a toolkit in another realm starts, runs commands, judges them and ends", a
   );
 });
 
-test("errors of the system are told apart in another realm", async () => {
+test("system errors are recognized in another realm", async () => {
   const body = `
     const kit = await createToolkit({ workingDir });
     const failure = async (work) => { try { await work(); } catch (error) { return [error instanceof NacreError, error.code, error.message]; } };
@@ -94,7 +94,7 @@ test("errors of the system are told apart in another realm", async () => {
   );
 });
 
-test("an expression of either realm is waited for", async () => {
+test("a wait accepts a regular expression of either realm", async () => {
   const body = `
     const kit = await createToolkit({ workingDir });
     const server = await kit.session("s").start("echo listening on 8080; sleep 300");
@@ -128,7 +128,7 @@ test("a signal that is not Node's own, and knows nothing but its listeners, ends
   expect(await inRealm(body)).toEqual(fine(["aborted", "aborted", "aborted", false]));
 });
 
-test("a hook's promise of another realm is waited for, and what it rejects with is told", async () => {
+test("the executor waits for the promise of a hook of another realm, and its rejection becomes a note", async () => {
   const body = `
     const hooks = [{ before: () => outside.Promise.reject(new outside.TypeError("no entry")) }];
     const kit = await createToolkit({ workingDir, hooks });

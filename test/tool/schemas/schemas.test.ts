@@ -114,7 +114,7 @@ describe("openai", () => {
     });
   });
 
-  it("strict requires everything and lets what is optional be null", () => {
+  it("strict requires every parameter and lets optional ones be null", () => {
     expect(toOpenAiStrict(new CommandTool()).function).toMatchObject({
       strict: true,
       parameters: {
@@ -133,7 +133,7 @@ describe("openai", () => {
     });
   });
 
-  it("strict lets choices, unions and nested parameters be null too", () => {
+  it("strict lets choices, unions and nested parameters be null", () => {
     const { properties } = toOpenAiStrict(new EveryKindTool()).function.parameters;
     expect(properties).toMatchObject({
       mode: { enum: ["default", "slow", "background", null] },
@@ -157,7 +157,7 @@ describe("openai", () => {
 });
 
 describe("gemini", () => {
-  it("says in words what its schema cannot", () => {
+  it("describes in the description what its schema cannot express", () => {
     const { parameters } = toGemini(new EveryKindTool());
     expect(parameters?.properties).toMatchObject({
       text: { type: "STRING", description: "Some text", minLength: "2", maxLength: "8" },
@@ -175,7 +175,7 @@ describe("gemini", () => {
     });
   });
 
-  it("says open bounds and formats in words", () => {
+  it("describes open bounds and formats in the description", () => {
     const tool = toolTaking(z.object({ above: z.number().gt(0).describe("A size"), at: z.iso.date() }));
     expect(toGemini(tool).parameters?.properties).toMatchObject({
       above: { type: "NUMBER", description: "A size (greater than 0)" },
@@ -190,7 +190,7 @@ describe("gemini", () => {
     });
   });
 
-  it("leaves parameters out where there are none", () => {
+  it("leaves parameters out for a tool without parameters", () => {
     expect(toGemini(new BareTool())).toEqual({ name: "Bare", description: "Takes nothing." });
   });
 });
