@@ -19,6 +19,7 @@ import { statusOf } from "../shell/shell-status.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { type EventLoopHold, holdEventLoop } from "../support/event-loop-hold.ts";
+import { DISPOSE } from "../support/realms.ts";
 import { Semaphore } from "../support/semaphore.ts";
 import { checkStart, checkWorkingDir } from "../support/start-checks.ts";
 import { BackgroundStarts } from "./background-starts.ts";
@@ -168,7 +169,7 @@ export class Session {
       });
       this.#checkOpen();
       const directory = this.directoryFor(workingDir);
-      return { env, directory, meaning: this.meaning, [Symbol.dispose]: leave(hold, lease) };
+      return { env, directory, meaning: this.meaning, [DISPOSE]: leave(hold, lease) };
     } catch (error) {
       leave(hold, lease)();
       throw error;
@@ -287,7 +288,7 @@ export class Session {
 
 function leave(hold: EventLoopHold, lease: Disposable | undefined): () => void {
   return () => {
-    lease?.[Symbol.dispose]();
+    lease?.[DISPOSE]();
     hold.release();
   };
 }

@@ -1,9 +1,7 @@
 // Keeps the event loop of this process alive while a caller waits for a command. The keeper's pipes do not: they are
 // unreferenced, so that an idle program can exit.
 import { TIMER_MAX_MS } from "./limits.ts";
-
-// A realm of node:vm, as in Jest, has no Symbol.dispose. Compiled `using` statements look for this symbol then.
-const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
+import { DISPOSE } from "./realms.ts";
 
 let holders = 0;
 let timer: NodeJS.Timeout | undefined;

@@ -3,6 +3,9 @@
 // inside. nacre's own classes have the same problem if a process loads two copies of the package.
 // No function here throws. Imports nothing of Node: policy/ uses this file.
 
+/** The key of a method for `using`. A realm of node:vm has no Symbol.dispose; compiled `using` looks for this symbol then. */
+export const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
+
 /** Errors of every realm, including DOMException. */
 export function isError(value: unknown): value is Error {
   return kindOf(value) === "[object Error]" || (hasString(value, "name") && hasString(value, "message"));

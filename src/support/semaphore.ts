@@ -1,6 +1,7 @@
 // Limits how many holders run at a time; the others wait in the order they came. A session is a semaphore of one for its
 // commands, and each scope has one for its foreground commands.
 import { abortReason } from "./abort.ts";
+import { DISPOSE } from "./realms.ts";
 
 /** Dispose of it to leave. */
 export interface SemaphoreLease extends Disposable {
@@ -41,7 +42,7 @@ export class Semaphore {
     let isHeld = true;
     return {
       hasWaited,
-      [Symbol.dispose]: () => {
+      [DISPOSE]: () => {
         if (!isHeld) return;
         isHeld = false;
         // The next waiter takes over the count: a caller that comes in between must not overtake it.
@@ -87,8 +88,8 @@ export class KeyedSemaphore {
     const lease = await taking;
     return {
       hasWaited: lease.hasWaited,
-      [Symbol.dispose]: () => {
-        lease[Symbol.dispose]();
+      [DISPOSE]: () => {
+        lease[DISPOSE]();
         if (!semaphore.isHeld && this.#semaphores.get(key) === semaphore) this.#semaphores.delete(key);
       },
     };
