@@ -14,7 +14,13 @@ import { guardTrusted, ownProgram } from "../sandbox/trusted-base.ts";
 import { ShellManager } from "../shell-manager.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
-import { DOCTOR_WAIT_MS, LOW_SPACE_BYTES, REAPED_MAX_MS } from "../support/limits.ts";
+import {
+  DOCTOR_WAIT_MS,
+  LOW_SPACE_BYTES,
+  REAPED_MAX_MS,
+  REAPED_POLL_MS,
+  TRIAL_FILE_BYTES,
+} from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
 import { sleep } from "../support/timing.ts";
 import { humanizeBytes } from "../text/snip.ts";
@@ -95,7 +101,7 @@ function writeProblem(path: string): Result | undefined {
   let dir: string | undefined;
   try {
     dir = mkdtempSync(join(path, "doctor-"));
-    writeFileSync(join(dir, "file"), Buffer.alloc(TRIAL_BYTES));
+    writeFileSync(join(dir, "file"), Buffer.alloc(TRIAL_FILE_BYTES));
     return undefined;
   } catch (error) {
     return isFull(error)
@@ -105,9 +111,6 @@ function writeProblem(path: string): Result | undefined {
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   }
 }
-
-/** More than a shell needs before it prints anything. */
-const TRIAL_BYTES = 65_536;
 
 /** Runs a real command. */
 async function bashCheck(manager: ShellManager, workingDir: string): Promise<Result> {
@@ -143,7 +146,7 @@ async function reaper(manager: ShellManager, workingDir: string): Promise<Result
         missingReaper() ?? `an orphan was not reaped within ${fixedTime(REAPED_MAX_MS)}`,
         REAPER_REMEDY,
       );
-    await sleep(20);
+    await sleep(REAPED_POLL_MS);
   }
   return ok("processes that outlive their command are reaped");
 }

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { ShellManager } from "../shell-manager.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { SHELL_IDS_LISTED_MAX_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 
 /** A manager that only reads. Throws if the state directory exists and cannot be read. */
@@ -32,8 +33,6 @@ export function shellById(manager: ShellManager, id: string): ShellProcess {
 function describeRunning(manager: ShellManager): string {
   const running = manager.findAll().filter(({ isRunning }) => isRunning);
   if (running.length === 0) return "No shell is running; `nacre ps --all` lists ended shells.";
-  const ids = running.slice(-LISTED_COUNT).map(({ id }) => id);
-  return `Running: ${ids.join(", ")}${running.length > LISTED_COUNT ? ", …" : ""}. \`nacre ps\` lists them all.`;
+  const ids = running.slice(-SHELL_IDS_LISTED_MAX_COUNT).map(({ id }) => id);
+  return `Running: ${ids.join(", ")}${running.length > SHELL_IDS_LISTED_MAX_COUNT ? ", …" : ""}. \`nacre ps\` lists them all.`;
 }
-
-const LISTED_COUNT = 5;

@@ -1,5 +1,6 @@
 // The `nacre` command line: the program with all its commands from definitions/.
 import { Command } from "commander";
+import { HELP_DEFAULT_COLUMNS, HELP_MAX_COLUMNS } from "../support/limits.ts";
 import { defineAudit } from "./definitions/define-audit.ts";
 import { defineCheck } from "./definitions/define-check.ts";
 import { defineRun } from "./definitions/define-run.ts";
@@ -18,7 +19,10 @@ export function createProgram(options: ProgramOptions): Command {
     .version(packageVersion())
     .exitOverride()
     .helpCommand("help [command]", "show help for a command")
-    .configureHelp({ helpWidth: Math.min(io.columns ?? 100, 120), showGlobalOptions: false })
+    .configureHelp({
+      helpWidth: Math.min(io.columns ?? HELP_DEFAULT_COLUMNS, HELP_MAX_COLUMNS),
+      showGlobalOptions: false,
+    })
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),

@@ -1,4 +1,9 @@
 // Shows the line of a command that a finding is about, with the part underlined.
+import {
+  UNDERLINED_CONTEXT_COLUMNS,
+  UNDERLINED_MAX_COLUMNS,
+  UNDERLINED_MIN_COLUMNS,
+} from "../support/limits.ts";
 import { cutEnd, printable, widthOf } from "./printable.ts";
 
 export interface UnderlineOptions {
@@ -12,15 +17,15 @@ const INDENT = "  ";
 export function underline(
   text: string,
   span: { readonly start: number; readonly end: number },
-  { maxColumns = 100, paint = (mark) => mark }: UnderlineOptions = {},
+  { maxColumns = UNDERLINED_MAX_COLUMNS, paint = (mark) => mark }: UnderlineOptions = {},
 ): string {
   const from = text.lastIndexOf("\n", span.start - 1) + 1;
   const newline = text.indexOf("\n", span.start);
   const to = newline === -1 ? text.length : newline;
   const shown = (start: number, end: number) => printable(text.slice(start, end)).replaceAll("\t", " ");
-  const width = Math.max(20, maxColumns - INDENT.length);
+  const width = Math.max(UNDERLINED_MIN_COLUMNS, maxColumns - INDENT.length);
   // Of a long line, show the span with a little context before it.
-  const context = Math.min(CONTEXT_COLUMNS, Math.floor(width / 2));
+  const context = Math.min(UNDERLINED_CONTEXT_COLUMNS, Math.floor(width / 2));
   const start =
     widthOf(shown(from, to)) <= width ? from : span.start - endOf(text.slice(from, span.start), context);
   const before = (start > from ? "…" : "") + shown(start, span.start);
@@ -29,8 +34,6 @@ export function underline(
   const marks = "^".repeat(Math.max(1, Math.min(widthOf(part), width - widthOf(before))));
   return `${INDENT}${line}\n${INDENT}${" ".repeat(widthOf(before))}${paint(marks)}\n`;
 }
-
-const CONTEXT_COLUMNS = 20;
 
 /** The length of the longest end of the text that fits into `maxColumns`. */
 function endOf(text: string, maxColumns: number): number {

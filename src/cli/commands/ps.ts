@@ -2,7 +2,7 @@
 import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { wallMs } from "../../support/clock.ts";
-import { PS_RECENT_MS, PS_WATCH_MS } from "../../support/limits.ts";
+import { PS_CELL_MAX_CHARS, PS_RECENT_MS, PS_SCOPE_MAX_CHARS, PS_WATCH_MS } from "../../support/limits.ts";
 import { shownPath, wirePath } from "../../support/path-text.ts";
 import { humanizeBytes } from "../../text/snip.ts";
 import { duration } from "../amounts.ts";
@@ -102,16 +102,26 @@ function columnsFor(colors: Colors): Column<ShellProcess>[] {
       isOptional: true,
     },
     { title: "OUTPUT", cell: (shell) => humanizeBytes(outputBytes(shell)), align: "right", isOptional: true },
-    { title: "SCOPE", cell: ({ scope }) => oneLine(scope, 60), shrinksTo: 7, isOptional: true },
+    {
+      title: "SCOPE",
+      cell: ({ scope }) => oneLine(scope, PS_SCOPE_MAX_CHARS),
+      shrinksTo: 7,
+      isOptional: true,
+    },
     {
       title: "CWD",
-      cell: ({ workingDir }) => oneLine(tilde(shownPath(workingDir)), 1_000),
+      cell: ({ workingDir }) => oneLine(tilde(shownPath(workingDir)), PS_CELL_MAX_CHARS),
       shrinksTo: 10,
       shorten: cutStart,
       isOptional: true,
     },
     // Not cut without a terminal: a program may read this.
-    { title: "COMMAND", cell: ({ command }) => oneLine(command, 1_000), shrinksTo: 8, shorten: cutEnd },
+    {
+      title: "COMMAND",
+      cell: ({ command }) => oneLine(command, PS_CELL_MAX_CHARS),
+      shrinksTo: 8,
+      shorten: cutEnd,
+    },
   ];
 }
 

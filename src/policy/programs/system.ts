@@ -74,7 +74,9 @@ convert dot exiftool ffmpeg gnuplot identify latex magick pandoc pdflatex`,
     },
     "date nproc uname hostname": SOME,
     seq: {
-      prints: { text: ({ args }) => `${Number(args.at(-1)?.text) >= POLICY_WIDE_RANGE_COUNT ? EACH : SOMETHING}\n` },
+      prints: {
+        text: ({ args }) => `${Number(args.at(-1)?.text) >= POLICY_WIDE_RANGE_COUNT ? EACH : SOMETHING}\n`,
+      },
     },
     gh: { reads: true, prints: printsSettings(/\bcompletions?\b/), sends: {} },
     mount: {
