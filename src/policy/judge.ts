@@ -13,7 +13,7 @@ import { type JudgedCommand, judgedCommand } from "./facts.ts";
 import { forwardedCommand } from "./forwarded.ts";
 import { describeWhere, type Where } from "./paths/paths.ts";
 import { remembered } from "./remembered.ts";
-import type { CommandRule } from "./rule.ts";
+import type { CommandRule, Hit, Rule } from "./rule.ts";
 import { fits } from "./rule-fits.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
@@ -87,16 +87,7 @@ class Examination {
     for (const { kind, span, detail } of walk.signs) {
       const rule = SIGN_RULES.get(kind);
       if (!rule) continue;
-      const { id, verdict, severity, alternative } = rule;
-      add(this.findings, {
-        rule: id,
-        verdict,
-        severity,
-        reason: rule.reason(shown(detail)),
-        span,
-        alternative,
-        command: null,
-      });
+      add(this.findings, findingOf(rule, { reason: rule.reason(shown(detail)), span }, null));
     }
     return decide(this.findings, this.judged, this.#facts);
   }
@@ -143,9 +134,8 @@ class Examination {
     const worst = hits.find((finding) => finding?.verdict === "deny");
     const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
     if (!own || !worst) return;
-    const { id, verdict, severity, alternative } = own;
     const reason = `${shown(command.program)} may run a command that would be refused: ${worst.reason}`;
-    add(this.findings, { rule: id, verdict, severity, reason, span: worst.span, alternative, command });
+    add(this.findings, findingOf(own, { reason, span: worst.span }, command));
   }
 }
 
@@ -183,17 +173,15 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
 
 function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
   const hit = rule.check(command);
-  if (!hit) return null;
-  const { id, verdict, severity, alternative } = rule;
-  return {
-    rule: id,
-    verdict,
-    severity,
-    reason: hit.reason,
-    span: hit.span ?? command.span,
-    alternative,
-    command,
-  };
+  return hit && findingOf(rule, { reason: hit.reason, span: hit.span ?? command.span }, command);
+}
+
+function findingOf(
+  { id, verdict, severity, alternative }: Rule,
+  { reason, span }: Required<Hit>,
+  command: JudgedCommand | null,
+): RawFinding {
+  return { rule: id, verdict, severity, reason, span, alternative, command };
 }
 
 /** Keeps one finding per rule and span. Beyond the limit it keeps refusals only. */

@@ -1,76 +1,89 @@
 // git commands that rewrite history, discard work, or make git run a program later.
 
 import type { JudgedCommand } from "../facts.ts";
-import { isExecutedSetting, readGit } from "../programs/git.ts";
+import { type GitCall, isExecutedSetting, readGit } from "../programs/git.ts";
 import type { Hit, Rule } from "../rule.ts";
 import { onRows } from "./tables.ts";
 
 const has = (args: readonly string[], pattern: RegExp) => args.some((arg) => pattern.test(arg));
 const force = /^(-\w*f\w*|--force)$/;
 
-/** What each subcommand would do, or null. */
-const LOSSES: Readonly<Record<string, (args: readonly string[]) => string | null>> = {
-  reset: (args) => (has(args, /^--(hard|merge|keep)$/) ? "discard uncommitted changes" : null),
-  clean: (args) =>
-    has(args, force) && !has(args, /^(-\w*n\w*|--dry-run)$/) ? "delete files git does not know" : null,
-  checkout: (args) =>
-    has(args, /^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/) && !has(args, /^(-b|--orphan)$/)
-      ? "overwrite uncommitted changes"
-      : null,
-  restore: (args) =>
-    has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/)
-      ? null
-      : args.length > 0
-        ? "overwrite uncommitted changes"
-        : null,
-  switch: (args) =>
-    has(args, /^(-f|--force|--discard-changes|-C|--force-create)$/) ? "overwrite uncommitted changes" : null,
-  push: (args) =>
-    has(args, /^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./) &&
-    !has(args, /^(-n|--dry-run)$/)
-      ? "rewrite or delete shared history"
-      : null,
-  branch: (args) => (has(args, /^(-D|-M|-C|--force|-\w*f\w*)$/) ? "drop commits of a branch" : null),
-  tag: (args) => (has(args, /^(-d|--delete|-f|--force)$/) ? "drop a tag" : null),
-  stash: (args) => (/^(drop|clear)$/.test(args[0] ?? "") ? "drop stashed work" : null),
-  reflog: (args) => (/^(expire|delete)$/.test(args[0] ?? "") ? "delete the record of lost commits" : null),
-  "update-ref": (args) =>
-    has(args, /^(-d|--stdin)$/) || args.length > 1 ? "move or drop a reference" : null,
-  "checkout-index": (args) => (has(args, force) ? "overwrite uncommitted changes" : null),
-  "symbolic-ref": (args) => (has(args, /^(-d|--delete)$/) ? "drop a reference" : null),
-  "read-tree": (args) => (has(args, /^(--reset|-u)$/) ? "overwrite uncommitted changes" : null),
-  lfs: (args) => (args[0] === "prune" ? "delete unused large files" : null),
-  "filter-branch": () => "rewrite the whole history",
-  "filter-repo": () => "rewrite the whole history",
-  gc: (args) => (has(args, /^--prune(=(now|all))?$/) ? "delete unreachable commits" : null),
-  prune: (args) => (has(args, /^(-n|--dry-run)$/) ? null : "delete unreachable commits"),
-  rebase: (args) =>
-    has(args, /^(--root|-x|--exec(=.*)?)$/)
-      ? "rewrite the whole history or run a command on every commit"
-      : null,
-  worktree: (args) =>
-    args[0] === "remove" && has(args, force) ? "delete a worktree with its changes" : null,
-  submodule: (args) =>
-    args[0] === "deinit" || args[0] === "foreach"
-      ? args[0] === "deinit" && has(args, force)
-        ? "delete a submodule's changes"
-        : null
-      : null,
-  rm: (args) =>
-    has(args, /^(-\w*r\w*|--force|-\w*f\w*)$/) &&
-    !has(args, /^(--cached|-n|--dry-run)$/) &&
-    has(args, /^(\.|\*|:\/|\uFDD2)$/)
-      ? "delete every tracked file"
-      : null,
-  remote: (args) =>
-    /^(set-url|remove|rm)$/.test(args[0] ?? "") ? "change the remote of the repository" : null,
-  replace: (args) => (args.length > 0 && !has(args, /^(-l|--list)$/) ? "replace commits" : null),
+const dryRun = /^(-n|--dry-run)$/;
+
+/** A subcommand that loses work, if all conditions hold. */
+interface Loss {
+  readonly loses: string;
+  /** The first argument matches. */
+  readonly first?: RegExp;
+  /** For each pattern some argument matches. */
+  readonly given?: readonly RegExp[];
+  /** No argument matches. */
+  readonly unless?: RegExp;
+}
+
+const UNCOMMITTED = "overwrite uncommitted changes";
+const HISTORY: Loss = { loses: "rewrite the whole history" };
+
+const LOSSES: Readonly<Record<string, Loss>> = {
+  reset: { given: [/^--(hard|merge|keep)$/], loses: "discard uncommitted changes" },
+  clean: { given: [force], unless: /^(-\w*n\w*|--dry-run)$/, loses: "delete files git does not know" },
+  checkout: {
+    given: [/^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/],
+    unless: /^(-b|--orphan)$/,
+    loses: UNCOMMITTED,
+  },
+  switch: { given: [/^(-f|--force|--discard-changes|-C|--force-create)$/], loses: UNCOMMITTED },
+  push: {
+    given: [/^(-\w*f\w*|--force(-.*)?|--force-with-lease(=.*)?|--mirror|--prune|-d|--delete)$|^\+|^:./],
+    unless: dryRun,
+    loses: "rewrite or delete shared history",
+  },
+  branch: { given: [/^(-D|-M|-C|--force|-\w*f\w*)$/], loses: "drop commits of a branch" },
+  tag: { given: [/^(-d|--delete|-f|--force)$/], loses: "drop a tag" },
+  stash: { first: /^(drop|clear)$/, loses: "drop stashed work" },
+  reflog: { first: /^(expire|delete)$/, loses: "delete the record of lost commits" },
+  "checkout-index": { given: [force], loses: UNCOMMITTED },
+  "symbolic-ref": { given: [/^(-d|--delete)$/], loses: "drop a reference" },
+  "read-tree": { given: [/^(--reset|-u)$/], loses: UNCOMMITTED },
+  lfs: { first: /^prune$/, loses: "delete unused large files" },
+  "filter-branch": HISTORY,
+  "filter-repo": HISTORY,
+  gc: { given: [/^--prune(=(now|all))?$/], loses: "delete unreachable commits" },
+  prune: { unless: dryRun, loses: "delete unreachable commits" },
+  rebase: {
+    given: [/^(--root|-x|--exec(=.*)?)$/],
+    loses: "rewrite the whole history or run a command on every commit",
+  },
+  worktree: { first: /^remove$/, given: [force], loses: "delete a worktree with its changes" },
+  submodule: { first: /^deinit$/, given: [force], loses: "delete a submodule's changes" },
+  rm: {
+    given: [/^(-\w*r\w*|--force|-\w*f\w*)$/, /^(\.|\*|:\/|\uFDD2)$/],
+    unless: /^(--cached|-n|--dry-run)$/,
+    loses: "delete every tracked file",
+  },
+  remote: { first: /^(set-url|remove|rm)$/, loses: "change the remote of the repository" },
+  replace: { given: [/(?:)/], unless: /^(-l|--list)$/, loses: "replace commits" },
 };
 
+/** What the subcommand would lose, or null. */
+function lossOf({ verb, args }: GitCall): string | null {
+  if (verb === "restore") {
+    const unstages = has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/);
+    return args.length > 0 && !unstages ? UNCOMMITTED : null;
+  }
+  if (verb === "update-ref")
+    return has(args, /^(-d|--stdin)$/) || args.length > 1 ? "move or drop a reference" : null;
+  const loss = Object.hasOwn(LOSSES, verb) ? LOSSES[verb] : undefined;
+  if (!loss || (loss.first && !loss.first.test(args[0] ?? ""))) return null;
+  if (loss.given?.some((pattern) => !has(args, pattern)) || (loss.unless && has(args, loss.unless)))
+    return null;
+  return loss.loses;
+}
+
 function loses(command: JudgedCommand): Hit | null {
-  const { verb, args } = readGit(command.args);
-  const loss = Object.hasOwn(LOSSES, verb) ? LOSSES[verb]?.(args) : null;
-  return loss && !args.includes("--help") ? { reason: `git ${verb} would ${loss}.` } : null;
+  const call = readGit(command.args);
+  const loss = call.args.includes("--help") ? null : lossOf(call);
+  return loss === null ? null : { reason: `git ${call.verb} would ${loss}.` };
 }
 
 function configures(command: JudgedCommand): Hit | null {

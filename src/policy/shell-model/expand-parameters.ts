@@ -44,20 +44,9 @@ function unknownPositional(name: string): readonly string[] {
   return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }
 
-const NUMBERS = new Set([
-  "#",
-  "?",
-  "$",
-  "!",
-  "RANDOM",
-  "SRANDOM",
-  "SECONDS",
-  "UID",
-  "EUID",
-  "PPID",
-  "BASHPID",
-  "LINENO",
-]);
+const NUMBERS: ReadonlySet<string> = new Set(
+  "# ? $ ! RANDOM SRANDOM SECONDS UID EUID PPID BASHPID LINENO".split(" "),
+);
 
 export function expandParameter(
   part: ParameterExpansionPart,
