@@ -31,7 +31,7 @@ describe.each([
   ["builtin() { :; }; (exit 4)", 4],
   ["enable -n builtin; (exit 6)", 6],
 ])("after `%s`", (command, code) => {
-  test("the code is reported and the state from before goes on", async () => {
+  test("the result has the exit code, and a new bash has the state from before", async () => {
     const { run, session } = openSession(shells);
     for (const line of STATE) expect((await run(line)).exitCode).toBe(0);
     const before = await run(CHECK);
@@ -83,7 +83,7 @@ test.each(["builtin", "eval", "read", "printf", "exec", "trap"])(
   },
 );
 
-test("posix mode and readonly variables of ours do not stop it", async () => {
+test("posix mode and a readonly harness variable do not stop a session", async () => {
   const { run } = openSession(shells);
   await run("set -o posix");
   expect(await run("echo a; (exit 3)")).toMatchObject({ exitCode: 3, out: "a\n", restarted: false });
@@ -118,7 +118,7 @@ test("set -t does not end a session", async () => {
     expect(await run("echo $x")).toMatchObject({ exitCode: 0, out: "kept\n", restarted: false });
 });
 
-test("its directory may be gone when its bash ends", async () => {
+test("a session survives the removal of its directory when its bash ends", async () => {
   const { run, dir } = openSession(shells);
   mkdirSync(join(dir, "gone"));
   await run("cd gone; x=1");
@@ -141,7 +141,7 @@ test("jobs of an ended bash live on, and end with the session", async () => {
   await expect(run("true")).rejects.toThrow("closed");
 });
 
-test("closing it while a command runs gives that command its end, with what it printed", async () => {
+test("closing a session ends the running command, which keeps its output", async () => {
   for (const interrupted of [false, true]) {
     const { run, session, dir } = openSession(shells);
     const running = run("trap '' TERM INT; echo begun; touch here; while :; do sleep 0.02; done");
@@ -158,7 +158,7 @@ test("closing it while a command runs gives that command its end, with what it p
   }
 });
 
-test("a substitution without its end does not leave a damaged bash behind", async () => {
+test("a bash that read an unterminated substitution is replaced", async () => {
   const { run } = openSession(shells);
   await run("x=kept");
   for (let round = 0; round < 5; round++) {
@@ -168,7 +168,7 @@ test("a substitution without its end does not leave a damaged bash behind", asyn
   }
 });
 
-test("a state that ends every bash is given up, with a note", async () => {
+test("a state that ends every new bash is dropped, with a note", async () => {
   const { run } = openSession(shells);
   await run("export PATH; x=1");
   // Declarations are restored; what kills on the way is not possible but by signals that a trap sends.

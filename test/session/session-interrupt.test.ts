@@ -20,7 +20,7 @@ async function begin(
 }
 
 describe("an interrupt", () => {
-  test("ends the whole line, keeps its output and the state from before", async () => {
+  test("ends the whole command line and keeps its output and the state from before", async () => {
     const place = openSession(shells);
     await place.run("x=kept");
     const result = await begin(place, "x=lost; echo begun; touch ready; sleep 300; echo after");
@@ -44,7 +44,7 @@ describe("an interrupt", () => {
     expect(await place.say("echo $x")).toBe("changed");
   });
 
-  test("reaches a program whose process was told before it became one", async () => {
+  test("reaches a program whose process got the signal before exec", async () => {
     const place = openSession(shells);
     const result = await begin(
       place,
@@ -136,7 +136,7 @@ describe("a timeout", () => {
     expect(await place.say("echo $x")).toBe("1");
   });
 
-  test("is the outcome, also where a trap on TERM lets the command end by itself meanwhile", async () => {
+  test("is the outcome even if a trap on TERM lets the command end by itself", async () => {
     const place = openSession(shells);
     await place.run("x=before");
     const result = await place.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
@@ -153,7 +153,7 @@ describe("a timeout", () => {
     expect(await place.say("echo $x; pwd")).toBe(`before\n${place.dir}`);
   });
 
-  test("ends a bash that has not even taken the command yet", async () => {
+  test("ends a bash that has not read the command yet", async () => {
     const place = openSession(shells);
     const pid = Number(await place.say("echo $$"));
     process.kill(pid, "SIGSTOP");

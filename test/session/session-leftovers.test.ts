@@ -16,7 +16,7 @@ const shells = useShells();
 /** In a command, after `sleep N &`: goes on when the fork has become `sleep`; until then it has bash's name. */
 const BECOME = "until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done";
 
-test("a command returns at once and names what it leaves", async () => {
+test("a command returns at once and names its leftovers", async () => {
   const { run } = openSession(shells);
   const result = await run(`sleep 300 & ${BECOME}; echo started`);
   expect(result).toMatchObject({ exitCode: 0, out: "started\n" });
@@ -24,7 +24,7 @@ test("a command returns at once and names what it leaves", async () => {
   expect((await run("echo next")).leftovers).toEqual([]);
 });
 
-test("what cannot be given the number of a command is named all the same", async () => {
+test("a leftover without a command number is named, too", async () => {
   const child = spawn("sleep", ["300"], { stdio: "ignore" });
   onTestFinished(() => void child.kill());
   await once(child, "spawn");
@@ -38,7 +38,7 @@ test("what cannot be given the number of a command is named all the same", async
   expect(processes).toEqual([found]);
 });
 
-test("a command that ends its bash names what it leaves, too, and that can be ended", async () => {
+test("a command that ends its bash names its leftovers, and they can be killed", async () => {
   const { run } = openSession(shells);
   const result = await run(`sleep 300 & ${BECOME}; echo $!; exit 3`);
   const pid = Number(result.out);
@@ -48,7 +48,7 @@ test("a command that ends its bash names what it leaves, too, and that can be en
   await eventually(() => expect(isAlive(pid)).toBe(false));
 });
 
-test("what a command leaves can be ended alone; its output is told apart", async () => {
+test("the leftovers of one command can be killed alone, and their output is separate", async () => {
   const { run, manager } = openSession(shells);
   await run("echo noise");
   const quiet = await run("sleep 300 >/dev/null 2>&1 & echo quiet $!");
@@ -81,7 +81,7 @@ test.each([
   }
 });
 
-test("a flood of late output neither slows nor soils the next commands", async () => {
+test("a flood of late output neither slows the next commands nor mixes with theirs", async () => {
   const { run } = openSession(shells, { capBytes: 64 * 1024 ** 2 });
   await run("yes & while :; do echo more; done &");
   for (let round = 0; round < 10; round++) {
@@ -98,7 +98,7 @@ test("a leftover that prints elsewhere costs no exchange of loggers", async () =
   expect((await run("echo c")).stdout.path).not.toBe(first.stdout.path);
 });
 
-test("what only finishes writing is waited for", async () => {
+test("a process that is only finishing is no leftover", async () => {
   const { run, dir } = openSession(shells);
   const tee = await run("seq 2000 > >(tee log)");
   expect(tee.out).toBe(readFileSync(join(dir, "log"), "utf8"));
@@ -109,7 +109,7 @@ test("what only finishes writing is waited for", async () => {
   });
 });
 
-test("every byte of fast commands is there, in the right result", async () => {
+test("every byte of fast commands is in the right result", async () => {
   const { run } = openSession(shells);
   for (let round = 0; round < 200; round++) {
     const { stdout } = await run(`head -c ${round * 37} /dev/zero | tr '\\0' x; printf '%d.' ${round}`);
@@ -136,7 +136,7 @@ test("the cap is per command, and reaching it costs only that command", async ()
   expect(await run("echo after")).toMatchObject({ exitCode: 0, out: "after\n" });
 });
 
-test("a bare wait does not wait for loggers, also after an exchange", async () => {
+test("a bare wait does not wait for loggers, even after an exchange", async () => {
   const { run, say } = openSession(shells);
   expect(await say("sleep 0.01 & sleep 0.02 & wait; echo done")).toBe("done");
   await run("sleep 0.3 & disown");

@@ -35,7 +35,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning).toMatchObject({ functions: ["a=b"], aliases: {}, hashed: {} });
   });
 
-  test("is right where a command hides it behind functions, traps, unset arrays or other files", async () => {
+  test("is right even if a command hides it behind functions, traps, unset arrays or other files", async () => {
     const { session, run } = openSession(shells);
     await run("unset BASH_ALIASES BASH_CMDS; alias ls=dd; hash -p /bin/dd cat");
     expect(session.meaning).toMatchObject({ aliases: { ls: "dd" }, hashed: { cat: "/bin/dd" } });
@@ -50,7 +50,7 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning?.aliases).toHaveProperty("trapped", "dd");
   });
 
-  test("is right where a reference stands for bash's own table", async () => {
+  test("is right even if a name reference names a table of bash", async () => {
     const { session, run } = openSession(shells);
     await run("declare -n table=BASH_ALIASES");
     await run("table[dd]=cat");
@@ -75,14 +75,14 @@ describe("the meaning of a session's next command", () => {
     expect(session.meaning).toBeNull();
   });
 
-  test("does not take variables of one call for the session's", async () => {
+  test("does not include the variables of one call", async () => {
     const { session, run } = openSession(shells);
     await run("CDPATH=/mine");
     await run("x=1", { env: { CDPATH: "/other", TMPDIR: "/t" } });
     expect(session.meaning?.variables).toMatchObject({ CDPATH: "/mine", TMPDIR: null });
   });
 
-  test("goes with the session to another process", async () => {
+  test("is part of a saved session", async () => {
     const first = openSession(shells);
     await first.run("alias a=b");
     const saved = await first.session.save();

@@ -8,7 +8,7 @@ import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 
-test("calls on one session run in order, one at a time, and hear that they wait", async () => {
+test("calls on one session run in order, one at a time, and are notified that they wait", async () => {
   const { session } = openSession(shells);
   const waits: [number, number][] = [];
   const runs = Array.from({ length: 8 }, (_, i) =>
@@ -50,7 +50,7 @@ test("sessions are found by id and scope, and listed", async () => {
   expect(() => manager.session("bad", { workingDir: join(workingDir, "none") })).toThrow("does not exist");
 });
 
-test("the session idle for longest gives its bash up, keeps its state and its jobs", async () => {
+test("the session idle longest lets its bash go and keeps its state and its jobs", async () => {
   const manager = shells.manager({ killGraceMs: 300, maxSessions: 2 });
   const dir = shells.directory();
   const [a, b, c] = ["a", "b", "c"].map((id) => openSession(shells, {}, { manager, id, workingDir: dir }));
@@ -82,7 +82,7 @@ test("a session beyond the limit is refused while all others are busy", async ()
 });
 
 describe("a shell started from a session", () => {
-  test("has its directory, exports and functions, and gives nothing back", async () => {
+  test("has its directory, exports and functions, and changes nothing in the session", async () => {
     const { session, run, say, dir } = openSession(shells);
     mkdirSync(join(dir, "sub"));
     await run(
@@ -108,7 +108,7 @@ describe("a shell started from a session", () => {
     expect((await running).exitCode).toBe(0);
   });
 
-  test("works before the first command and after an end", async () => {
+  test("works before the first command and after the end of bash", async () => {
     const { session, run } = openSession(shells);
     const first = await session.start("echo first");
     await first.wait(10_000);
@@ -121,7 +121,7 @@ describe("a shell started from a session", () => {
   });
 });
 
-test("restart ends everything and starts where the session was born, with nothing", async () => {
+test("restart ends everything, and the session starts in its first directory without state", async () => {
   const { session, run, say, dir } = openSession(shells);
   const job = Number((await run("mkdir sub; cd sub; x=1; sleep 300 >/dev/null 2>&1 & echo $!")).out);
   const running = session.run("touch ready; sleep 300");
@@ -136,7 +136,7 @@ test("restart ends everything and starts where the session was born, with nothin
   expect(await say(`echo \${x-none}; pwd`)).toBe(`none\n${dir}`);
 });
 
-test("a command that its session is closed over is told of no bash that goes on", async () => {
+test("the result of a command whose session is closed mentions no new bash", async () => {
   const { session, dir } = openSession(shells);
   const running = session.run("touch ready; sleep 300");
   await eventually(() => expect(existsSync(join(dir, "ready"))).toBe(true));
@@ -144,7 +144,7 @@ test("a command that its session is closed over is told of no bash that goes on"
   expect(await running).toMatchObject({ outcome: { kind: "killed" }, restarted: false, notes: [] });
 });
 
-test("restart does not wait for the commands that wait, and forgets the directory that was named", async () => {
+test("restart does not wait for waiting commands, and forgets the named directory", async () => {
   const { session, run, dir } = openSession(shells);
   const other = shells.directory();
   await run("true", { workingDir: other });

@@ -43,7 +43,7 @@ test("reports are read as they were written", () => {
   expect(read([BYTES])).toEqual(REPORTS);
 });
 
-test("reports are read the same however they arrive", () => {
+test("reports are read the same in any pieces", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 8 }), (cuts) => {
       const places = [0, ...cuts.sort((a, b) => a - b), BYTES.length];
@@ -53,6 +53,6 @@ test("reports are read the same however they arrive", () => {
   );
 });
 
-test("what others write to the fifo is skipped", () => {
+test("bytes of other processes are skipped", () => {
   expect(read([Buffer.concat([Buffer.from("garbage\0\n"), BYTES])])).toEqual(REPORTS);
 });

@@ -126,7 +126,7 @@ function runFile(
   env: Readonly<Record<string, string>>,
 ): { code: number; out: string; err: string } {
   const script = `{ { bash "$1" </dev/null; echo $? >"$1.code"; } 2>&3 | cat >"$1.out"; } 3>&1 | cat >"$1.err"`;
-  // Node gives it a socket, which bash takes for a remote login: it would read the .bashrc of whoever runs the tests.
+  // Node gives it a socket, which bash takes for a remote login: it would read the .bashrc of the user.
   spawnSync("bash", ["--norc", "-c", script, "bash", file], { cwd, env });
   const read = (name: string) => readFileSync(`${file}.${name}`, "latin1");
   return { code: Number(read("code")), out: read("out"), err: read("err") };

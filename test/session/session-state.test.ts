@@ -21,7 +21,7 @@ function stateAfter(number: number, mark = ""): string {
   ].join("");
 }
 
-test("declarations are told apart, whatever their values hold", () => {
+test("declarations are split correctly, whatever their values contain", () => {
   const printed = [
     'declare -- a="1"\n',
     'declare -x b="two\ndeclare -x fake=\\"x\\"\n"\n',
@@ -51,7 +51,7 @@ test("the newest whole state counts, never one of another command", () => {
   expect(stateFile(dir, 4)).not.toBe(join(dir, "state.1"));
 });
 
-test("a restored bash has everything but what would end it", () => {
+test("a restored bash has everything but the options that would end it", () => {
   const script = restoreScript(stateAfter(1), NONCE, ["PATH", "HOME"]);
   expect(script).toContain("unset -v PATH\n");
   expect(script).toContain("unset -v HOME\n");
@@ -71,7 +71,7 @@ test("a background shell inherits exports and functions only", () => {
   expect(script).not.toContain("alias ll");
 });
 
-test("lines are counted from the command's own first line", () => {
+test("lines are counted from the first line of the command", () => {
   const stderr =
     "bash: line 12: a: command not found\nbash: eval: line 13: oops\nbash: line 3: f: old\nline 12: x\n";
   expect(renumberLines(stderr, 12)).toBe(

@@ -59,7 +59,7 @@ describe("a descriptor of 10 or more", () => {
     await run(`kill ${left}`);
   });
 
-  test("is the same one that bash has picked for a variable", async () => {
+  test("keeps the number that bash assigned to a variable", async () => {
     const { run, say } = openSession(shells);
     await run("exec {one}>first {two}>second");
     await run('exec {three}<first; echo x >&"$one"; echo y >&"$two"');

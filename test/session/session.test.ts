@@ -58,7 +58,7 @@ describe("state persists between commands", () => {
     expect((await run("wait")).exitCode).toBe(0);
   });
 
-  test("set -x traces the commands and nothing of ours", async () => {
+  test("set -x traces the commands and not the harness", async () => {
     const { run } = openSession(shells);
     await run("set -x");
     expect((await run("echo a")).err).toMatch(/^\++ echo a\n$/);
@@ -67,7 +67,7 @@ describe("state persists between commands", () => {
     expect((await run("echo b")).err).toBe("");
   });
 
-  test("traps on DEBUG and RETURN run for the commands and for nothing of ours", async () => {
+  test("traps on DEBUG and RETURN run for the commands and not for the harness", async () => {
     const { say, run } = openSession(shells);
     await run("trap 'echo D' DEBUG");
     expect(await say("echo a\necho b")).toBe("D\na\nD\nb");
@@ -109,7 +109,7 @@ describe("output", () => {
     expect(bytesOf((await run("cat data >&2")).stderr)).toEqual(bytes);
   });
 
-  test("that is long has a file of its own, without what others printed", async () => {
+  test("that is long has a file of its own, without output of other commands", async () => {
     const { run } = openSession(shells);
     await run("echo before");
     const { stdout } = await run("seq 20000");
@@ -161,7 +161,7 @@ describe("input", () => {
 });
 
 describe("where it runs", () => {
-  test("tells the directory and that it changed", async () => {
+  test("is in the result, and whether it changed", async () => {
     const { run, dir } = openSession(shells);
     expect(await run("true")).toMatchObject({ cwd: dir, cwdChanged: false });
     expect(await run("mkdir sub; cd sub")).toMatchObject({ cwd: join(dir, "sub"), cwdChanged: true });
@@ -178,7 +178,7 @@ describe("where it runs", () => {
     expect((await run("cd /usr; readonly PWD; cd /etc")).cwd).toBe("/etc");
   });
 
-  test("a directory that a call names is gone to once", async () => {
+  test("a directory that a call names is entered once", async () => {
     const { run, session, dir } = openSession(shells);
     const other = shells.directory();
     expect((await run("pwd", { workingDir: dir })).out).toBe(`${dir}\n`);
@@ -189,7 +189,7 @@ describe("where it runs", () => {
     expect(session.cwd).toBe(dir);
   });
 
-  test("a directory that is gone is left for the nearest one above, with a note", async () => {
+  test("if the directory is gone, the command runs in the nearest one above, with a note", async () => {
     const { run, dir } = openSession(shells);
     await run("mkdir -p a/b; cd a/b");
     rmSync(join(dir, "a"), { recursive: true });
@@ -231,7 +231,7 @@ describe("a call's own variables", () => {
     );
   });
 
-  test("do not come back with a new bash", async () => {
+  test("are not in a new bash", async () => {
     const { run, say } = openSession(shells);
     await run("exit 3", { env: { TEMPORARY: "1" } });
     expect(await say(`echo \${TEMPORARY-none}`)).toBe("none");
@@ -245,7 +245,7 @@ describe("a call's own variables", () => {
 });
 
 describe("a profile", () => {
-  test("is sourced once, and the environment sanitised after it", async () => {
+  test("is sourced once, and the environment is sanitized after it", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(
@@ -260,7 +260,7 @@ describe("a profile", () => {
     expect(await say(`echo $KEEP \${LD_PRELOAD-none}; hi; cat count`)).toBe("1 none\nhello\nsourced");
   });
 
-  test("is what a login shell sources, where that is wanted", async () => {
+  test("can be that of a login shell", async () => {
     const home = shells.directory();
     writeFileSync(join(home, ".profile"), "export FROM=profile");
     writeFileSync(join(home, ".bash_login"), "export FROM=bash_login; alias ll='echo listed'");
@@ -269,7 +269,7 @@ describe("a profile", () => {
     expect(await say("echo $FROM; ll")).toBe("bash_login\nlisted");
   });
 
-  test("that cannot be read is refused when the session is made", () => {
+  test("that cannot be read is refused when the session is created", () => {
     const manager = shells.manager();
     const workingDir = shells.directory();
     expect(() => manager.session("x", { workingDir, profile: join(workingDir, "none") })).toThrow(
@@ -304,7 +304,7 @@ describe("a profile", () => {
     expect(await run("echo again")).toMatchObject({ out: "again\n", notes: [], restarted: false });
   });
 
-  test("is not waited for by whoever closes the session", async () => {
+  test("does not delay the end of the session", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "echo $$ >pid\nsleep 300\n");
@@ -316,7 +316,7 @@ describe("a profile", () => {
     expect(isAlive(Number(readFileSync(join(dir, "pid"), "utf8")))).toBe(false);
   });
 
-  test("is there for a shell that is started before the first command", async () => {
+  test("applies to a shell that is started before the first command", async () => {
     const dir = shells.directory();
     const profile = join(dir, "profile");
     writeFileSync(profile, "export FROM=profile; f() { echo f; }");
@@ -332,7 +332,7 @@ describe("a profile", () => {
   });
 });
 
-test("a session's bash looks like any other", async () => {
+test("a session's bash looks like any other bash", async () => {
   const { say, dir } = openSession(shells);
   expect(await say("echo $0; echo $BASHPID = $$; ls /proc/$$/fd | wc -w")).toMatch(
     /^bash\n(\d+) = \1\n[3-8]$/,

@@ -1,4 +1,4 @@
-// A session's logger, looked at from outside: when is everything on disk that was printed?
+// A session's logger, watched from outside: when has it written everything to disk?
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
@@ -43,7 +43,7 @@ async function place({
   return { logger, child, disk, print: (text) => writeSync(pipe, text) };
 }
 
-test("one that waits for more has written everything", async () => {
+test("a logger that waits for input has written everything", async () => {
   const { logger, print } = await place();
   for (let round = 1; round <= 200; round++) {
     print("0123456789");
@@ -52,12 +52,12 @@ test("one that waits for more has written everything", async () => {
   }
 });
 
-test("one that sleeps in a write has not: a slow disk is waited for", async () => {
+test("drain waits for a logger that sleeps in a write, on a slow disk", async () => {
   const { logger, print, disk } = await place({ isSlow: true });
   const bytes = Buffer.alloc(64 * 1024, "x");
   print(bytes.toString());
   await eventually(() => expect(logger.state).toBe("idle"));
-  // The disk takes no more; what comes now sleeps between the two.
+  // The disk takes no more bytes: the logger sleeps in its next write.
   print("late");
   await eventually(() => expect(logger.state).toBe("busy"));
   let isDrained = false;
@@ -72,7 +72,7 @@ test("one that sleeps in a write has not: a slow disk is waited for", async () =
   expect(bytes.toString("latin1", 0, readSync(disk, bytes))).toBe("late");
 });
 
-test("one that was stopped is woken", async () => {
+test("drain continues a stopped logger", async () => {
   const { logger, child, print } = await place();
   child.kill("SIGSTOP");
   await eventually(() => expect(logger.state).toBe("stopped"));
@@ -81,7 +81,7 @@ test("one that was stopped is woken", async () => {
   expect(logger.size).toBe(10);
 });
 
-test("one that has ended is told of", async () => {
+test("drain reports a logger that has ended", async () => {
   const { logger, child, print } = await place();
   child.kill("SIGKILL");
   await eventually(() => expect(logger.state).toBe("gone"));
@@ -91,16 +91,18 @@ test("one that has ended is told of", async () => {
 
 const isRoot = process.getuid?.() === 0;
 test.skipIf(isRoot)(
-  isRoot ? "one that cannot be looked at (skipped as root, who may look)" : "one that cannot be looked at",
+  isRoot
+    ? "a logger with a hidden state (skipped: root sees every state)"
+    : "a logger with a hidden state is unsure",
   async () => {
-    // A program that its user may not read is nobody's to look into.
+    // The kernel hides the state of a program that its user may not read.
     const program = join(directory(), "cat");
     copyFileSync("/bin/cat", program);
     chmodSync(program, 0o111);
     const { logger, print } = await place({ program });
     await eventually(() => expect(logger.state).toBe("hidden"));
     print("0123456789");
-    // When nothing has come for a while, as far as that can be told.
+    // After a while without new bytes.
     expect(await drain(logger)).toBe("unsure");
     expect(logger.size).toBe(10);
   },
