@@ -13,13 +13,14 @@ import type { Session, Turn } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
+import { callOrigin } from "../support/events.ts";
 import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
 import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
 import { Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
-import { callOrigin, scopeOf } from "./scope.ts";
+import { scopeOf } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
 
@@ -156,7 +157,8 @@ export function checkIsCommand(command: string): void {
       'The command is JSON, not bash. Give the command itself as a plain string, for example "ls -la"; for several, join them with && or newlines.',
     );
   }
-  checkCommand(command);
+  // Throws, and names the position of the NUL.
+  if (command.includes("\0")) checkCommand(command);
 }
 
 /** Whether an error means that the caller cancelled the call. */

@@ -36,13 +36,13 @@ export async function bashResult(
   const { outcome, shell, command, exitCode, leftoverShell } = result;
   if (shell) return await movedToBackground(result, shell, call);
   const { options, context } = call;
-  const leftovers = sessionLeftovers(result.leftovers);
+  const leftovers = leftoverShell ? sessionLeftovers(result.leftovers) : [];
   const { text, truncated, outputFile } = await render(partsOf(result), options);
   const metadata: BashMetadata = {
     ...common(result, call),
     truncated,
     ...endingMetadata(outcome),
-    ...defined({ output_file: outputFile }),
+    ...(outputFile && { output_file: outputFile }),
     // KillShell ends the leftovers by this id.
     ...(leftoverShell && { leftovers, bash_id: leftoverShell.id }),
   };

@@ -25,8 +25,7 @@ import {
 } from "./execution-options.ts";
 import { type ProgressFiles, reportProgress } from "./progress.ts";
 import { sanitizerFor } from "./render.ts";
-import { sessionTarget } from "./session-target.ts";
-import { runAdmitted, startInSession } from "./start-command.ts";
+import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
 export interface DangerousPattern {
   readonly id: string;

@@ -8,7 +8,6 @@
 
 import { codeOf, describeOutcome, type Outcome } from "../shell/outcome.ts";
 import { statusOf } from "../shell/shell-status.ts";
-import { defined } from "../support/defined.ts";
 import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { Leftover } from "./leftovers.ts";
@@ -100,10 +99,8 @@ function modesText(outcome: Outcome | undefined): string {
 }
 
 export function endingMetadata(outcome: Outcome | undefined): { signal?: string; timeout_ms?: number } {
-  return defined({
-    signal: outcome?.kind === "signaled" ? outcome.signal : undefined,
-    timeout_ms: outcome?.kind === "timedOut" ? outcome.afterMs : undefined,
-  });
+  if (outcome?.kind === "signaled") return { signal: outcome.signal };
+  return outcome?.kind === "timedOut" ? { timeout_ms: outcome.afterMs } : {};
 }
 
 export function statusLine(outcome: Outcome | undefined, durationMs: number): string {

@@ -9,8 +9,7 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
-import { sessionTarget } from "./session-target.ts";
-import { runAdmitted, startInSession } from "./start-command.ts";
+import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
 /** The result of a command, with its output as text. `output` tells where the bytes are. */
 export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {

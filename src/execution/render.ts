@@ -36,11 +36,12 @@ export async function render(
   const out = await view(stdout);
   const err = await view(stderr);
   const ends = joinEnds(out.ends, err.ends);
-  // Only if the text names it: the file may have to be created.
-  const [first, second] =
-    sizeOfEnds(ends) <= limitChars
-      ? []
-      : [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
+  const skipped = out.skipped + err.skipped;
+  if (isWhole(ends) && sizeOfEnds(ends) <= limitChars)
+    return { text: ends.head + ends.tail, truncated: false, outputFile: undefined, skipped };
+
+  // Only if the text names them: the files may have to be created.
+  const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {
     limitChars,
@@ -48,7 +49,7 @@ export async function render(
     // Without the heading, the end of stderr would look like the end of stdout.
     ...(!isEmpty(err.ends) && { heading: { line: STDERR_LINE, charsFromEnd: sizeOfEnds(err.ends) } }),
   });
-  return { text, truncated, outputFile: truncated ? first : undefined, skipped: out.skipped + err.skipped };
+  return { text, truncated, outputFile: truncated ? first : undefined, skipped };
 }
 
 /** Removes control sequences and redacts secrets, as the options say. Every text for a model passes through it. */

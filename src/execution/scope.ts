@@ -2,7 +2,6 @@
 
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
-import { defined } from "../support/defined.ts";
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
@@ -14,11 +13,6 @@ export function scopeOf(context: ExecutionContext): string {
 /** The agents of one scope read the same shells, each from its own position. */
 export function readerOf(context: ExecutionContext): string {
   return context.agentId ?? "";
-}
-
-/** The origin of a call, for events. */
-export function callOrigin(context: ExecutionContext): { readonly scope: string; readonly session?: string } {
-  return { scope: scopeOf(context), ...defined({ session: context.sessionId }) };
 }
 
 /** The shell with this id. Throws an error that lists the existing ones. */

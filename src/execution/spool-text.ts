@@ -41,6 +41,7 @@ export type TextSanitizer = (text: string) => string;
 /** `limitChars`: the number of characters that will be shown. */
 export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitChars = 0): Promise<TextEnds> {
   const { path, from, to, first } = part;
+  if (to <= from) return NO_TEXT;
   const sanitize: TextSanitizer = first ? (text) => sanitizing(first(text)) : sanitizing;
   const whole = to - from <= wholeMaxBytes(limitChars);
   const endBytes = Math.max(END_READ_BYTES, wholeMaxBytes(limitChars) / 2);
@@ -105,6 +106,7 @@ function wholeMaxBytes(limitChars: number): number {
 }
 
 const NOTHING: TextSize = { characters: 0, lines: 0 };
+const NO_TEXT: TextEnds = { head: "", middle: NOTHING, tail: "" };
 
 /** Keeps the ends of the added text and counts the rest. */
 class BoundedText {

@@ -1,5 +1,5 @@
-// Starts admitted commands: in a session, in the background from a session, or in a bash of their own. Each takes its
-// command out of an Admitted. No other module above shell/ starts commands.
+// The session of a call, and the start of admitted commands: in a session, in the background from a session, or in a bash
+// of their own. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
@@ -8,7 +8,9 @@ import type { ShellProcess } from "../shell/shell-process.ts";
 import { NacreError } from "../support/errors.ts";
 import { FOREGROUND_PER_SCOPE_MAX_COUNT } from "../support/limits.ts";
 import { KeyedSemaphore, type SemaphoreLease } from "../support/semaphore.ts";
-import { type Admitted, isCurrent, readmit, type SessionSnapshot } from "./admission.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import { type Admitted, isCurrent, readmit, type SessionSnapshot, type SessionTarget } from "./admission.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { scopeOf } from "./scope.ts";
 
 /** The options that an admission has decided. */
@@ -63,6 +65,27 @@ export async function startAlone(
     scope: scopeOf(context),
     ...(context.env ? { env: context.env } : {}),
   });
+}
+
+/** The session of a call. `named` is the directory that the call names. */
+export function sessionTarget(
+  context: ExecutionContext,
+  options: ResolvedExecutionOptions,
+  named: string | undefined = context.workingDir,
+): SessionTarget {
+  const id = context.sessionId ?? "default";
+  const scope = scopeOf(context);
+  return {
+    id,
+    named,
+    find: () => options.manager().sessions.find(id, { scope }),
+    open: () =>
+      options.manager().sessions.get(id, {
+        workingDir: context.workingDir,
+        scope,
+        ...(options.profile === "none" ? {} : { profile: options.profile }),
+      }),
+  };
 }
 
 /** Waits for a free place among the foreground commands of the scope. */

@@ -12,14 +12,13 @@ import { monotonicMs } from "../support/clock.ts";
 import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { checkedEnv } from "./command-plan.ts";
-import { stateFile } from "./harness-state.ts";
-import { readStateOf, writeScript } from "./saved-states.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { nearestDirectory } from "./session-directory.ts";
 import type { SessionLineage } from "./session-lineage.ts";
 import { staleStartNotes, uninheritedNotes } from "./session-notes.ts";
 import type { SessionDeps, StartOptions } from "./session-options.ts";
 import { INHERITED_NUMBER, inheritanceScript, isAtRisk, notInherited } from "./session-restore.ts";
+import { readStateOf, stateFile, writeScript } from "./state-files.ts";
 
 export interface BackgroundStartsOptions {
   readonly deps: SessionDeps;

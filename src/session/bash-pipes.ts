@@ -1,14 +1,26 @@
 // The two pipes of a session's bash. Neither has a name, and no command gets a descriptor of them.
 //   ScriptChannel  bash reads its script from it, as stdin
 //   ReportFifo     bash reports through it: its shim holds the pipe, and bash opens it through the shim for each report
-import { closeSync, readlinkSync, readSync, writeSync } from "node:fs";
+//   BashWatchdog   notices that bash reads its script while a command is outstanding, which no command makes it do. Such a
+//                  bash no longer follows the harness: `set -n`, `enable -n`, a function named `builtin`
+import { closeSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { openPipe, pipePath, REPORT_FD } from "../engine/process-pipe.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
+import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
-import { SCRIPT_FIFO_BYTES, SCRIPT_RETRY_MS } from "../support/limits.ts";
+import {
+  SCRIPT_FIFO_BYTES,
+  SCRIPT_RETRY_MS,
+  WATCHDOG_EXIT_MS,
+  WATCHDOG_FIRST_MS,
+  WATCHDOG_INTERVAL_MS,
+  WATCHDOG_LOOK_MS,
+  WATCHDOG_LOOKS_COUNT,
+} from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
+import type { ReportReader } from "./session-reports.ts";
 
 export class ScriptChannel {
   /** The link of a descriptor of it in /proc. */
@@ -100,12 +112,9 @@ export class ScriptChannel {
 }
 
 /** Throws if the shim has died: then no process would report the end of its bash, either. */
-export function openReports(
-  { shimPid, shimStart }: StartedShell,
-  onBytes: (bytes: Buffer) => void,
-): ReportFifo {
+export function openReports({ shimPid, shimStart }: StartedShell, reader: ReportReader): ReportFifo {
   const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
-  if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), onBytes);
+  if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), reader);
   throw new NacreError(
     "spawn_failed",
     "The bash of a session was killed before it could begin. Is something killing bash?",
@@ -118,14 +127,14 @@ export class ReportFifo {
   readonly #socket: Socket;
 
   /** The descriptor is open for writing, too: without a writer, reading would end after the first report. */
-  constructor(fd: number, path: string, onBytes: (bytes: Buffer) => void) {
+  constructor(fd: number, path: string, reader: ReportReader) {
     this.path = path;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
     // One buffer for all reports: a new one for each would be 64 KiB for the garbage collector.
     const onread: OnReadOpts = {
       buffer,
       callback: (length) => {
-        onBytes(Buffer.from(buffer.subarray(0, length)));
+        reader.push(Buffer.from(buffer.subarray(0, length)));
         return true;
       },
     };
@@ -143,5 +152,75 @@ export class ReportFifo {
 
   close(): void {
     this.#socket.destroy();
+  }
+}
+
+export interface WatchedBash {
+  readonly pid: number;
+  readonly channel: ScriptChannel | undefined;
+  /** Whether a logger that it prints to has ended. */
+  readonly isAnyLoggerGone: () => boolean;
+  /** Called once it is stuck. */
+  readonly endScript: () => void;
+  /** Called if it has not ended some time after that. */
+  readonly kill: () => void;
+}
+
+export class BashWatchdog {
+  readonly #bash: WatchedBash;
+  #isWatching = false;
+  #first: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bash: WatchedBash) {
+    this.#bash = bash;
+  }
+
+  /** A command has been sent. */
+  start(): void {
+    this.#isWatching = true;
+    // One timer for all commands: most end long before it fires.
+    if (this.#first) {
+      this.#first.refresh();
+      return;
+    }
+    this.#first = setTimeout(() => {
+      if (this.#isWatching) this.#check(0);
+    }, WATCHDOG_FIRST_MS);
+    this.#first.unref();
+  }
+
+  /** The command has ended. */
+  stop(): void {
+    this.#isWatching = false;
+    clearTimeout(this.#timer);
+  }
+
+  close(): void {
+    clearTimeout(this.#first);
+  }
+
+  #check(inMs: number, agreeing = 0): void {
+    this.#timer = setTimeout(() => {
+      if (!this.#isStuck()) this.#check(WATCHDOG_INTERVAL_MS);
+      else if (agreeing + 1 < WATCHDOG_LOOKS_COUNT) this.#check(WATCHDOG_LOOK_MS, agreeing + 1);
+      else this.#giveUp();
+    }, inMs);
+    this.#timer.unref();
+  }
+
+  #isStuck(): boolean {
+    const { pid, channel, isAnyLoggerGone } = this.#bash;
+    if (!channel?.isFlushed) return false;
+    const call = attempt(() => readFileSync(`/proc/${pid}/syscall`, "latin1")) ?? "";
+    // In open(): if its logger has ended, opening the pipe again waits for a reader.
+    if (/^(?:257|56) /.test(call)) return isAnyLoggerGone();
+    if (!/^(?:0|63) 0x0 /.test(call)) return false;
+    return attempt(() => readlinkSync(`/proc/${pid}/fd/0`)) === channel.link;
+  }
+
+  #giveUp(): void {
+    this.#bash.endScript();
+    this.#timer = setTimeout(this.#bash.kill, WATCHDOG_EXIT_MS);
   }
 }

@@ -16,15 +16,16 @@ import { PROFILE_MAX_MS } from "../support/limits.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
 import { checkWorkingDir } from "../support/start-checks.ts";
 import { openReports, ScriptChannel } from "./bash-pipes.ts";
+import type { SavedState } from "./bash-state.ts";
 import { onlyCommand } from "./command-processes.ts";
 import { adjustMessage, harnessContext, LOGIN_PROFILE, startMessage } from "./harness-state.ts";
-import { readEnvironmentList, type SavedState, writeScript } from "./saved-states.ts";
 import { SessionBash } from "./session-bash.ts";
 import type { SessionDirectory } from "./session-directory.ts";
 import type { SessionDeps, SessionOptions } from "./session-options.ts";
-import { type Report, ReportReader } from "./session-reports.ts";
+import { type ReportListener, ReportReader } from "./session-reports.ts";
 import { putAsideOf, restoreScript } from "./session-restore.ts";
 import { type BashProcess, SessionSandbox } from "./session-sandbox.ts";
+import { readEnvironmentList, writeScript } from "./state-files.ts";
 
 export interface StarterOptions extends SessionOptions {
   readonly id: string;
@@ -34,7 +35,9 @@ export interface StarterOptions extends SessionOptions {
 export class BashStarter {
   readonly #deps: SessionDeps;
   readonly #options: StarterOptions;
-  readonly #listening = new Set<SessionBash>();
+  readonly #bashes = new Set<SessionBash>();
+  /** They get the reports: these bashes and the sandbox. */
+  readonly #listeners = new Set<ReportListener>();
   #generation = 0;
   #sandbox: SessionSandbox | undefined;
 
@@ -60,7 +63,8 @@ export class BashStarter {
     if (!sandbox) checkWorkingDir(directory.cwd, undefined);
     const profile = this.#generation++ === 0 ? this.#options.profile : undefined;
     const bash = await this.#open({ sandbox, workingDir: directory.cwd, number, saved, profile });
-    this.#listening.add(bash);
+    this.#bashes.add(bash);
+    this.#listeners.add(bash);
     this.#deps.watch(bash.shell);
     const restoreFrom = await this.#writeRestoreScript(bash, saved);
     const profileEnvPath = join(bash.scratch, SESSION_NAMES.profileEnvironment);
@@ -75,7 +79,7 @@ export class BashStarter {
 
   /** Ends a bash that still restores its state or sources a profile. */
   endUnready(cause: Cause): void {
-    for (const bash of this.#listening) if (!bash.isReady) void bash.shell.end(cause, 0);
+    for (const bash of this.#bashes) if (!bash.isReady) void bash.shell.end(cause, 0);
   }
 
   endSandbox(): void {
@@ -105,9 +109,8 @@ export class BashStarter {
       ? await sandbox.start(token, workingDir, onExit)
       : await this.#startUnsandboxed(workingDir, onExit);
     try {
-      const reader = this.#reader();
       const { started } = process;
-      const reports = sandbox ? undefined : openReports(started, (bytes) => reader.push(bytes));
+      const reports = sandbox ? undefined : openReports(started, new ReportReader(this.#listeners));
       const scratch = sandbox?.scratch ?? started.files.dir;
       bash = new SessionBash({
         ...process,
@@ -192,7 +195,6 @@ export class BashStarter {
     if (!confiner.isSeen(directory.cwd, workspace)) directory.changeTo(workspace);
     checkWorkingDir(directory.cwd, undefined);
     const { cwd: workingDir } = directory;
-    const reader = this.#reader((report) => sandbox.take(report));
     const sandbox = await SessionSandbox.open({
       engine,
       confiner,
@@ -200,9 +202,13 @@ export class BashStarter {
       workingDir,
       capBytes,
       meta: (id) => this.#meta(id, workingDir),
-      onReportBytes: (bytes) => reader.push(bytes),
-      onEnd: (shell) => this.#deps.unwatch(shell),
+      reader: new ReportReader(this.#listeners),
+      onEnd: (shell) => {
+        this.#listeners.delete(sandbox);
+        this.#deps.unwatch(shell);
+      },
     });
+    this.#listeners.add(sandbox);
     this.#deps.watch(sandbox.shell);
     this.#sandbox = sandbox;
     return sandbox;
@@ -226,15 +232,9 @@ export class BashStarter {
     };
   }
 
-  #reader(onReport: (report: Report) => void = () => {}): ReportReader {
-    return new ReportReader((report) => {
-      onReport(report);
-      for (const bash of this.#listening) bash.take(report);
-    });
-  }
-
   #forget(bash: SessionBash): void {
-    this.#listening.delete(bash);
+    this.#bashes.delete(bash);
+    this.#listeners.delete(bash);
     this.#deps.unwatch(bash.shell);
     bash.options.reports?.close();
   }

@@ -1,11 +1,133 @@
 // The state of one bash: what it last reported about itself, the message that has it save its state, and the states it
 // has saved. Other files only read these.
 import { isDeepStrictEqual } from "node:util";
-import { saveMessage } from "./harness-state.ts";
-import { prefixOf, type SavedState, SavedStates, type WholeState } from "./saved-states.ts";
-import { type CommandPlan, HARNESS_BUILTINS, type HarnessContext, type PutAside } from "./session-harness.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { STATE_SAVE_MAX_MS } from "../support/limits.ts";
+import {
+  type CommandPlan,
+  HARNESS_BUILTINS,
+  type HarnessContext,
+  type PutAside,
+  saveMessage,
+} from "./session-harness.ts";
 import type { Report } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
+import { readState, readStateOf } from "./state-files.ts";
+import { markOf } from "./state-pieces.ts";
+
+/** A state that is whole, and the command after which bash saved it. */
+export interface WholeState {
+  readonly state: string;
+  readonly number: number;
+}
+
+/** What the next bash takes over. */
+export interface SavedState {
+  readonly state: string | undefined;
+  /** Precedes its first command: options and traps. */
+  readonly prefix: string;
+  /** The last commands whose state could not be saved, if any, and why. */
+  readonly missing?: MissingCommands;
+}
+
+export interface MissingCommands {
+  readonly commands: number;
+  readonly why: string;
+}
+
+export const NO_STATE: SavedState = { state: undefined, prefix: "" };
+
+/** Turns options and traps on again that are off between commands. */
+function prefixOf(flags: string, traps: string): string {
+  const on = flags.replace(/[^aeuvx]/g, "");
+  return `${on === "" ? "" : `\\builtin set -${on};`}${traps}`;
+}
+
+/** The states that one bash has saved, and which saves failed. */
+export class SavedStates {
+  readonly #dir: string;
+  readonly #nonce: string;
+  #number = -1;
+  /** The state that the bash started with; after a failed save, the last one before that. */
+  #kept: WholeState | undefined;
+  #problem: string | undefined;
+  #isReported = false;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(dir: string, nonce: string, given: WholeState | undefined) {
+    this.#dir = dir;
+    this.#nonce = nonce;
+    this.#kept = given;
+  }
+
+  /** bash reports that it has written the state after this command, or why it could not. */
+  take(number: number, problem: string | undefined): void {
+    this.#number = number;
+    if (problem === undefined || this.read(number) !== undefined) {
+      this.#problem = undefined;
+      this.#isReported = false;
+    } else {
+      // The next save overwrites the file with the last whole state, and may fail, too.
+      if (this.#problem === undefined) {
+        const state = this.read(number - 1);
+        if (state !== undefined) this.#kept = { state, number: number - 1 };
+      }
+      this.#problem = problem;
+    }
+    this.wake();
+  }
+
+  /** bash has ended and saves nothing more. */
+  wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  /** The state after this command, if it is whole. */
+  read(number: number): string | undefined {
+    return readStateOf(this.#dir, number, this.#nonce);
+  }
+
+  /** The newest whole state after this command or an earlier one. */
+  newest(number: number): WholeState | undefined {
+    const state = readState(this.#dir, number, this.#nonce);
+    if (state === undefined) return this.#kept;
+    const isOfLast = state.endsWith(markOf(this.#nonce, `end ${number}`));
+    return { state, number: isOfLast ? number : number - 1 };
+  }
+
+  /** Why the last save failed, if it did. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** The same, once each time that saves begin to fail. */
+  takeProblem(): string | undefined {
+    if (this.#isReported) return undefined;
+    this.#isReported = this.#problem !== undefined;
+    return this.#problem;
+  }
+
+  /** Resolves with true when bash has reported for this command, with false when it ends or takes too long. */
+  async reported(number: number, isAlive: () => boolean): Promise<boolean> {
+    const deadline = monotonicMs() + STATE_SAVE_MAX_MS;
+    while (this.#number < number) {
+      const leftMs = deadline - monotonicMs();
+      if (!isAlive() || leftMs <= 0) return false;
+      await this.#next(leftMs);
+    }
+    return true;
+  }
+
+  async #next(maxMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#waiting.add(resolve);
+      timer = setTimeout(resolve, maxMs);
+    });
+    clearTimeout(timer);
+  }
+}
 
 export interface BashStateOptions {
   readonly harness: HarnessContext;

@@ -76,7 +76,7 @@ export class CommandRun {
     this.#running = undefined;
     this.#durationMs = monotonicMs() - this.#startedMs;
     lineage.endCommand(this.#number);
-    this.#notes.push(...running.survivors.map(note.survivorNote), ...bash.options.takeRemarks());
+    this.#notes.push(...running.survivors.map(note.survivorNote), ...bash.takeRemarks());
     this.#noteUnsaved();
     switch (ending.kind) {
       case "detached":

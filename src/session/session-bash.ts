@@ -7,9 +7,8 @@ import type { StartedShell } from "../engine/started-shell.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import { confinementRemarks } from "../shell/remarks.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
-import type { ReportFifo } from "./bash-pipes.ts";
+import { BashWatchdog, type ReportFifo } from "./bash-pipes.ts";
 import { BashState, type BashStateOptions } from "./bash-state.ts";
-import { BashWatchdog } from "./bash-watchdog.ts";
 import { bashRecord } from "./detached-bash.ts";
 import { Logger } from "./logger.ts";
 import { type CommandPlan, commandMessage, exitMessage, HIGH_FDS_MIN_LIMIT } from "./session-harness.ts";
@@ -134,6 +133,11 @@ export class SessionBash {
     return this.#reachesHighFds;
   }
 
+  /** Remarks about its sandbox and limits since the last call. */
+  takeRemarks(): string[] {
+    return this.started.meta.confinement ? this.options.takeRemarks() : [];
+  }
+
   /** Remarks for the command that it ended with, besides the exit code. */
   get endRemarks(): readonly string[] {
     return this.output.isInExitRecord ? this.shell.remarks : confinementRemarks(this.started);
@@ -150,10 +154,7 @@ export class SessionBash {
       this.#waiting = { number: plan.number, resolve };
       this.#isSent = !this.#isOver;
       this.#lastNumber = plan.number;
-      if (this.#isOver) {
-        this.#ended();
-        return;
-      }
+      if (this.#isOver) return this.#ended();
       this.save(commandMessage(this.options.harness, plan));
       this.state.prepareSave(plan);
       if (plan.meaningChange === "everything" || plan.command.includes("limit"))

@@ -1,5 +1,5 @@
-// The text that a session writes to the stdin of its bash for one command: a short line that reads the harness, the
-// harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
+// The text that a session writes to the stdin of its bash for one command and to save the state after it: a short line
+// that reads the harness, the harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
 // `read -N` in one system call. So only the first line is slow, and it is short. Pure.
 //
 // The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
@@ -42,6 +42,8 @@ export interface HarnessContext {
   readonly errorsToReport: string;
   /** The two state files: even and odd commands. */
   readonly stateFiles: readonly [string, string];
+  /** Separate the parts of a saved state, for printf. `end` lacks the number of the command. */
+  readonly marks: Readonly<Record<"options" | "functions" | "bodies" | "variables" | "rest" | "end", string>>;
   /** Holds the session's variables while the variables of one command hide them. */
   readonly hiddenFile: string;
 }
@@ -172,6 +174,42 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
   // The trap on DEBUG is off by then, so one redirection is enough.
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
+}
+
+/** Sent after the report: bash saves its state while the caller reads the result. */
+export function saveMessage(
+  context: HarnessContext,
+  { number, env }: CommandPlan,
+  putAside: PutAside,
+): string {
+  const names = Object.keys(env).join(" ");
+  const restore = names === "" ? "" : `\\builtin unset -v ${names};\\builtin . ${context.hiddenFile};`;
+  return framed(context.variable, `{ ${restore}${saveScript(context, number, putAside)}} >/dev/null 2>&1\n`);
+}
+
+/** Has bash save its state and report that. */
+export function saveScript(
+  { marks, variable, token, toReport, errorsToReport, stateFiles }: HarnessContext,
+  number: number,
+  { expandsAliases, disabled }: PutAside,
+): string {
+  return [
+    // `set -a` exported our variable, too. With a command of 1 MiB in the environment, no program could start.
+    `\\builtin export -n ${variable};`,
+    // bash writes line by line: each list of options is one line, not forty.
+    `{ \\builtin printf '${marks.options}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${marks.functions}' "$BASHOPTS" "$SHELLOPTS";`,
+    `\\builtin declare -F;\\builtin printf '${marks.bodies}';\\builtin declare -f;`,
+    `\\builtin printf '${marks.variables}';\\builtin declare -p;\\builtin printf '${marks.rest}';`,
+    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
+    // `declare -p` alone prints it as empty.
+    `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
+    disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`,
+    // Not truncated: ext4 would then write the file to the disk at once, which takes longer than everything else. Text
+    // behind the mark of the end belongs to an earlier state. An error message precedes the report and says that the
+    // state is not whole: `declare` has no exit code for a failed write.
+    `\\builtin printf '${marks.end}${number}\\n';} ${errorsToReport} 1<>${stateFiles[(number & 1) as 0 | 1]};`,
+    `\\builtin printf 's\\000${token}\\000${number}\\000\\n' ${toReport};`,
+  ].join("");
 }
 
 /** Makes bash exit with the code of the command it ran, even if it no longer follows the harness. */

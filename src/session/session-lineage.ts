@@ -14,7 +14,7 @@ import { messageOf, NacreError } from "../support/errors.ts";
 import { RESTORE_CHECK_MAX_MS, STATE_SAVE_MAX_MS } from "../support/limits.ts";
 import { within } from "../support/timing.ts";
 import { BashStarter } from "./bash-starter.ts";
-import { type MissingCommands, NO_STATE, type SavedState } from "./saved-states.ts";
+import { type MissingCommands, NO_STATE, type SavedState } from "./bash-state.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { nearestDirectory, SessionDirectory } from "./session-directory.ts";
 import { type Meaning, type MeaningReport, meaningAfter } from "./session-meaning.ts";

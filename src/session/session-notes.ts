@@ -5,7 +5,7 @@ import { describeOutcome, type Outcome } from "../shell/outcome.ts";
 import { NacreError } from "../support/errors.ts";
 import { NOTE_NAMES_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
-import type { MissingCommands } from "./saved-states.ts";
+import type { MissingCommands } from "./bash-state.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
 

@@ -44,17 +44,23 @@ const FIELDS: Readonly<Record<string, number>> = {
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
+/** Gets every report of the session; the token of a report tells whose it is. */
+export interface ReportListener {
+  take(report: Report): void;
+}
+
 export class ReportReader {
-  readonly #onReport: (report: Report) => void;
+  readonly #listeners: Iterable<ReportListener>;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(onReport: (report: Report) => void) {
-    this.#onReport = onReport;
+  constructor(listeners: Iterable<ReportListener>) {
+    this.#listeners = listeners;
   }
 
   push(bytes: Buffer): void {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    for (let report = this.#take(); report; report = this.#take()) this.#onReport(report);
+    for (let report = this.#take(); report; report = this.#take())
+      for (const listener of this.#listeners) listener.take(report);
   }
 
   /** Traps, and whatever else bash prints about itself, precede the report they belong to. */

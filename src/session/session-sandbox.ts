@@ -18,7 +18,7 @@ import { scratchOf } from "../shell/scratch.ts";
 import { ShellProcess } from "../shell/shell-process.ts";
 import { SANDBOX_FILES_COUNT } from "../support/limits.ts";
 import { openReports, type ReportFifo, ScriptChannel } from "./bash-pipes.ts";
-import type { Report } from "./session-reports.ts";
+import type { Report, ReportReader } from "./session-reports.ts";
 
 export interface SessionSandboxOptions {
   readonly engine: Engine;
@@ -27,7 +27,7 @@ export interface SessionSandboxOptions {
   readonly workingDir: string;
   readonly capBytes: number;
   readonly meta: (id: string) => ShellMeta;
-  readonly onReportBytes: (bytes: Buffer) => void;
+  readonly reader: ReportReader;
   readonly onEnd: (shell: ShellProcess) => void;
 }
 
@@ -82,7 +82,7 @@ export class SessionSandbox {
         onExit: (record) => sandbox?.conclude(record),
       });
       channel = scriptFd === undefined ? undefined : new ScriptChannel(scriptFd);
-      const reports = openReports(started, options.onReportBytes);
+      const reports = openReports(started, options.reader);
       const shell = new ShellProcess({ processes: engine, started, command: "bash", onEnd: options.onEnd });
       const { takeRemarks } = confined;
       sandbox = new SessionSandbox({ fifoDir, started, channel, reports, shell, takeRemarks });

@@ -98,3 +98,14 @@ export class Events {
     }
   }
 }
+
+/** The origin of a call, for events. */
+export function callOrigin({
+  scope = "default",
+  sessionId,
+}: {
+  readonly scope?: string | undefined;
+  readonly sessionId?: string | undefined;
+}): { readonly scope: string; readonly session?: string } {
+  return sessionId === undefined ? { scope } : { scope, session: sessionId };
+}

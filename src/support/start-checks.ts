@@ -59,9 +59,10 @@ export function checkWorkingDir(dir: string, allowedRoots: readonly string[] | u
 function problemWith(dir: string): string | undefined {
   if (dir.includes("\0")) return "contains a NUL character";
   if (!isAbsolute(dir)) return "is not an absolute path";
-  if (!isPathText(dir)) return "is no path (it holds a lone surrogate that stands for no byte)";
+  const isUtf8 = dir.isWellFormed();
+  if (!isUtf8 && !isPathText(dir)) return "is no path (it holds a lone surrogate that stands for no byte)";
   try {
-    const path = fsPath(dir);
+    const path = isUtf8 ? dir : fsPath(dir);
     if (!statSync(path).isDirectory()) return "is not a directory";
     accessSync(path, constants.X_OK);
     return undefined;

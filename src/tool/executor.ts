@@ -3,6 +3,7 @@
 
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
+import { callOrigin, type Events } from "../support/events.ts";
 import { ABORT_GRACE_MS, EXECUTION_HISTORY_MAX_COUNT, HOOK_MAX_MS } from "../support/limits.ts";
 import { isThenable } from "../support/realms.ts";
 import { within } from "../support/timing.ts";
@@ -86,6 +87,7 @@ export class ToolExecutor {
       try {
         const work = invoke(hook);
         const done =
+          work === undefined ||
           !isThenable(work) ||
           (await within(
             HOOK_MAX_MS,
@@ -130,4 +132,16 @@ export class ToolExecutor {
     const notes = [`${tool.name} did not stop within ${this.#abortGraceMs}ms and may still be running`];
     return ToolResult.fail(abortMessage(tool.name, signal), { code: "aborted", notes });
   }
+}
+
+/** Emits the events `call` and `result` for every call of any tool. */
+export function callEvents(events: Events): ToolHook {
+  return {
+    before({ tool, arguments: args, context }) {
+      events.emit("call", { tool, arguments: args, ...callOrigin(context) });
+    },
+    after({ tool, context }, { success, code }, { durationMs }) {
+      events.emit("result", { tool, success, ...(code && { code }), durationMs, ...callOrigin(context) });
+    },
+  };
 }

@@ -26,6 +26,14 @@ export interface WireResult {
 
 const WIRE_KEYS: ReadonlySet<string> = new Set(["output", "error", "error_code", "notes"]);
 
+/** The results of this copy of the package. */
+const made = new WeakSet<object>();
+
+/** Also accepts the results of another copy of this package, like `instanceof`; cheaper for the usual case. */
+export function isToolResult<M extends object>(value: unknown): value is ToolResult<M> {
+  return made.has(value as object) || value instanceof ToolResult;
+}
+
 /** `instanceof ToolResult` also accepts the results of another copy of this package: a tool built with that copy returns them. */
 export class ToolResult<M extends object = Record<string, unknown>> {
   readonly success: boolean;
@@ -52,6 +60,7 @@ export class ToolResult<M extends object = Record<string, unknown>> {
     this.metadata = frozenCopy(metadata);
     this.notes = Object.freeze(notes.map(onOneLine));
     Object.freeze(this);
+    made.add(this);
   }
 
   static ok<M extends object = Record<string, unknown>>(

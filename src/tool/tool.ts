@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { ExecutionContext, ToolProgress } from "./context.ts";
 import { ToolInput, type ToolParameter, type Validated } from "./input.ts";
-import { abortMessage, failureOf, ToolResult } from "./result.ts";
+import { abortMessage, failureOf, isToolResult, ToolResult } from "./result.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
 
 /** The purpose of a tool. A closed set: a host can offer or withhold tools by category. */
@@ -83,7 +83,7 @@ export abstract class BaseTool<
   async #run(context: ExecutionContext, args: z.output<Input>): Promise<ToolResult<M>> {
     const progress = guardProgress(context);
     const result: unknown = await this.run(progress.context, args);
-    if (!(result instanceof ToolResult)) {
+    if (!isToolResult<M>(result)) {
       throw new NacreError("internal", `${this.name} returned something that is not a ToolResult`);
     }
     const failure = progress.failure();

@@ -34,7 +34,7 @@ const REPORTS: readonly Report[] = [
 
 function read(pieces: readonly Buffer[]): Report[] {
   const reports: Report[] = [];
-  const reader = new ReportReader((report) => reports.push(report));
+  const reader = new ReportReader([{ take: (report) => reports.push(report) }]);
   for (const piece of pieces) reader.push(piece);
   return reports;
 }

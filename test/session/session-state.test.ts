@@ -2,9 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { renumberLines } from "../../src/execution/bash-result.ts";
-import { stateFile } from "../../src/session/harness-state.ts";
-import { readState } from "../../src/session/saved-states.ts";
 import { inheritanceScript, restoreScript } from "../../src/session/session-restore.ts";
+import { readState, stateFile } from "../../src/session/state-files.ts";
 import { piecesOf } from "../../src/session/state-pieces.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
