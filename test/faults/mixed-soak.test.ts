@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { lockLimit } from "../../src/engine/process-table.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import type { ShellManager } from "../../src/shell-manager.ts";
+import { attempt } from "../../src/support/attempt.ts";
 import { useDurables } from "../fixtures/durable.ts";
 import { keeperPid, Mark } from "../fixtures/marked.ts";
 import { stateOf } from "../fixtures/processes.ts";
@@ -58,7 +59,7 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
   await run.commands(0, COMMANDS / 4);
   await run.rest();
   const tag = hostTag(keeperPid(root));
-  const before = { fds: openFiles(), running: bearers(tag).alive.length };
+  const before = { fds: openFiles(), running: tagged(tag).alive.length };
   await run.commands(COMMANDS / 4, COMMANDS / 2);
   // Nothing is cleaned up yet: the next host does so when it starts its first shell.
   const spool = [await sweptByNextHost(root)];
@@ -82,12 +83,12 @@ test(`${COMMANDS} commands of all kinds: each ends as it must, nothing grows, no
   expect(growth(held.map(({ buffers }) => buffers))).toBeLessThanOrEqual(BUFFER_GROWTH_MAX_BYTES);
   // While its keeper lives: the zombies of a dead one are taken in by others.
   await eventually(() => {
-    const { alive, zombies } = bearers(tag);
+    const { alive, zombies } = tagged(tag);
     expect(zombies).toEqual([]);
     expect(alive.slice(before.running)).toEqual([]);
   });
   await manager.dispose();
-  await eventually(() => expect(bearers(tag)).toEqual({ alive: [], zombies: [] }));
+  await eventually(() => expect(tagged(tag)).toEqual({ alive: [], zombies: [] }));
   // Of the other hosts, too, and without any of our own means.
   await eventually(() => expect(run.sleepers.processes()).toEqual([]));
   spool.push(await sweptByNextHost(root));
@@ -239,7 +240,7 @@ function describe({ started, status, command }: ShellProcess): unknown {
     status,
     shim: stateOf(shimPid),
     bash: stateOf(commandPid),
-    bearers: bearersOf((limit) => limit === String(tag)).map(
+    tagged: processesWithLimit((limit) => limit === String(tag)).map(
       ({ pid, state }) => `${pid} ${commOf(pid)} ${state}`,
     ),
     record: readFileSync(files.record, "latin1").replace(/ +/g, " "),
@@ -278,14 +279,14 @@ function hostPart(limit: string): string {
   return /^\d+$/.test(limit) ? String(BigInt(limit) >> 52n) : "none";
 }
 
-function bearers(tag: string): { alive: string[]; zombies: string[] } {
-  const found = bearersOf((limit) => tag !== "none" && hostPart(limit) === tag);
+function tagged(tag: string): { alive: string[]; zombies: string[] } {
+  const found = processesWithLimit((limit) => tag !== "none" && hostPart(limit) === tag);
   const named = (isZombie: boolean) =>
     found.filter(({ state }) => (state === "Z") === isZombie).map(({ pid }) => `${pid} ${commOf(pid)}`);
   return { alive: named(false), zombies: named(true) };
 }
 
-function bearersOf(matches: (limit: string) => boolean): { pid: string; state: string }[] {
+function processesWithLimit(matches: (limit: string) => boolean): { pid: string; state: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => matches(lockLimit(Number(pid)) ?? ""))
@@ -294,9 +295,5 @@ function bearersOf(matches: (limit: string) => boolean): { pid: string; state: s
 }
 
 function commOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, "latin1").trim();
-  } catch {
-    return "";
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/comm`, "latin1").trim()) ?? "";
 }
