@@ -210,13 +210,10 @@ async function decide(
   const approved = await ask(request, context.approve, context.signal);
   const { command, rule } = request;
   options.events.emit("approval", { command, rule, approved, ...callOrigin(context) });
-  if (!approved)
-    throw new Refusal(
-      "approval_refused",
-      `A person refused the command: ${why} Nothing was run.`,
-      request,
-      cwd,
-    );
+  if (!approved) {
+    const refused = `A person refused the command: ${why} Nothing was run.`;
+    throw new Refusal("approval_refused", refused, request, cwd);
+  }
   // The caller may have cancelled the call while the person decided.
   throwIfAborted(context.signal);
   return create({ ...admission, approved: request });
