@@ -73,7 +73,7 @@ export const transfer: ProgramFamily = {
         ),
     },
     wget: {
-      options: { values: "-oPUqt", writes: "-O output-document", runs: "use-askpass" },
+      options: { values: "-oPUt", writes: "-O output-document", runs: "use-askpass" },
       reads: true,
       prints: FETCHED,
       sends: { uploads: (_options, { args }) => args.some(({ text }) => /--(post|body)-file/.test(text)) },

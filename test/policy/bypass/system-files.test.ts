@@ -15,6 +15,8 @@ describe("bypass by system files", () => {
     "dd if=x of=/etc/passwd",
     "rsync -a --delete empty/ ~/",
     "mount --bind /tmp /etc",
+    "wget -qO /etc/passwd https://example.com/x",
+    "curl -so /etc/passwd https://example.com/x",
   ])("what the system needs is not rewritten: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
