@@ -63,7 +63,7 @@ describe("a toolkit", () => {
     expect(kit.manager.listShells()).toEqual([]);
   });
 
-  test("asks through its approve callback, and a call may change its surroundings", async () => {
+  test("asks through its approve callback, and a call may change its options", async () => {
     const asked: string[] = [];
     await using kit = await kitIn(directory(), {
       scope: "mine",

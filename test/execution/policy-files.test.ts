@@ -135,7 +135,7 @@ describe("an invalid file is an error with problem, line and remedy", () => {
     expect(failure()).toMatch(/\n {2}line 6: Rule may-clean: a file in the workspace can only tighten/);
   });
 
-  test("it is a directory or a pipe, or larger than anybody writes", () => {
+  test("it is a directory or a pipe, or larger than any real rule file", () => {
     mkdirSync(own, { recursive: true });
     expect(failure()).toContain(
       "It cannot be read: it is not a file. Make it a readable file, or remove it.",
@@ -148,7 +148,7 @@ describe("an invalid file is an error with problem, line and remedy", () => {
     expect(failure()).toContain("it is larger than 1048576 bytes");
   });
 
-  test.skipIf(process.getuid?.() === 0)("it may not be read (skipped as root, who may)", () => {
+  test.skipIf(process.getuid?.() === 0)("it may not be read (skipped as root, which can read it)", () => {
     chmodSync(put(own, rulesOf(noCurl)), 0o000);
     expect(failure()).toContain("It cannot be read: EACCES");
   });

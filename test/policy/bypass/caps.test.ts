@@ -104,7 +104,7 @@ describe("bypass by size", () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it("a substitution nested deeper than anybody writes is asked about", () => {
+  it("a substitution nested deeper than in any real script is asked about", () => {
     expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
   });
 });

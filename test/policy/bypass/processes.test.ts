@@ -18,7 +18,7 @@ describe("bypass by processes", () => {
     "systemctl poweroff",
     "init 0",
     "echo b > /proc/sysrq-trigger",
-  ])("nobody ends everything: %j", (command) => {
+  ])("ending every process is stopped: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -29,7 +29,7 @@ describe("every format", () => {
   );
 
   it.each(["openai", "openai-strict", "anthropic", "gemini", "mcp"] as const)(
-    "%s has no references and no bounds that nobody wrote",
+    "%s has no references and only the bounds that the tool states",
     (format) => {
       const text = JSON.stringify(registry.getAllSchemas(format));
       expect(text).not.toMatch(/\$ref|\$defs|\$schema|9007199254740991/);

@@ -188,7 +188,7 @@ function withHome(code: string, home: string): string {
     .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
 }
 
-/** Replaces aliases by what they name: `import subprocess as s`, `const {execSync: e}`, `c = "…"`. */
+/** Replaces aliases by what they name: `import os as s`, `const {execSync: e}`, `c = "…"`. */
 function withOwnNames(code: string): string {
   let named = /from\s+subprocess\s+import/.test(code)
     ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")
