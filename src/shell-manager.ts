@@ -203,8 +203,7 @@ export class ShellManager {
 
   /** Ends every running shell of a scope, or of all scopes. Returns how many there were. */
   async killAll({ by = "killAll()", ...filter }: ScopeFilter & { by?: string } = {}): Promise<number> {
-    const reports = await this.#shells.endAll(this.listRunning(filter), by);
-    return reports.size;
+    return (await this.#shells.endAll(this.listRunning(filter), by)).size;
   }
 
   /** The session of this id in its scope: a bash whose state persists. Created at its first use. */

@@ -1,32 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionOptions } from "../../src/execution/execution-options.ts";
-import type { Verdict } from "../../src/policy/verdict.ts";
 import type { ApprovalRequest } from "../../src/tool/context.ts";
 import { createToolkit, type Toolkit } from "../../src/toolkit.ts";
+import { saying } from "../fixtures/judges.ts";
 import { useTools } from "../fixtures/tools.ts";
 
 const { tools, directory } = useTools();
-
-/** A judge that says this about every command, and remembers what it was asked. */
-function saying(verdict: Partial<Verdict>) {
-  const asked: unknown[] = [];
-  const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
-    asked.push([command, facts.cwd]);
-    return {
-      verdict: "ask",
-      rule: "some-rule",
-      severity: "medium",
-      reason: "It looks odd.",
-      span: null,
-      alternative: "Do it another way.",
-      findings: [],
-      ...verdict,
-    };
-  };
-  return { judge, asked };
-}
 
 describe("a command that the policy wants asked about", () => {
   test("is refused if no person can be asked, with the rule and how to allow it", async () => {
@@ -286,66 +267,4 @@ test("a refusal names rule, reason, alternative and directory, thrown or in meta
   const fields = { rule: "some-rule", reason: "It looks odd.", alternative: "Do it another way.", cwd: base };
   expect((await kit.call("Bash", { command: "true" })).metadata).toMatchObject(fields);
   await expect(kit.session().run("true")).rejects.toMatchObject({ code: "policy_denied", ...fields });
-});
-
-describe("a function that a session has defined", () => {
-  /** Denies what runs where `cd` is a function, and tells which sessions it was asked about. */
-  const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) =>
-    saying({ verdict: facts.session?.functions.includes("cd") ? "deny" : "allow", rule: "changed-cd" }).judge(
-      command,
-      facts,
-    );
-  const kitWith = async () => {
-    const base = directory();
-    return await createToolkit({ workingDir: base, stateRoot: join(base, "state"), judge });
-  };
-
-  test("reaches the policy with the next command, whichever way that comes", async () => {
-    await using kit = await kitWith();
-    expect(kit.check("true").verdict).toBe("allow");
-    expect(await kit.call("Bash", { command: "cd() { builtin cd /; }" })).toMatchObject({ success: true });
-    expect(kit.check("true").verdict).toBe("deny");
-    const denied = { code: "policy_denied" };
-    expect(await kit.call("Bash", { command: "true" })).toMatchObject(denied);
-    expect(await kit.call("Bash", { command: "true" }, { dryRun: true })).toMatchObject(denied);
-    expect(await kit.call("Bash", { command: "true", run_in_background: true })).toMatchObject(denied);
-    await expect(kit.session().run("true")).rejects.toMatchObject(denied);
-    await expect(kit.session().start("true")).rejects.toMatchObject(denied);
-    expect(await kit.call("Bash", { command: "true" }, { sessionId: "other" })).toMatchObject({
-      success: true,
-    });
-  });
-
-  test("is judged by a command that was admitted before and runs after it", async () => {
-    await using kit = await kitWith();
-    const first = kit.call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; cd() { :; }" });
-    const waits: string[] = [];
-    const onProgress = ({ message }: { readonly message: string }) => void waits.push(message);
-    const second = kit.call("Bash", { command: "touch ran" }, { onProgress });
-    await expect.poll(() => waits.join()).toContain("Waiting");
-    writeFileSync(join(kit.manager.root.path, "..", "go"), "");
-    expect(await first).toMatchObject({ success: true });
-    expect(await second).toMatchObject({ code: "policy_denied" });
-    expect(existsSync(join(kit.manager.root.path, "..", "ran"))).toBe(false);
-  });
-
-  test("is gone for the policy when the session has started anew", async () => {
-    await using kit = await kitWith();
-    await kit.session().run("cd() { :; }");
-    await kit.session().restart();
-    expect(await kit.call("Bash", { command: "true" })).toMatchObject({ success: true });
-  });
-});
-
-test("variables that a call is given reach the policy as the session's would", async () => {
-  const homes: unknown[] = [];
-  const judge: NonNullable<ExecutionOptions["judge"]> = (command, facts) => {
-    homes.push(facts.session?.variables["HOME"]);
-    return saying({ verdict: "allow" }).judge(command, facts);
-  };
-  const { bash, call } = tools({ judge });
-  await bash("true", {}, { env: { HOME: "/nowhere", OTHER: "x" } });
-  await call("bash", { command: "true" }, { env: { HOME: "/nowhere" } });
-  await call("bash", { command: "true" }, { env: { OTHER: "x" } });
-  expect(homes).toEqual(["/nowhere", "/nowhere", undefined]);
 });
