@@ -125,7 +125,7 @@ describeSandboxed("in workspace-write", () => {
       "Commands run in a sandbox. Only the workspace and /tmp can be written",
     );
     const left = await modes.call("bash", { command: "sleep 1000 & echo x" });
-    expect(left.notes.join()).toContain("has ended with its sandbox");
+    expect(left.notes.join()).toContain("ended with its sandbox");
   });
 
   test("a background shell reports its sandbox, and a command without network gets a hint", async () => {
