@@ -26,7 +26,7 @@ test("the first broken record is named, with exit code 1", async () => {
   writeFileSync(file, readFileSync(file, "utf8").replace("two", "TWO"));
   const { code, stdout } = await nacre("audit", "verify", file);
   expect(code).toBe(1);
-  expect(stdout).toContain("is broken at line 2: its content is not what was written");
+  expect(stdout).toContain("is broken at line 2: its content was changed: the hash does not match");
   const json = await nacre("audit", "verify", "--json", file);
   expect(JSON.parse(json.stdout)).toMatchObject({ file, ok: false, line: 2 });
 });
