@@ -43,7 +43,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "--require": "of node",
   "--security-opt": "of docker",
   "-u": "of set",
-  "-x": "of set",
 };
 
 const consoles = blocks.filter(({ language }) => language === "console");
