@@ -8,7 +8,7 @@ import type { CallOptions, Toolkit } from "../toolkit.ts";
 
 /**
  * For `client.beta.messages.toolRunner({ tools: anthropicTools(kit), … })`.
- * `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, …
+ * `call`: options for every call that this agent makes, such as `sessionId`, `scope` and `approve`.
  */
 export function anthropicTools(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<unknown>[] {
   return kit.schemas("anthropic").map((tool) => ({

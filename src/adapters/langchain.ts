@@ -5,7 +5,7 @@ import type { ToolResult } from "../tool/result.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 
 /**
- * `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, …
+ * `call`: options for every call that this agent makes, such as `sessionId`, `scope` and `approve`.
  * The content of the tool message is the text for the model; its artifact is the whole result.
  */
 export function langchainTools(kit: Toolkit, call: CallOptions = {}): DynamicStructuredTool[] {

@@ -5,7 +5,7 @@ import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { CallOptions, Toolkit } from "../toolkit.ts";
 
-/** `call` has the options of all calls of this agent: `sessionId`, `scope`, `approve`, … */
+/** `call`: options for every call that this agent makes, such as `sessionId`, `scope` and `approve`. */
 export function openaiAgentsTools(kit: Toolkit, call: CallOptions = {}): FunctionTool[] {
   return kit.schemas("mcp").map(({ name, description, inputSchema }) =>
     tool({

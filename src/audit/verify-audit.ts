@@ -1,5 +1,5 @@
-// Checks an audit log: whether every record is unchanged and no record is missing in between. The file alone does not show
-// whether records at its end were removed.
+// Checks an audit log: whether every record is unchanged and no record before the last one is missing. The file alone
+// does not show whether records at its end were removed.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { fsPath } from "../support/path-text.ts";

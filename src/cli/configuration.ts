@@ -68,7 +68,10 @@ function withTomlBlock(text: string, client: Client, server: ServerCommand, file
   return [...lines.slice(0, start), ...block.trimEnd().split("\n"), "", ...lines.slice(end)].join("\n");
 }
 
-/** Whether the file has `section.nacre…`, `nacre.…` or `nacre = {…}` in the section's table, or the section as an inline table. */
+/**
+ * Whether the file defines the server in another TOML form: a dotted key, an inline table, or a section that is itself
+ * an inline table.
+ */
 function isDefinedElsewhere(text: string, section: string): boolean {
   const [outer, inner] = [section, NAME].map((key) => `["']?${key}["']?\\s*`);
   const ways = [`\\[?\\s*${outer}\\.\\s*${inner}`, `${inner}(\\.|=\\s*\\{)`, `${outer}=`];

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 
 /**
- * Whether the operands follow a `--`. Refuses a `--` between operands: commander removes it, and without it the command
- * can do something else (`git checkout -- file`).
+ * Whether the operands follow a `--`. Refuses a `--` between operands: commander would remove it, which can change what
+ * the command means (`git checkout -- file`).
  */
 export function hasDoubleDash(
   args: readonly string[],

@@ -8,7 +8,7 @@ export const EXIT = {
   failed: 1,
   /** Usage error. */
   usage: 2,
-  /** The policy requires approval, and no person approved. */
+  /** The policy requires approval, and no one approved the command. */
   ask: 3,
   /** The policy denies the command. */
   deny: 4,
@@ -24,7 +24,7 @@ export function failureExitCode(code: ErrorCode | undefined): number {
   return code === "approval_refused" ? EXIT.ask : EXIT.failed;
 }
 
-/** The exit code of shells for a process that a signal ended. */
+/** The exit code that shells report for a process that was ended by a signal. */
 export function signalExitCode(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }

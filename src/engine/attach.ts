@@ -1,4 +1,4 @@
-// Reads a shell back from disk: its processes, and whether they can be seen from here.
+// Reads a shell back from disk: its processes, and whether this process can see them.
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -61,7 +61,7 @@ function originOf(identity: ShellIdentity | undefined): Origin {
   return identity.pidNamespace === pidNamespace() ? "here" : "another namespace";
 }
 
-/** "unclear": it is about to wait, or about to begin. */
+/** "unclear": the shell is about to wait, or about to begin. */
 export type Progress = "waiting" | "unclear" | "begun";
 
 /** Whether a shell has taken its job. */
@@ -73,8 +73,8 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // Asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job would have woken it. The kernel does not
-  // let every user read this file.
+  // bash is asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job would have woken it. Not every
+  // user may read this file.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
   return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
 }

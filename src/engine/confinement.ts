@@ -11,7 +11,7 @@ export interface Confinement {
   /** The profile in force, not the one requested. */
   readonly profile: SandboxProfile;
   readonly network: NetworkAccess;
-  /** Requested restrictions that are not enforced, as text. Empty: all are enforced. */
+  /** Requested restrictions that are not enforced, as text. If this is empty, all are enforced. */
   readonly notEnforced: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export function sizeOf(path: string): number {
   return withFile(path, (fd) => fstatSync(fd).size) ?? 0;
 }
 
-/** The bytes of [from, to), fewer if the file ends before. */
+/** The bytes [from, to), or fewer if the file ends before `to`. */
 export function readRange(path: string, from: number, to: number): Buffer {
   if (to <= from) return Buffer.alloc(0);
   const bytes = withFile(path, (fd) => {
@@ -26,7 +26,7 @@ export class Cursor {
   readonly #written: () => number | undefined;
   #isNewlyTruncated = false;
   #wasTruncated = false;
-  /** Bytes that were cut off up to the last correction of the position. */
+  /** The number of bytes that had been cut off when the position was last corrected. */
   #lost = 0;
 
   /** `written`: how many bytes were ever written to the file, if known. */
@@ -41,13 +41,14 @@ export class Cursor {
   }
 
   /**
-   * Corrects the position after a command has truncated its output file: then the whole file is new. Call this before
+   * Corrects the position if a command has truncated its output file: the whole file is then new. Call this before
    * using the position, which it returns.
    */
   settle(): number {
-    // Read the count before the size: bytes written in between are then in the file and not counted.
+    // Read the count before the size. Bytes written in between are then in the file but not in the count, and do not
+    // look lost.
     const written = this.#written();
-    // A removed file can be restored with all its content.
+    // Keep the position of a removed file: nacre can restore the file with all its content.
     const size = withFile(this.#path, (fd) => fstatSync(fd).size);
     if (size === undefined) return this.#position;
     // After a truncation the file may have grown beyond the position again.

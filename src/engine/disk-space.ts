@@ -1,5 +1,5 @@
-// Checks for space in the state directory by writing a file: the numbers that the file system reports do not include
-// quotas.
+// Checks for space in the state directory by writing a file, because the numbers that the file system reports do not
+// include quotas.
 import { randomBytes } from "node:crypto";
 import { unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { ShellMeta } from "./meta.ts";
 
-/** The deadline in seconds since boot, then as requested, in milliseconds after the start. */
+/** Writes the deadline twice: in seconds since boot, and as requested, in milliseconds after the start. */
 export function writeDurableMark(path: string, { startedUptimeMs, deadlineMs }: ShellMeta): void {
   const lastsMs = deadlineMs ?? 0;
   writeFileSync(path, `${Math.ceil((startedUptimeMs + lastsMs) / 1000)} ${lastsMs}\n`, { mode: 0o600 });

@@ -1,6 +1,6 @@
-// How a shell ended and why, in one file of fixed size. It exists before the shell starts and is overwritten in place:
-// that works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, written by the shim.
-// Bytes 128-255 are the cause, written by the process that ends the shell, before the first signal.
+// How a shell ended and why, in one file of fixed size. The file exists before the shell starts, and writers overwrite
+// it in place: that works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, which
+// the shim writes. Bytes 128-255 are the cause, which the process that ends the shell writes before the first signal.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { shortageOf } from "../support/system-error.ts";
 
@@ -12,9 +12,9 @@ export interface ExitRecord {
   readonly code: number;
   /** The disk cap ended a logger. */
   readonly capReached: boolean;
-  /** A logger could not write: no space left. */
+  /** A logger could not write, because no space was left. */
   readonly spoolFull: boolean;
-  /** A logger was killed: output after that is missing. */
+  /** A logger was killed, and later output is missing. */
   readonly loggerLost: boolean;
   /** It is not certain that the loggers have written everything. */
   readonly unsure: boolean;
@@ -24,7 +24,7 @@ export interface ExitRecord {
   readonly endedUptimeMs: number;
 }
 
-/** "terminated": it got SIGTERM and may have handled it. */
+/** "terminated": the shell got SIGTERM and may have handled it. */
 export const CAUSE_KINDS = [
   "killed",
   "terminated",
@@ -37,12 +37,12 @@ export type CauseKind = (typeof CAUSE_KINDS)[number];
 
 export interface Cause {
   readonly kind: CauseKind;
-  /** What ended it, as short text; for a timeout its milliseconds. */
+  /** What ended the shell, as short text; for a timeout, its milliseconds. */
   readonly detail: string;
 }
 
 export interface EndRecord {
-  /** "corrupt" is never read as success. */
+  /** "corrupt" never counts as success. */
   readonly exit: ExitRecord | "pending" | "corrupt";
   readonly cause: Cause | undefined;
 }
@@ -81,7 +81,7 @@ export function writeCause(path: string, cause: Cause): boolean {
   }
 }
 
-/** The fields of an exit record, also of the shim's report to the host. Any deviation is an error. */
+/** Parses an exit record, or the shim's report to the host. Returns undefined for any deviation. */
 export function parseExitFields(text: string): ExitRecord | undefined {
   const match = /^(\d{1,3}) (-|[cflu]+) (\d+) (\d+) (\d+\.\d\d)$/.exec(text);
   if (!match) return undefined;

@@ -1,4 +1,4 @@
-// Starts shells on this machine and finds their processes: slots from the keeper, facts from /proc.
+// Starts shells on this machine and finds their processes. Gets slots from the keeper and facts from /proc.
 //
 //   start -> SlotPool.take            a bash that waits for its job, or a new one from the keeper
 //         -> TakenSlot.prepare        command, meta and start script on disk
@@ -36,7 +36,7 @@ import type { StateRoot } from "./state-dir.ts";
 import { TagHolders } from "./tag-holders.ts";
 import { type StartPlan, TakenSlot } from "./taken-slot.ts";
 
-/** How all processes of a shell are found: by its tag, or only by process group, parents and an environment variable. */
+/** How nacre finds the processes of a shell: by tag, or only by process group, parents and an environment variable. */
 export type Containment = "tag" | "best-effort";
 
 export interface EngineOptions {
@@ -63,7 +63,7 @@ export class Engine implements ShellScope {
   readonly #bashPath: string;
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
-  /** By generation: the shells whose exit the keeper has not reported. */
+  /** By generation: the shells whose exit the keeper has not reported yet. */
   readonly #running = new Map<string, Running>();
   readonly #tagHolders = new TagHolders();
   readonly #scan = new SharedScan((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
@@ -72,7 +72,7 @@ export class Engine implements ShellScope {
   constructor(options: EngineOptions) {
     this.#options = options;
     const { root, environment } = options;
-    // Resolve symbolic links now: a later change of one must not lead the next shell to another program.
+    // Resolve symbolic links now: if a link changes later, the next shell must not run another program.
     this.#bashPath = realpathSync(findBash(options.shellPath, process.env["PATH"]));
     this.#keeper = new Keeper({
       bashPath: this.#bashPath,
@@ -117,7 +117,7 @@ export class Engine implements ShellScope {
     return await this.#keeper.openLogger(file, capBytes);
   }
 
-  /** The caller has dropped this ended shell: another shell may get its tag. */
+  /** Call this when the caller has dropped an ended shell: another shell may then get its tag. */
   release(shell: StartedShell): void {
     this.#tagHolders.release(shell);
   }
@@ -152,7 +152,7 @@ export class Engine implements ShellScope {
   /** Ends every shell of this engine that is not durable. */
   async dispose(): Promise<void> {
     using _hold = holdEventLoop();
-    // Their PIDs are known: the keeper has fewer processes to find.
+    // End the waiting slots here, because their PIDs are known: the keeper then has fewer processes to find.
     for (const slot of this.#pool.close()) this.#drop(slot);
     await this.#keeper.stop();
   }
@@ -172,7 +172,7 @@ export class Engine implements ShellScope {
 
   async #startNow(plan: StartPlan): Promise<StartedShell> {
     this.#prepare();
-    // Another process can have killed every waiting slot.
+    // Try more often than there are waiting slots: another process can have killed all of them.
     const most = (this.#options.poolSize ?? POOL_SLOTS_COUNT) + 2;
     for (let tries = 0; tries < most; tries++) {
       const started = await this.#startOnce(plan);
@@ -201,7 +201,7 @@ export class Engine implements ShellScope {
     const meta = this.#prepareSlot(taken);
     const pidsBefore = markPids();
     if (!meta || !this.#send(taken, job, plan)) return undefined;
-    // In case the command runs for long: its end refills at once.
+    // Refill after a delay, in case the command runs for long. Its end refills the pool at once.
     this.#pool.refillIn(POOL_REFILL_DELAY_MS);
     return taken.begun(meta, pidsBefore);
   }
@@ -223,7 +223,7 @@ export class Engine implements ShellScope {
   /** False if the slot has died. */
   #send(taken: TakenSlot, job: Job, { onExit }: StartPlan): boolean {
     const { generation, tag, id } = taken.slot;
-    // Before the job is sent: the command can end at once.
+    // Register the shell before sending the job: the command can end at once.
     this.#running.set(generation, { taken, onExit });
     this.#tagHolders.take(tag, id);
     let isSent = false;

@@ -1,4 +1,4 @@
-// Finds the bash that runs everything, or explains why none can be used.
+// Finds the bash that runs everything, or explains why nacre cannot use any.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { messageOf, NacreError } from "../support/errors.ts";

@@ -1,4 +1,4 @@
-// Finds the processes of shells: by their tags, or without tags by process group, session, parents and a variable.
+// Finds the processes of shells: by their tags or, without tags, by process group, session, parents and a variable.
 
 import { sampleNewest } from "./newest-processes.ts";
 import {
@@ -15,7 +15,7 @@ import type { StartedShell } from "./started-shell.ts";
 import { hostPidIn } from "./state-dir.ts";
 import { keeperPrefixOf, reachOf } from "./tag.ts";
 
-/** Set for every command without a tag: one more way to find its processes. */
+/** An environment variable for every command without a tag: one more way to find its processes. */
 export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;
@@ -70,7 +70,7 @@ export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => S
   };
 }
 
-/** The same without tags: by group, session or cookie. */
+/** Like ownerFinder, but without tags: by group, session or cookie. */
 function relationFinder(
   shells: readonly StartedShell[],
 ): ((pid: number) => StartedShell | undefined) | undefined {
@@ -83,9 +83,10 @@ function relationFinder(
   };
 }
 
-/** The shells by the process group their command leads. */
+/** The shells by the process group that their command leads. */
 function leadersOf(shells: readonly StartedShell[]): Map<number, StartedShell> {
-  // The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is still ours.
+  // The kernel does not reuse a PID that is still the ID of a group: if no process has this PID, the group still
+  // belongs to the shell.
   const leads = ({ commandPid, commandStart }: StartedShell) =>
     (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
   return new Map(shells.filter(leads).map((shell) => [shell.commandPid, shell]));
@@ -140,18 +141,19 @@ function addYoung({ tag, commandPid, commandStart }: StartedShell, list: Process
 
 interface TaggedShells {
   readonly byPrefix: Map<bigint, StartedShell>;
-  /** PIDs of hosts, by the tags of their keepers. */
+  /** The PIDs of hosts, by the tags of their keepers. */
   readonly hostsByKeeper: Map<bigint, Set<number | undefined>>;
 }
 
-/** While its shim lives, no other host can draw the number of its host. */
+/** While the shim is alive, no other host can draw the number of its host. */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Another host uses the number of this shell's dead host. It could draw that number only when no process had such a tag
- * any more. So no process of this shell is left, and those with its tag belong to the other host.
+ * Whether another host now uses the number of this shell's dead host. It could draw that number only after the last
+ * process with such a tag had ended. So no process of this shell is left, and processes with its tag belong to the
+ * other host.
  */
 function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint, TaggedShells>): boolean {
   if (tag === undefined) return false;

@@ -1,5 +1,5 @@
-// The processes of a shell, written by its shim. The kernel reuses PIDs: only together with start time, boot and PID
-// namespace does one identify a process.
+// The processes of a shell, as its shim wrote them. The kernel reuses PIDs: a PID identifies a process only together
+// with its start time, boot and PID namespace.
 import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 
@@ -17,7 +17,7 @@ export interface ShellIdentity {
 
 export function readIdentity(path: string): ShellIdentity | undefined {
   const text = attempt(() => readFileSync(path, "latin1")) ?? "";
-  // A line without its newline was cut short.
+  // A line without a newline was cut short.
   const match = /^(\d+) (\d+) (\d+) (\d+) (\d+|-) (\S+) (\d+)\n$/.exec(text);
   if (!match) return undefined;
   const [, shimPid = "", shimStart = "", commandPid = "", commandStart = "", tag = "", bootId = "", ns = ""] =

@@ -1,4 +1,4 @@
-// The host's end of a slot's pipe: the job goes through it, and then the command's stdin.
+// The host's end of a slot's pipe: it carries the job, and then the command's stdin.
 import { closeSync, writeSync } from "node:fs";
 import { systemCode } from "../support/system-error.ts";
 import { encodeJob, type Job } from "./job.ts";
@@ -8,7 +8,7 @@ import type { ReadySlot } from "./protocol.ts";
 export class JobPipe {
   #fd: number | undefined;
 
-  /** Mode "both" lets the host read back bytes that the bash has not read. */
+  /** Mode "both" lets the host read back bytes that bash has not read. */
   constructor({ commandPid, commandStart }: ReadySlot, mode: "write" | "both" = "write") {
     this.#fd = openPipe({ pid: commandPid, startTime: commandStart }, JOB_FD, mode);
   }
@@ -25,7 +25,7 @@ export class JobPipe {
     }
   }
 
-  /** The caller closes the descriptor. */
+  /** Hands the descriptor over: the caller closes it. */
   take(): number | undefined {
     const fd = this.#fd;
     this.#fd = undefined;

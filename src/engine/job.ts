@@ -1,5 +1,5 @@
-// How the variables of a command reach it: with the job if the waiting bash can set them, else in the environment of a
-// slot that is started for this command.
+// How a command gets its variables: with the job if the waiting bash can set them, else in the environment of a slot
+// that nacre starts for this command.
 
 import { JOB_MAX_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
@@ -16,9 +16,9 @@ export interface Job {
   readonly variables: readonly string[];
 }
 
-/** The first, empty field wakes the bash: it waits with a timeout for this field only. */
+/** The first, empty field wakes bash, which waits with a timeout for this field only. */
 export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffer {
-  // Only the directory can hold bytes that are not UTF-8.
+  // Only the directory can contain bytes that are not UTF-8.
   const rest = encodeFields([bashEnv, stdin, String(variables.length), ...variables]).toWellFormed();
   return bytesOfText(`${encodeFields(["", directoryField(workingDir)])}${rest}`);
 }
@@ -62,8 +62,9 @@ function pairs(variables: Variables): string[] {
 }
 
 /**
- * Variables that would keep a starting bash from waiting for its job: it gets them with the job. Also those of the
- * loader: they can name a file that a sandboxed command can write, and the waiting bash is outside the sandbox.
+ * Whether bash gets this variable only with the job. Some variables would keep a starting bash from waiting for its
+ * job. Those of the loader can name a file that a sandboxed command can write, and the waiting bash is outside the
+ * sandbox.
  */
 function isLate(name: string): boolean {
   return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT" || /^LD_/.test(name);
@@ -73,7 +74,7 @@ function partition(
   variables: Variables,
   belongs: (name: string) => boolean,
 ): [Record<string, string>, Record<string, string>] {
-  // No assignment: a variable can be called __proto__.
+  // Do not assign properties: a variable can be called __proto__.
   const select = (wanted: boolean) =>
     Object.fromEntries(Object.entries(variables).filter(([name]) => belongs(name) === wanted));
   return [select(false), select(true)];

@@ -1,5 +1,5 @@
-// One run of keeper.sh: writes its scripts, spawns it, waits for its greeting, parses its answers. Knows nothing of slots
-// or restarts; keeper.ts does.
+// One run of keeper.sh: writes its scripts, spawns it, waits for its greeting, parses its answers. keeper.ts handles
+// slots and restarts.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { attempt } from "../support/attempt.ts";
@@ -34,9 +34,9 @@ export interface KeeperProcess {
    * keeper was killed.
    */
   end(): Promise<void>;
-  /** Whether it is stopped (SIGSTOP), as a command of the same user can do. If so, continues it. */
+  /** Returns whether the keeper is stopped, and continues it. A command of the same user can send it SIGSTOP. */
   continueIfStopped(): boolean;
-  /** It was killed and another keeper is at work: its deputy (deputy.sh) may exit. */
+  /** Lets the deputy (deputy.sh) of a killed keeper exit, once another keeper is at work. */
   relieveDeputy(): void;
 }
 
@@ -47,7 +47,7 @@ export class KeeperLost extends NacreError {
   }
 }
 
-/** Another host on this machine uses its number: draw another. */
+/** Another host on this machine uses the drawn number: draw another one. */
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
@@ -68,16 +68,16 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     else if (answer.kind === "gone") gone.resolve();
     else options.onAnswer(answer);
   });
-  // The deputy reports through the lifeline that it has cleaned up; its exit means the same.
+  // The deputy reports through the lifeline that it has cleaned up; closing the lifeline by exiting means the same.
   const deputyGone = deferred();
   forEachLine(lifeline, () => deputyGone.resolve());
   lifeline.once("close", deputyGone.resolve);
-  // A write to a dead keeper shows up as its exit; without a listener it would crash this process.
+  // Ignore failed writes: the exit of the keeper shows them. Without a listener, the error would crash this process.
   stdin.on("error", () => {});
 
   const hello = await helloOf(child, await firstAnswer(greeting.promise, exited, options.bashPath), options);
   void exited.then(options.onExit);
-  // A caller that waits keeps the program alive (event-loop-hold.ts), not the keeper.
+  // The keeper must not keep the program alive. A caller that waits does (event-loop-hold.ts).
   for (const handle of [child, stdin, stdout, lifeline] as readonly { unref?(): void }[]) handle.unref?.();
 
   return {
@@ -86,7 +86,7 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     end: async () => {
       stdin.end();
       const timer = setInterval(() => continueIfStopped(child), KEEPER_STOPPED_CHECK_MS);
-      // With durable shells it reports "gone" and stays, to keep their deadlines.
+      // If there are durable shells, the keeper reports "gone" and stays to enforce their deadlines.
       await Promise.race([exited, gone.promise]);
       clearInterval(timer);
       lifeline.end();
@@ -99,7 +99,7 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   };
 }
 
-/** Throws, and ends the child, if it is no keeper that this host can use. */
+/** Ends the child and throws if this host cannot use it as a keeper. */
 async function helloOf(
   child: ChildProcess,
   answer: Answer,
@@ -125,21 +125,24 @@ function continueIfStopped(child: ChildProcess): boolean {
   return attempt(() => isStopped(pid)) === true && child.kill("SIGCONT");
 }
 
-/** A child without a greeting must not stay behind. It leads a process group of its own. */
+/** Kills a child that sent no usable greeting. It leads its own process group. */
 function giveUp(child: ChildProcess): void {
   relieve(child);
   child.stdin?.destroy();
   if (child.pid !== undefined) sendSignal(-child.pid, "SIGKILL");
 }
 
-/** Any field will do. Without one, the end of the lifeline means that the host is dead and its shells must end. */
+/**
+ * Sends a field, whose text does not matter. Without a field, the end of the lifeline means that the host is dead and
+ * its shells must end.
+ */
 function relieve(child: ChildProcess): void {
   lifelineOf(child)
     ?.unref()
     .end(encodeFields(["relieved"]));
 }
 
-/** Its end tells the deputy that this process is dead: no other process has this end of the pipe open. */
+/** When this pipe closes, the deputy knows that this process is dead: no other process has this end open. */
 function lifelineOf(child: ChildProcess): Socket | undefined {
   return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
 }
@@ -161,12 +164,13 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
       ],
       {
         argv0: "nacre-keeper",
-        // A session of its own: Ctrl-C at the terminal must not reach it.
+        // Start a new session, so that Ctrl-C at the terminal does not reach the keeper.
         detached: true,
-        // A clean environment: no variable of the host can be read from the keeper or its shims. System programs come
-        // first in PATH: a program that a command has put into /usr/local/bin must not replace them.
+        // Use a clean environment, so that no process can read variables of the host from the keeper or its shims.
+        // System directories come first in PATH: a program that a command has put into /usr/local/bin must not replace
+        // theirs.
         env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin", LC_ALL: "C" },
-        // The host's directory can be removed or unmounted.
+        // Do not use the host's directory, which can be removed or unmounted.
         cwd: "/",
         stdio: ["pipe", "pipe", "ignore", "pipe"],
       },

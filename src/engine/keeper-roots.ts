@@ -1,7 +1,7 @@
 // The state roots of every running nacre of this user: keepers, shims and deputies have their keeper's directory on their
 // command lines. Sandboxes hide these roots. Each call reads only processes that are new since the last one. A root
-// counts while one of its processes lives: later it can be removed, and a sandbox cannot start with a mask over a missing
-// directory.
+// counts while one of its processes is alive. Later, a user can remove it, and a sandbox cannot start with a mask over
+// a missing directory.
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { markPids, NO_PIDS, type PidMark, pidsSince } from "./pids-since.ts";
@@ -9,7 +9,7 @@ import { pidNamespace } from "./process-table.ts";
 import { rootOfKeeper } from "./state-dir.ts";
 
 export class KeeperRoots {
-  /** With the known processes of each. */
+  /** The state roots, each with its known processes. */
   readonly #roots = new Map<string, Set<number>>();
   #mark: PidMark = NO_PIDS;
 
@@ -45,7 +45,7 @@ function rootOf(pid: number): string | undefined {
   const keeperDir = line.split("\0")[KEEPER_DIR_INDEX] ?? "";
   const root = rootOfKeeper(keeperDir);
   if (root === undefined) return undefined;
-  // Another user, or a command in a sandbox, could imitate a keeper to hide a directory from this one.
+  // Another user, or a command in a sandbox, could imitate a keeper to make nacre hide any directory.
   return isOurs(pid) && attempt(() => statSync(root).uid) === process.geteuid?.() ? root : undefined;
 }
 

@@ -9,7 +9,7 @@ import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { KEEPER_NAMES } from "./state-dir.ts";
 
-// Also correct from a bundle in dist/cli or dist/mcp.
+// This path is also correct in a bundle in dist/cli or dist/mcp.
 const PACKAGED = fileURLToPath(new URL("../engine/", import.meta.url));
 
 const NAMES = [
@@ -26,7 +26,7 @@ export function keeperProgram(keeperDir: string): string {
   return join(keeperDir, KEEPER_NAMES.scripts, "keeper.sh");
 }
 
-/** BASH_ENV of a waiting bash: identifies its keeper. */
+/** The BASH_ENV of a waiting bash, which identifies its keeper. */
 export function hookOf(keeperDir: string): string {
   return join(keeperDir, KEEPER_NAMES.scripts, "hook.sh");
 }
@@ -47,7 +47,7 @@ export class KeeperScripts {
     this.#keeperDir = keeperDir;
   }
 
-  /** Writes the copy, or writes it again after a removal: from memory, never from the package a second time. */
+  /** Writes the copy, again if it was removed. Reads the package only once and then writes from memory. */
   place(): void {
     this.#texts ??= new Map(NAMES.map((name) => [name, readFileSync(join(PACKAGED, name), "utf8")]));
     const dir = join(this.#keeperDir, KEEPER_NAMES.scripts);
@@ -55,7 +55,7 @@ export class KeeperScripts {
       makeDirs(dir);
       for (const [name, text] of this.#texts) writeFileSync(join(dir, name), text, { mode: 0o600 });
     } catch (cause) {
-      // A shortage can pass: the caller retries (support/patience.ts).
+      // A shortage can be temporary, so the caller retries (support/patience.ts).
       if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
       throw new NacreError(
         "spawn_failed",

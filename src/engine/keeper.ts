@@ -1,5 +1,5 @@
 // The host's side of its keeper: starts it, asks it for slots and loggers, and starts another one when it dies. Every
-// request gets an answer or an error; none waits for a dead keeper.
+// request gets an answer or an error, and no request waits for a dead keeper.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../support/clock.ts";
@@ -43,7 +43,7 @@ export interface SlotRequest {
 /** A logger that was started for a running session. */
 export interface LoggerProcess {
   readonly pid: number;
-  /** The fifo that it reads from; without one, its stdin is a pipe without a name. */
+  /** The fifo that it reads from; undefined if its stdin is an unnamed pipe. */
   readonly fifo: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Keeper {
   readonly #loggers = new Map<string, Deferred<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
-  /** Dead keepers whose deputies cover the shells until the next keeper does. */
+  /** Killed keepers whose deputies cover the shells until the next keeper does. */
   readonly #killed: KeeperProcess[] = [];
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;
@@ -68,7 +68,7 @@ export class Keeper {
     this.#scripts = new KeeperScripts(options.keeperDir);
   }
 
-  /** Starts it unless it runs. */
+  /** Starts the keeper unless it is running. */
   async start(): Promise<Hello> {
     if (this.#stopped) throw new NacreError("spawn_failed", "This shell manager has been disposed of.");
     this.#process ??= this.#launch();
@@ -108,8 +108,8 @@ export class Keeper {
   }
 
   /**
-   * A logger that begins when it reads an empty line from its stdin, and ends when no process holds that open. With a
-   * directory it reads from a fifo there, else from a pipe without a name.
+   * Starts a logger. It begins when it reads an empty line from its stdin, and ends when no process holds that open.
+   * With `fifoDir` it reads from a fifo there, else from an unnamed pipe.
    */
   async openLogger(file: string, capBytes: number, fifoDir?: string): Promise<LoggerProcess> {
     const keeper = await this.#ready();
@@ -125,11 +125,11 @@ export class Keeper {
     return join(this.#options.keeperDir, name);
   }
 
-  /** Ends it; it ends every shell of this host that is not durable. */
+  /** Ends the keeper, which ends every shell of this host that is not durable. */
   async stop(): Promise<void> {
     this.#stopped = true;
     const keeper = await this.#process?.catch(() => undefined);
-    // If it was killed and no other has started yet, its deputy ends the shells.
+    // If the keeper was killed and no other one has started yet, its deputy ends the shells.
     await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end()));
   }
 
@@ -139,13 +139,13 @@ export class Keeper {
     return this.#current;
   }
 
-  /** With the next request the keeper itself restores the rest of its directory. */
+  /** Restores the scripts. The keeper itself restores the rest of its directory at the next request. */
   async #restored(): Promise<void> {
     await this.start();
     if (!this.hasFiles) this.#scripts.place();
   }
 
-  /** Without an answer in time it throws. Continues a stopped keeper meanwhile. */
+  /** Throws if no answer comes in time. Continues a stopped keeper in the meantime. */
   async #ask<T>(
     keeper: KeeperProcess,
     pending: Map<string, Deferred<T>>,
@@ -190,7 +190,7 @@ export class Keeper {
         this.#current = keeper;
         const { baseEnvironment } = this.#options;
         keeper.send(["env", "base", String(baseEnvironment.length), ...baseEnvironment]);
-        // It has read the list of shells from disk: the deputies may go.
+        // The new keeper has read the list of shells from disk, so the deputies may exit.
         for (const former of this.#killed.splice(0)) former.relieveDeputy();
         return keeper;
       } catch (error) {
@@ -204,7 +204,7 @@ export class Keeper {
   #take(answer: Answer): void {
     switch (answer.kind) {
       case "ready":
-        // If its caller has given up, no host would ever send it a job.
+        // Kill the slot if its caller has given up: no process would ever send it a job.
         if (!settle(this.#slots, answer.generation, answer)) sendSignal(answer.commandPid, "SIGKILL");
         break;
       case "failed":
@@ -229,7 +229,7 @@ export class Keeper {
     this.#killed.push(keeper);
     const slots = [...this.#slots.keys()];
     const loggers = [...this.#loggers.keys()];
-    // A shim that it forked just before can still answer, through the pipe it inherited.
+    // A shim that the keeper forked just before its end can still answer through the pipe that it inherited.
     setTimeout(() => {
       for (const generation of slots) fail(this.#slots, generation, new KeeperLost());
       for (const name of loggers) fail(this.#loggers, name, new KeeperLost());
@@ -237,7 +237,7 @@ export class Keeper {
     this.#revive();
   }
 
-  /** Shells must stay covered, so the next keeper starts at once; later, if keepers die one after the other. */
+  /** Starts the next keeper at once, because shells must stay covered. Waits if keepers die one after another. */
   #revive(): void {
     if (this.#stopped) return;
     const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;

@@ -1,6 +1,6 @@
-// The owner of a shell: the host that started it, or after its death the host that takes it over. Each takeover creates a
-// symbolic link with the next number, whose text names the owner. Creating a link is atomic, so one of several hosts
-// wins, and needs no disk block, so it works on a full disk. A dead owner owns nothing.
+// The owner of a shell: the host that started it or, after that host's death, the host that takes the shell over. Each
+// takeover creates a symbolic link with the next number, whose text names the owner. Creating a link is atomic, so
+// exactly one of several hosts wins. It needs no disk block, so it works on a full disk. A dead owner owns nothing.
 import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -13,7 +13,7 @@ export interface Lease {
   readonly number: number;
   /** undefined if it was given up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Taken over after its end: no other host needs to do so. */
+  /** Whether it was taken over after its end: no other host needs to take it over. */
   readonly over: boolean;
 }
 

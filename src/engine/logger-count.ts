@@ -1,16 +1,16 @@
-// How many bytes a logger has written, counted by the kernel: a process can truncate the file.
+// How many bytes a logger has written. Uses the kernel's count, because a process can truncate the file.
 import { readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 
-/** In the file at ioPath. */
+/** Matches the count in the file at ioPath. */
 export const WRITTEN_BYTES = /^wchar: (\d+)$/m;
 
-/** Of the one thread of a logger: the file of the process includes the writes of its children. */
+/** The file of a logger's only thread: the file of the process would include the writes of its children. */
 export function ioPath(pid: number): string {
   return `/proc/${pid}/task/${pid}/io`;
 }
 
-/** Opens the file for each read: for loggers that are checked rarely. */
+/** Opens the file for each read: use this for loggers that are checked rarely. */
 export function writtenBy(pid: number): number | undefined {
   const io = attempt(() => readFileSync(ioPath(pid), "latin1")) ?? "";
   const count = WRITTEN_BYTES.exec(io)?.[1];

@@ -1,5 +1,5 @@
-// The request that a shell was started with: written before its start, read by every program that finds the shell. The
-// command text is in a file of its own.
+// The request that a shell was started with. The host writes it before the start, and every program that finds the
+// shell reads it. The command text is in a separate file.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
 import { NEW_SUFFIX } from "./state-dir.ts";
@@ -10,7 +10,7 @@ export interface ShellMeta {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
-  /** The bash of a session, and not a command. */
+  /** Whether it is the bash of a session and not a command. */
   readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -29,7 +29,7 @@ export interface ShellMeta {
   readonly output?: Readonly<Record<"stdout" | "stderr", { readonly file: string; readonly from: number }>>;
 }
 
-/** Synced for a durable shell, which must be found even after a power failure. */
+/** Syncs the file for a durable shell, which nacre must find even after a power failure. */
 export function writeMeta(path: string, meta: ShellMeta): void {
   const text = `${JSON.stringify(meta)}\n`;
   const temporary = path + NEW_SUFFIX;
@@ -98,7 +98,7 @@ function isOutput(value: unknown): boolean {
   return [output.stdout, output.stderr].every((part) => {
     if (typeof part !== "object" || part === null) return false;
     const { file, from }: { file?: unknown; from?: unknown } = part;
-    // The name comes from a file and becomes a path.
+    // Check the name: it comes from a file and becomes part of a path.
     return (
       typeof file === "string" && /^[\w.]+$/.test(file) && !file.startsWith(".") && Number.isInteger(from)
     );

@@ -29,7 +29,7 @@ export interface SignalNewPlan {
 
 export type OnSignalled = (shell: StartedShell, process: ProcessRef, result: SignalResult) => void;
 
-/** Checks the newest PIDs a few times. Nearly always the second check is the last: no PID was assigned in between. */
+/** Checks the newest PIDs a few times. Two checks usually suffice, because the kernel assigns no PID in between. */
 export function sampleNewest(
   ownerOf: OwnerOf,
   onFound: (shell: StartedShell, process: ProcessRef) => void,
@@ -88,7 +88,8 @@ function signalIfOwned(
   if (!shell) return false;
   const stat = readStat(pid);
   if (!stat || stat.hasEnded) return true;
-  // Its identity was read just now. Checking it again, or reading its command line, would give it time to fork.
+  // The identity was read just now. Do not check it again or read the command line: that would give the process time to
+  // fork.
   const result = sendSignal(pid, signal);
   onSignalled(
     shell,
@@ -99,8 +100,8 @@ function signalIfOwned(
 }
 
 /**
- * Newest first: the older ones have probably exited. Includes the newest PID of the last call: the kernel reports a PID
- * before the process is visible in /proc.
+ * Yields the newest PID first, because older processes have probably exited. Includes the newest PID of the last call:
+ * the kernel reports a PID before the process is visible in /proc.
  */
 function* newestPids(last: number, before: number): Generator<number, void, void> {
   yield last;

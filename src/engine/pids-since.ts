@@ -1,5 +1,5 @@
-// The processes that may have started since a moment, by the PIDs that the kernel has assigned: far fewer to read than
-// all processes.
+// The processes that may have started since a given moment. Finds them by the PIDs that the kernel assigned since then,
+// which are far fewer than all processes.
 import { monotonicMs } from "../support/clock.ts";
 import { FEW_PIDS_COUNT, FORKS_PER_MS_MAX_COUNT } from "../support/limits.ts";
 import { allPids, isProcess, lastPid, pidMax } from "./process-table.ts";
@@ -10,7 +10,7 @@ export interface PidMark {
   readonly atMs: number;
 }
 
-/** Before every process. */
+/** A mark before every process. */
 export const NO_PIDS: PidMark = { last: 0, atMs: Number.NEGATIVE_INFINITY };
 
 export function markPids(): PidMark {
@@ -30,11 +30,11 @@ export function pidsSince(mark: PidMark): number[] {
   if (last <= before || mayHaveWrapped(mark)) return allPids();
   if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
   const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  // Threads have such numbers, too, and directories in /proc that a listing does not show.
+  // Filter out threads: they have PIDs, too, and directories in /proc that a listing does not show.
   return pids.filter(isProcess);
 }
 
-/** So long ago that the kernel may have assigned every PID since: then PIDs do not show which processes are new. */
+/** Whether the kernel may have assigned every PID since the mark: PIDs then do not show which processes are new. */
 function mayHaveWrapped({ atMs }: PidMark): boolean {
   return (monotonicMs() - atMs) * FORKS_PER_MS_MAX_COUNT > pidMax();
 }

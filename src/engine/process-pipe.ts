@@ -1,6 +1,6 @@
-// Pipes without a name, opened through a process that holds them: /proc/PID/fd/N. The kernel allows that only to a
-// process that sees the holder in its /proc and may trace it: none in a sandbox. A fifo could be opened by every process
-// that sees its path, even on a read-only mount.
+// Unnamed pipes, opened through a process that holds them: /proc/PID/fd/N. The kernel allows that only to a process
+// that sees the holder in its /proc and may trace it, which no sandboxed process may. Every process that sees the path
+// of a fifo could open it, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -24,7 +24,7 @@ export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "bo
     const code = systemCode(error) ?? "";
     if (["ENOENT", "ESRCH", "ENXIO", "ENOTDIR"].includes(code)) return undefined;
     if (code !== "EACCES" && code !== "EPERM") throw error;
-    // The files in /proc of an ended process belong to root.
+    // After a process has ended, its files in /proc belong to root.
     if (isEnding(owner.pid)) return undefined;
     throw new NacreError(
       "spawn_failed",

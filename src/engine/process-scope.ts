@@ -8,7 +8,7 @@ import type { StartedShell } from "./started-shell.ts";
 export interface ProcessScope {
   /** The running processes of each shell, without its shim and loggers. One scan serves many shells. */
   processesOf(shells: readonly StartedShell[]): Promise<Map<StartedShell, ProcessRef[]>>;
-  /** Signals processes as they appear, until none appears any more: those that fork faster than a scan can follow. */
+  /** Signals processes as they appear, until no more appear. For processes that fork faster than a scan can follow. */
   signalNewProcesses(
     shells: readonly StartedShell[],
     plan: SignalNewPlan,

@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
-/** For maps and sets. */
+/** A key for maps and sets. */
 export function processKey({ pid, startTime }: ProcessIdentity): string {
   return `${pid}/${startTime}`;
 }
@@ -32,7 +32,7 @@ export interface ProcessStat {
   readonly session: number;
   /** Clock ticks since boot. */
   readonly startTime: string;
-  /** True for a zombie. False while other threads live on: /proc shows a dead first thread as a zombie, too. */
+  /** True for a zombie. False while other threads are alive: /proc also shows a dead first thread as a zombie. */
   readonly hasEnded: boolean;
 }
 
@@ -52,7 +52,7 @@ export function readStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** Flag of a thread that the kernel is tearing down. */
+/** The flag of a thread that the kernel is tearing down. */
 const PF_EXITING = 0x4;
 /** SIGKILL in the set of pending signals: the kernel turns every fatal signal into it. */
 const PENDING_KILL = 1 << 8;
@@ -66,7 +66,7 @@ export function isEnding(pid: number): boolean {
   });
 }
 
-/** The fields from the state on. The name before it can hold any character, even parentheses. */
+/** The fields from the state on. The name before them can contain any character, even parentheses. */
 function statFields(path: string): string[] | undefined {
   const text = readText(path);
   return text === undefined ? undefined : fieldsOf(text);
@@ -87,7 +87,7 @@ export function isSameProcess(pid: number, startTime: string): boolean {
   return stat !== undefined && stat.startTime === startTime && !stat.hasEnded;
 }
 
-/** Stopped by a signal, or by a debugger. */
+/** Whether a signal or a debugger has stopped it. */
 export function isStopped(pid: number): boolean {
   return "Tt".includes(readStat(pid)?.state ?? "-");
 }
@@ -135,7 +135,7 @@ export function programOf(pid: number): string | undefined {
   }
 }
 
-/** A thread has an ID like a PID. /proc does not list it, but `/proc/ID` exists. */
+/** Whether this is the ID of a thread. /proc does not list threads, but `/proc/ID` exists. */
 export function isThread(pid: number): boolean {
   const leader = /^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
   return leader !== undefined && Number(leader) !== pid;
@@ -155,7 +155,7 @@ export function isProcess(pid: number): boolean {
   return Number(/^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]) === pid;
 }
 
-/** Yields between chunks: there can be thousands. */
+/** Yields between chunks, because there can be thousands. */
 export async function forEachPid(pids: readonly number[], visit: (pid: number) => void): Promise<void> {
   for (const [index, pid] of pids.entries()) {
     visit(pid);
@@ -166,7 +166,7 @@ export async function forEachPid(pids: readonly number[], visit: (pid: number) =
 /** Children of its first thread, including zombies. */
 export function childrenOf(parent: number): number[] {
   const listed = readText(`/proc/${parent}/task/${parent}/children`);
-  // Some kernels do not list them.
+  // Some kernels do not list children.
   return (
     listed?.split(" ").filter(Boolean).map(Number) ??
     allPids().filter((pid) => readStat(pid)?.parent === parent)
@@ -200,7 +200,7 @@ function lineOfOtherThreads(pid: number): string {
   return "";
 }
 
-/** The NAME=VALUE pairs it was started with; none if they cannot be read. */
+/** The NAME=VALUE pairs that it was started with; empty if they cannot be read. */
 export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
@@ -216,7 +216,7 @@ export function pidMax(): number {
 let loadavg: number | undefined;
 const loadavgText = Buffer.alloc(PROC_LOADAVG_READ_BYTES);
 
-/** The last PID assigned: a command that does not change it forked nothing. Keeps the file open: this is called often. */
+/** The last PID assigned: a command that does not change it forked nothing. Keeps the file open for frequent calls. */
 export function lastPid(): number {
   try {
     loadavg ??= openSync("/proc/loadavg", "r");
@@ -264,7 +264,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** A missing file is undefined. Throws on a shortage: that must not look like a missing process. */
+/** Returns undefined for a missing file. Throws on a shortage, which must not look like a missing process. */
 function readText(path: string): string | undefined {
   try {
     return readWhole(path);
@@ -277,14 +277,14 @@ function readText(path: string): string | undefined {
 
 const scratch = Buffer.allocUnsafeSlow(PROC_READ_BYTES);
 
-/** Takes about half the time of readFileSync: a scan reads every process, and must keep up with forks. */
+/** Takes about half as long as readFileSync. A scan reads every process and must keep up with forks. */
 function readWhole(path: string): string {
   const fd = openSync(path, "r");
   try {
     let length = 0;
     for (let count = 1; count > 0 && length < scratch.length; length += count)
       count = readSync(fd, scratch, length, scratch.length - length, null);
-    // Longer: a command line or an environment.
+    // Only a command line or an environment is longer than the buffer.
     return length < scratch.length ? scratch.toString("latin1", 0, length) : readFileSync(path, "latin1");
   } finally {
     closeSync(fd);

@@ -7,8 +7,8 @@
 //                                                        from FIFO, made for it, or from a pipe of its own where that is ""
 // The job itself goes through a pipe of the slot, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
-// The lifeline, fd 3, is only held open. A field "relieved" lets the deputy of a dead keeper exit: another keeper is at
-// work.
+// The host only holds the lifeline, fd 3, open. A field "relieved" lets the deputy of a dead keeper exit, because
+// another keeper is at work.
 //
 // Answers, on its stdout: one line each. Shims write answers, too.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start

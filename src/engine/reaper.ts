@@ -1,6 +1,6 @@
-// Whether orphans are reaped when they end. The kernel makes an orphan a child of PID 1, which has to wait for it. Node
-// waits only for children that it has started itself. In a container without an init, where Node is PID 1, every orphan
-// stays as a zombie.
+// Whether PID 1 reaps orphans when they end. The kernel makes an orphan a child of PID 1, which has to wait for it.
+// Node waits only for children that it started itself. In a container without an init, where Node is PID 1, every
+// orphan stays as a zombie.
 import { basename } from "node:path";
 import { commandLine, readStat } from "./process-table.ts";
 
@@ -24,7 +24,7 @@ function firstProcess(): FirstProcess {
   return { name: readStat(1)?.name ?? "", command: commandLine(1) };
 }
 
-/** npm and npx set their own name. */
+/** npm and npx change their process name, so check the command, too. */
 function isNode({ name, command }: FirstProcess): boolean {
   const program = basename(command.split(" ", 1)[0] ?? "");
   return [program, name].some((text) => /^(?:node(?:js)?|npm|npx|pnpm|yarn|bun|deno)\b/.test(text));
@@ -32,7 +32,7 @@ function isNode({ name, command }: FirstProcess): boolean {
 
 let hasWarned = false;
 
-/** Once per process. Node prints it to stderr; a program can listen with process.on("warning"). */
+/** Warns once per process. Node prints the warning to stderr; a program can listen with process.on("warning"). */
 export function warnOfMissingReaper(): void {
   if (hasWarned) return;
   hasWarned = true;

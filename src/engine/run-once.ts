@@ -1,5 +1,5 @@
-// Runs a program to its end, with files as descriptors: for probes of the system. Commands of agents never run this way,
-// but through the keeper.
+// Runs a program to its end, with files as its descriptors, to probe the system. Commands of agents never run this way;
+// they run through the keeper.
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { PROBE_MAX_MS, PROBE_OUTPUT_MAX_CHARS } from "../support/limits.ts";

@@ -12,7 +12,7 @@ export class SessionFile {
   readonly #lock: string;
 
   constructor(root: StateRoot, name: string) {
-    // The name becomes a path.
+    // Check the name, because it becomes part of a path.
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
         "invalid_input",
@@ -26,7 +26,7 @@ export class SessionFile {
     this.#lock = join(dir, `${name}.lock`);
   }
 
-  /** undefined if there is none or it is unreadable: then the session starts with clean state. */
+  /** undefined if there is no file or it is unreadable: the session then starts with clean state. */
   read(): unknown {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
@@ -35,7 +35,7 @@ export class SessionFile {
     }
   }
 
-  /** Atomic: a reader finds the old file or the new one. */
+  /** Writes atomically: a reader finds either the old file or the new one. */
   write(saved: unknown): void {
     const fresh = `${this.#path}.${process.pid}`;
     this.#put(fresh, JSON.stringify(saved));
@@ -49,7 +49,7 @@ export class SessionFile {
   /** Returns the holder of the lock, or undefined if this process has it now. A dead holder loses the lock. */
   take(holder: ProcessIdentity, isAlive: (holder: ProcessIdentity) => boolean): ProcessIdentity | undefined {
     for (;;) {
-      // A hard link, so that no reader finds an empty lock file.
+      // Use a hard link, so that no reader finds an empty lock file.
       const fresh = `${this.#lock}.${holder.pid}`;
       this.#put(fresh, `${holder.pid} ${holder.startTime}`);
       try {

@@ -13,7 +13,7 @@ interface Batch {
 
 export class SharedScan {
   readonly #scan: Scan;
-  /** Not started yet: callers can still join. */
+  /** The scan that has not started yet: callers can still join it. */
   #next: Batch | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -39,7 +39,7 @@ export class SharedScan {
   #plan(): Batch {
     const shells = new Map<string, StartedShell>();
     const found = this.#last.then(async () => {
-      // Let other callers of this moment join.
+      // Let callers that ask at the same time join.
       await yieldTurn();
       this.#next = undefined;
       return await this.#scan([...shells.values()]);

@@ -1,4 +1,5 @@
-// Sends signals from this process. Every function but sendSignal checks the identity first: a PID can be reused.
+// Sends signals from this process. Every function except sendSignal checks the identity first, because the kernel can
+// reuse a PID.
 import { systemCode } from "../support/system-error.ts";
 import { isSameProcess, type ProcessIdentity, readStat } from "./process-table.ts";
 import type { StartedShell } from "./started-shell.ts";
@@ -9,7 +10,7 @@ export function signalProcess({ pid, startTime }: ProcessIdentity, signal: NodeJ
   return isSameProcess(pid, startTime) ? sendSignal(pid, signal) : "gone";
 }
 
-/** A shim that the command has stopped never records the end. */
+/** Continues a shim that the command has stopped: otherwise it would never record the end. */
 export function continueShim({ shimPid, shimStart }: Pick<StartedShell, "shimPid" | "shimStart">): void {
   signalProcess({ pid: shimPid, startTime: shimStart }, "SIGCONT");
 }
@@ -18,7 +19,8 @@ export function signalGroup(
   { commandPid, commandStart }: Pick<StartedShell, "commandPid" | "commandStart">,
   signal: NodeJS.Signals,
 ): SignalResult {
-  // Only while the leader is the process we started: later another group can have this number.
+  // Signal the group only while its leader is the process that nacre started: later, another group can have this
+  // number.
   const stat = readStat(commandPid);
   if (stat?.startTime !== commandStart || stat.group !== commandPid) return "gone";
   return sendSignal(-commandPid, signal);

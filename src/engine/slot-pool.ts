@@ -53,7 +53,7 @@ export class SlotPool {
     this.#options = options;
   }
 
-  /** A slot of this kind: one that waits already, or a new one. */
+  /** Returns a slot of this kind: one that is already waiting, or a new one. */
   async take(kind: SlotKind): Promise<Slot> {
     const { usualKind } = this.#options;
     const usual =
@@ -64,7 +64,7 @@ export class SlotPool {
     return ready ?? (await this.#open(kind));
   }
 
-  /** Fills up after a delay: a fork would slow down a command that has just started or is about to report. */
+  /** Refills the pool after a delay: a fork would slow down a command that has just started or is about to report. */
   refillIn(ms: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
@@ -72,12 +72,12 @@ export class SlotPool {
     this.#timer.unref();
   }
 
-  /** The shell of this slot has ended: its number is free again. */
+  /** Call this when the shell of this slot has ended: its number is free again. */
   release(slot: Slot): void {
     if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
   }
 
-  /** A slot of this generation has died. Replaces it if it waited for a job. */
+  /** Call this when a slot of this generation has died. Replaces the slot if it was waiting for a job. */
   forgetIdle(generation: string): void {
     const index = this.#idle.findIndex((slot) => slot.generation === generation);
     const [slot] = index < 0 ? [] : this.#idle.splice(index, 1);
@@ -90,7 +90,7 @@ export class SlotPool {
     this.release(slot);
   }
 
-  /** Returns the slots that wait: the caller ends them. */
+  /** Returns the waiting slots, which the caller has to end. */
   close(): readonly Slot[] {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -107,7 +107,7 @@ export class SlotPool {
     try {
       while (!this.#closed && this.#idle.length < this.#options.size) {
         const slot = await this.#open(this.#options.usualKind);
-        // The keeper may have reported its death already, before it was in the list.
+        // The keeper may have reported the death of the slot before it was in the list.
         if (!isSameProcess(slot.commandPid, slot.commandStart)) return this.#replace(slot);
         this.#idle.push(slot);
       }
@@ -118,7 +118,7 @@ export class SlotPool {
     }
   }
 
-  /** After a delay: whatever killed this slot may kill the next. */
+  /** Replaces a dead slot after a delay, because whatever killed it may kill the next one, too. */
   #replace(dead: Slot): void {
     this.discard(dead);
     this.refillIn(REFILL_AFTER_DEATH_MS);
@@ -129,7 +129,7 @@ export class SlotPool {
     return await this.#openTwice(kind);
   }
 
-  /** Repeats a request once if the keeper died, or the state directory was removed, while it was served. */
+  /** Repeats a request once if the keeper died, or the state directory was removed, before the answer. */
   async #openTwice(kind: SlotKind): Promise<Slot> {
     try {
       return await this.#openOnce(kind);
@@ -141,7 +141,8 @@ export class SlotPool {
 
   async #openOnce(kind: SlotKind): Promise<Slot> {
     const { keeper, root } = this.#options;
-    // Removed under a running host. If it cannot be created again, this explains why.
+    // If the directory was removed while the host was running, create it again. The error of ensure() says why that
+    // fails.
     if (!keeper.hasFiles) root.ensure();
     await keeper.start();
     const space = keeper.tagSpace;
@@ -157,7 +158,7 @@ export class SlotPool {
       });
       return { ...ready, id, files, tag, tagNumber };
     } catch (error) {
-      // The number is not reused: a shim with it may still start.
+      // Do not reuse the number: a shim with this number may still start.
       const isLost = !keeper.hasFiles || !existsSync(files.record);
       removeDir(files.dir);
       throw isLost ? new DirectoryLost(root.path, error) : error;
@@ -190,7 +191,8 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
       removeDir(files.dir);
       if (isFull(cause) || shortageOf(cause))
         throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
-      // Removed, replaced or made unwritable under a running host: create it again, or explain why that fails.
+      // The directory was removed, replaced or made unwritable while the host was running: create it again, or explain
+      // why that fails.
       root.ensure();
       if (code !== "ENOENT") throw new NacreError("spawn_failed", diskProblem(root.path, cause), { cause });
       if (tries >= STATE_DIRECTORY_TRIES_MAX_COUNT) throw new DirectoryLost(root.path, cause);
@@ -198,7 +200,7 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
   }
 }
 
-/** Fails if a parent has been replaced by a file: then there is nothing to remove. */
+/** Ignores errors: if a file has replaced a parent directory, there is nothing to remove. */
 function removeDir(dir: string): void {
   attempt(() => rmSync(dir, { recursive: true, force: true }));
 }

@@ -5,7 +5,7 @@ import type { PidMark } from "./pids-since.ts";
 import type { ProcessIdentity } from "./process-table.ts";
 import type { ShellFiles } from "./state-dir.ts";
 
-/** Where the PIDs on disk are valid. */
+/** Where the PIDs on disk come from, and thus whether they are valid here. */
 export type Origin = "here" | "another boot" | "another namespace" | "unknown";
 
 export interface StartedShell {
@@ -17,7 +17,7 @@ export interface StartedShell {
   /** The command's bash, leader of its process group. */
   readonly commandPid: number;
   readonly commandStart: string;
-  /** bwrap, if that confines the shell: when bwrap ends, the kernel kills everything inside. */
+  /** bwrap, if it confines the shell: when bwrap ends, the kernel kills everything inside. */
   readonly sandbox?: ProcessIdentity;
   /** The tag of its processes; undefined without tags. */
   readonly tag: bigint | undefined;
@@ -25,7 +25,7 @@ export interface StartedShell {
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
   /** A descriptor of the script pipe of a session's bash. The session closes it. */
   readonly scriptFd?: number;
-  /** After its end: removes the sandbox and writes remarks about it. Later calls do nothing. */
+  /** Call this after the end: removes the sandbox and writes remarks about it. Later calls do nothing. */
   readonly free?: () => void;
   /** Taken before its start. */
   readonly pidsBefore: PidMark;
@@ -33,6 +33,6 @@ export interface StartedShell {
   readonly attached?: boolean;
   /** Only if attached. */
   readonly origin?: Origin;
-  /** Why its processes cannot be found, if so: after a reboot its PIDs mean nothing, for example. */
+  /** Why nacre cannot find its processes, if so. For example, its PIDs mean nothing after a reboot. */
   readonly unseen?: string;
 }

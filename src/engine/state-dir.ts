@@ -1,5 +1,5 @@
-// The state root: every name of a file, directory or fifo below it, and the root itself. What a file holds is described
-// where it is written. The bash scripts spell the same names; test/engine/state-dir.test.ts compares them.
+// The state root: every name of a file, directory or fifo below it, and the root itself. The code that writes a file
+// describes its content. The bash scripts spell the same names; test/engine/state-dir.test.ts compares them.
 //
 //   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
 //   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
@@ -50,9 +50,9 @@ export const SHELL_NAMES = {
 
 /** More files of a session, in the directory of its shell or in the scratch directory there. */
 export const SESSION_NAMES = {
-  /** The directory that a sandboxed bash can write to. Nothing in it can be trusted. */
+  /** The directory that a sandboxed bash can write to. Do not trust anything in it. */
   scratch: "scratch",
-  /** The saved state after a command: two files in turn. */
+  /** The saved state after a command. Two files alternate. */
   state: (number: number) => `state.${number & 1}`,
   /** The script that restores the saved state in a new bash. */
   restore: (token: string) => `restore.${token}`,
@@ -125,7 +125,7 @@ export function rootOfKeeper(keeperDir: string): string | undefined {
 export function defaultStateRoot(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const chosen = env["NACRE_HOME"];
   if (chosen) {
-    // A relative path would mean another root in every directory, and lose shells.
+    // Reject a relative path: it would mean another root in every directory, and nacre would lose shells.
     if (isAbsolute(chosen)) return chosen;
     throw new NacreError("spawn_failed", `NACRE_HOME must be an absolute path; it is ${chosen}.`);
   }
@@ -135,7 +135,7 @@ export function defaultStateRoot(env: Readonly<Record<string, string | undefined
   return rootInHome(homeOf());
 }
 
-/** Every default state root of this user, by the environment and by the user database. */
+/** Every default state root of this user, according to the environment and the user database. */
 export function usualStateRoots(
   env: Readonly<Record<string, string | undefined>> = process.env,
   homes: readonly (() => string)[] = [homedir, () => userInfo().homedir],
@@ -186,7 +186,7 @@ export class StateRoot {
       const uid = process.getuid?.();
       if (uid !== undefined && stat.uid !== uid)
         throw new Error(`it belongs to another user (uid ${stat.uid})`);
-      // Output can hold secrets: close a directory that existed before, too.
+      // Output can contain secrets: make an existing directory private, too.
       if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
       for (const dir of [this.shellsDir, this.keepersDir]) {
         makeDirs(dir);
@@ -202,7 +202,7 @@ export class StateRoot {
     }
   }
 
-  /** A new name for this process: its keepers share one directory. */
+  /** A new directory name for this process, whose keepers share one directory. */
   newKeeperDir(): string {
     return join(this.keepersDir, `${process.pid}-${randomBytes(4).toString("hex")}`);
   }

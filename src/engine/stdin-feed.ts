@@ -1,5 +1,5 @@
-// Passes a stream to a command through the pipe of its stdin, only as fast as the command reads. The end of the stream is
-// the command's end-of-file.
+// Passes a stream to a command through the pipe of its stdin, only as fast as the command reads. At the end of the
+// stream, the command reads end-of-file.
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 

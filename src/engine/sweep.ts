@@ -18,7 +18,7 @@ export interface SweepEntry {
   readonly bytes: number;
 }
 
-/** "unknown": it may run in another PID namespace, which cannot be seen from here. */
+/** "unknown": it may run in another PID namespace, which this process cannot see. */
 export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {
@@ -28,7 +28,7 @@ export interface SweepLimits {
   readonly quotaBytes: number;
 }
 
-/** The time since boot, and which boot: unlike the wall clock it cannot be set. */
+/** The time since boot, and which boot. Unlike the wall clock, this clock cannot be set. */
 export interface BootClock {
   readonly bootId: string;
   readonly uptimeMs: number;
@@ -107,7 +107,7 @@ interface Traces {
   readonly identity: ShellIdentity | undefined;
   readonly meta: ShellMeta | undefined;
   readonly exit: EndRecord["exit"];
-  /** By the wall clock of that moment. */
+  /** The time of the last change, by the wall clock of that moment. */
   readonly touchedAt: number;
 }
 
@@ -115,12 +115,12 @@ interface Traces {
 function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clocks): number {
   const byClockMs = nowMs - touchedAt;
   if (!identity || !boot) return byClockMs;
-  // It ended before this boot. The time before the boot depends on a wall clock that may have been wrong.
+  // The shell ended before this boot. The time before the boot depends on a wall clock that may have been wrong.
   if (identity.bootId !== boot.bootId) return boot.uptimeMs;
   if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
   if (!meta) return byClockMs;
-  // Without a record the last modification is the best estimate, and it is not before the start. If the clock was set
-  // since then, the time of that modification is by the old clock or by the new one.
+  // Without a record, the last modification is the best estimate. It is never earlier than the start. If the wall clock
+  // was set since then, the time of the modification is by the old clock or by the new one.
   const sinceStartMs = Math.max(0, boot.uptimeMs - meta.startedUptimeMs);
   const byClockOfStartMs = sinceStartMs - (touchedAt - meta.createdAt);
   const possible = [byClockMs, byClockOfStartMs].filter((ms) => ms >= 0 && ms <= sinceStartMs);

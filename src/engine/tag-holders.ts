@@ -1,4 +1,4 @@
-// Which shell has a tag now. An ended shell whose tag was given to another shell has no processes any more.
+// Which shell has a tag now. If another shell has got the tag of an ended shell, the ended shell has no processes left.
 import type { StartedShell } from "./started-shell.ts";
 
 export class TagHolders {
@@ -12,7 +12,7 @@ export class TagHolders {
     if (tag !== undefined && this.#ids.get(tag) === id) this.#ids.delete(tag);
   }
 
-  /** The shells whose processes can be found: visible from here, and still with their own tag. */
+  /** The shells whose processes nacre can find: visible to this process, and still the holders of their tags. */
   findable(shells: readonly StartedShell[]): StartedShell[] {
     return shells.filter(
       ({ id, tag, unseen }) =>

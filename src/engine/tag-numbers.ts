@@ -1,4 +1,4 @@
-// Gives every shell of a host its own number, for as long as a process of it may be alive.
+// Gives every shell of a host its own number, for as long as one of its processes may be alive.
 
 import { NacreError } from "../support/errors.ts";
 import { allPids, forEachPid, lockLimit } from "./process-table.ts";
@@ -15,7 +15,7 @@ export class TagNumbers {
     this.#space = space;
   }
 
-  /** One call at a time: none gets a number during a scan for numbers in use. */
+  /** Serves one call at a time: no caller gets a number during a scan for numbers in use. */
   take(): Promise<number> {
     const taken = this.#queue.then(() => this.#take());
     this.#queue = taken.catch(() => undefined);
@@ -26,7 +26,8 @@ export class TagNumbers {
     for (let tries = 0; tries < SHELL_NUMBERS; tries++) {
       const number = this.#next;
       this.#next = (this.#next + 1) % SHELL_NUMBERS;
-      // All numbers have been used once. A leftover of an ended shell must not become part of a new one.
+      // All numbers have been used once. Find those still in use: a leftover of an ended shell must not become part of
+      // a new one.
       if (this.#next === 0) this.#inUse = await this.#numbersInUse();
       if (this.#taken.has(number) || this.#inUse.has(number)) continue;
       this.#taken.add(number);
@@ -49,7 +50,7 @@ export class TagNumbers {
   }
 }
 
-/** The number of the shell a process belongs to, if it is one of this host's. */
+/** The number of the shell that a process belongs to, if it is a shell of this host. */
 export function tagNumberOf(pid: number, space: TagSpace): number | undefined {
   const limit = lockLimit(pid);
   return limit === undefined || limit === "unlimited" ? undefined : space.shellNumber(BigInt(limit));

@@ -42,7 +42,7 @@ export class TagSpace {
 
   /**
    * A space for a host whose own hard limit is `own` ("unlimited" or a number), with a number drawn
-   * from `random` (0..1). undefined if there are no bits left, or the limit is no tag.
+   * from `random` (0..1). undefined if no bits are left, or the limit is not a tag.
    */
   static within(own: string, random: number): TagSpace | undefined {
     const found = levelBelow(own);

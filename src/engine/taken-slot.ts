@@ -39,7 +39,7 @@ export interface StartPlan {
   readonly onExit: (record: ExitRecord) => void;
 }
 
-/** The slot that a start script is made for. */
+/** The slot that a start script is for. */
 export interface StartContext {
   readonly id: string;
   readonly files: ShellFiles;
@@ -117,7 +117,7 @@ export class TakenSlot {
     const { slot, shimStart } = this.#options;
     const { commandPid, commandStart } = slot;
     const scriptFd = this.#scriptFd;
-    // From now on the session closes it.
+    // From now on, the session closes this descriptor.
     this.#scriptFd = undefined;
     return {
       id: slot.id,
@@ -138,19 +138,19 @@ export class TakenSlot {
     };
   }
 
-  /** The command has ended, or will never run. */
+  /** Call this when the command has ended, or will never run. */
   close(): void {
     if (this.#scriptFd !== undefined) closeSync(this.#scriptFd);
     this.#scriptFd = undefined;
     this.#stdin?.close();
   }
 
-  /** Nothing of the command runs any more: removes its sandbox and writes the remarks about it. */
+  /** Call this when no process of the command is left. Removes its sandbox and writes the remarks about it. */
   free(): void {
     const remarks = this.#startScript?.end() ?? [];
     this.#startScript = undefined;
     if (remarks.length === 0) return;
-    // Fails on a full disk, or if the command never ran and its directory is gone; the exit record needs neither.
+    // This fails on a full disk, or if the command never ran and its directory is gone. The exit record needs neither.
     attempt(() => writeFileSync(this.slot.files.remarks, `${remarks.join("\n")}\n`, { mode: 0o600 }));
   }
 }

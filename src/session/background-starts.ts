@@ -1,6 +1,6 @@
-// Starts background shells with the state of their session. Such a shell reads a script at its start, through BASH_ENV.
-// Like a new bash of the session, it then writes its state into its directory, which is compared with the state it was
-// given. Owns the files with these scripts.
+// Starts background shells with the state of their session. Each shell reads a script when it starts, through BASH_ENV.
+// Like a new bash of the session, it then writes its state into its directory. nacre compares that state with the state
+// that the shell was given. Owns the script files.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -66,12 +66,12 @@ export class BackgroundStarts {
     return shell;
   }
 
-  /** Except those of durable shells, which may be about to read theirs: they are deleted with their directory. */
+  /** Deletes the scripts, except those of durable shells: such a shell may not have read its script yet. */
   removeFiles(): void {
     for (const { file, shell } of this.#given) if (!shell.durable) attempt(() => unlinkSync(file));
   }
 
-  /** The state of a session includes what its profile sets. */
+  /** Waits until bash has sourced the profile: a background shell inherits what the profile sets. */
   async #sourceProfile(): Promise<void> {
     using _turn = await this.#options.takeTurn();
     const bash = await this.#options.anyBash();
@@ -84,7 +84,7 @@ export class BackgroundStarts {
     const isSandboxed = await deps.confiner.isEnforced(lineage.workspace);
     const reportTo = stateFile(isSandboxed ? SESSION_NAMES.scratch : ".", INHERITED_NUMBER);
     const baseNames = Object.keys(deps.environment.env);
-    // Ended shells read theirs long ago.
+    // An ended shell no longer needs its script.
     this.#given = this.#given.filter(({ file, shell }) => {
       if (!shell.isRunning) attempt(() => unlinkSync(file));
       return shell.isRunning;
@@ -106,23 +106,23 @@ async function uninheritedBy(
   state: string,
   nonce: string,
 ): Promise<string[] | "unknown"> {
-  // Nearly always: do not wait for a shell that cannot fail to inherit.
+  // Most sessions have only plain exports, which a shell always inherits: do not wait for it.
   if (!isAtRisk(state, nonce)) return [];
   const dir = writableDirOf(shell.started);
   const deadline = monotonicMs() + RESTORE_CHECK_MAX_MS;
   for (;;) {
-    // Checked before the file is read: what it wrote before its end is in the file then.
+    // Check this before reading the file: if the shell has ended, everything it wrote is in the file.
     const { isRunning } = shell;
     const found = readStateOf(dir, INHERITED_NUMBER, nonce);
     if (found !== undefined) return notInherited(state, found, nonce);
-    // Its outcome tells why.
+    // The shell ended before it wrote its state. Its outcome says why.
     if (!isRunning) return [];
     if (monotonicMs() > deadline) return "unknown";
     await sleep(INHERITANCE_POLL_MS);
   }
 }
 
-/** A sandboxed shell can write to one directory of ours only. */
+/** Of nacre's directories, a sandboxed shell can write only to its scratch directory. */
 function writableDirOf({ files, meta }: StartedShell): string {
   return meta.confinement?.driver === "bubblewrap" ? scratchOf(files.dir) : files.dir;
 }

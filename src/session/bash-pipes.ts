@@ -1,4 +1,4 @@
-// The two pipes of a session's bash. Neither has a name, and no command gets a descriptor of them.
+// The two pipes of a session's bash. Neither has a name, and no command inherits a descriptor of either.
 //   ScriptChannel  bash reads its script from it, as stdin
 //   ReportFifo     bash reports through it: its shim holds the pipe, and bash opens it through the shim for each report
 //   BashWatchdog   notices that bash reads its script while a command is outstanding, which no command makes it do. Such a
@@ -23,7 +23,7 @@ import { systemCode } from "../support/system-error.ts";
 import type { ReportReader } from "./session-reports.ts";
 
 export class ScriptChannel {
-  /** The link of a descriptor of it in /proc. */
+  /** What /proc/PID/fd shows for a descriptor of this pipe. */
   readonly link: string;
   readonly #fd: number;
   #pending: Buffer[] = [];
@@ -32,7 +32,7 @@ export class ScriptChannel {
   #isClosed = false;
   #unreadBytes = 0;
 
-  /** Takes the descriptor over. It is open for reading, too: close() reads what bash has not read. */
+  /** Takes ownership of the descriptor. It is also open for reading: close() reads back what bash has not read. */
   constructor(fd: number) {
     this.#fd = fd;
     this.link = readlinkSync(`/proc/self/fd/${fd}`);
@@ -60,7 +60,7 @@ export class ScriptChannel {
     if (this.isFlushed) this.#finish();
   }
 
-  /** bash has ended. */
+  /** Call this when bash has ended. */
   close(): void {
     if (this.#isClosed) return;
     this.#unreadBytes = this.#pending.reduce((sum, { length }) => sum + length, this.#readBack());
@@ -82,7 +82,7 @@ export class ScriptChannel {
     try {
       for (let count = -1; count !== 0; length += count) count = readSync(this.#fd, buffer);
     } catch {
-      // It is empty.
+      // The pipe is empty.
     }
     return length;
   }
@@ -111,7 +111,7 @@ export class ScriptChannel {
   }
 }
 
-/** Throws if the shim has died: then no process would report the end of its bash, either. */
+/** Throws if the shim has died: without a shim, no process reports the end of its bash. */
 export function openReports({ shimPid, shimStart }: StartedShell, reader: ReportReader): ReportFifo {
   const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
   if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), reader);
@@ -126,11 +126,11 @@ export class ReportFifo {
   readonly path: string;
   readonly #socket: Socket;
 
-  /** The descriptor is open for writing, too: without a writer, reading would end after the first report. */
+  /** The descriptor is also open for writing: without a writer, reading would end after the first report. */
   constructor(fd: number, path: string, reader: ReportReader) {
     this.path = path;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
-    // One buffer for all reports: a new one for each would be 64 KiB for the garbage collector.
+    // All reports share one buffer: otherwise each report would leave 64 KiB to the garbage collector.
     const onread: OnReadOpts = {
       buffer,
       callback: (length) => {
@@ -146,7 +146,7 @@ export class ReportFifo {
     };
     this.#socket = new Socket(options);
     this.#socket.on("error", () => {});
-    // The caller that waits for a command keeps this process alive (event-loop-hold.ts), not this.
+    // This socket must not keep the process alive. A caller that waits for a command does (event-loop-hold.ts).
     this.#socket.unref();
   }
 
@@ -158,11 +158,11 @@ export class ReportFifo {
 export interface WatchedBash {
   readonly pid: number;
   readonly channel: ScriptChannel | undefined;
-  /** Whether a logger that it prints to has ended. */
+  /** Whether a logger that bash prints to has ended. */
   readonly isAnyLoggerGone: () => boolean;
-  /** Called once it is stuck. */
+  /** Called once bash is stuck. */
   readonly endScript: () => void;
-  /** Called if it has not ended some time after that. */
+  /** Called if bash has not ended some time after that. */
   readonly kill: () => void;
 }
 
@@ -176,7 +176,7 @@ export class BashWatchdog {
     this.#bash = bash;
   }
 
-  /** A command has been sent. */
+  /** Call this when a command has been sent. */
   start(): void {
     this.#isWatching = true;
     // One timer for all commands: most end long before it fires.
@@ -190,7 +190,7 @@ export class BashWatchdog {
     this.#first.unref();
   }
 
-  /** The command has ended. */
+  /** Call this when the command has ended. */
   stop(): void {
     this.#isWatching = false;
     clearTimeout(this.#timer);
@@ -213,7 +213,7 @@ export class BashWatchdog {
     const { pid, channel, isAnyLoggerGone } = this.#bash;
     if (!channel?.isFlushed) return false;
     const call = attempt(() => readFileSync(`/proc/${pid}/syscall`, "latin1")) ?? "";
-    // In open(): if its logger has ended, opening the pipe again waits for a reader.
+    // bash is in open(). If its logger has ended, open() waits for a reader of the pipe.
     if (/^(?:257|56) /.test(call)) return isAnyLoggerGone();
     if (!/^(?:0|63) 0x0 /.test(call)) return false;
     return attempt(() => readlinkSync(`/proc/${pid}/fd/0`)) === channel.link;

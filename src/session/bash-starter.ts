@@ -1,6 +1,6 @@
-// Starts one bash of a session after another: a slot like any other, whose command is a bash that reads its script from
-// this process. Sends it the saved state at once; commands can follow without waiting for it. Owns the sandbox of the
-// session, the number of bashes so far, and which of them may still report.
+// Starts the bashes of a session, one at a time. Each takes an ordinary slot and reads its script from this process.
+// Sends the saved state to the new bash right away; commands can be sent before bash has restored it. Owns the
+// session's sandbox, the number of bashes so far, and which of them may still report.
 import { accessSync, constants } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export class BashStarter {
   readonly #deps: SessionDeps;
   readonly #options: StarterOptions;
   readonly #bashes = new Set<SessionBash>();
-  /** They get the reports: these bashes and the sandbox. */
+  /** The receivers of reports: the bashes above and the sandbox. */
   readonly #listeners = new Set<ReportListener>();
   #generation = 0;
   #sandbox: SessionSandbox | undefined;
@@ -56,7 +56,10 @@ export class BashStarter {
     return this.#sandbox?.isOpen ?? false;
   }
 
-  /** Resolves when commands can be sent. With a profile, that is when bash has sourced it. `number`: of the command before. */
+  /**
+   * Resolves when commands can be sent. With a profile, that is when bash has sourced it. `number` is the number of the
+   * last command sent.
+   */
   async start(directory: SessionDirectory, number: number, saved: SavedState): Promise<SessionBash> {
     const isSandboxed = await this.#deps.confiner.isEnforced(this.#options.workingDir);
     const sandbox = isSandboxed ? await this.#openSandbox(directory) : undefined;
@@ -72,12 +75,13 @@ export class BashStarter {
     const message = { restoreFrom, profile, profileEnvPath, number, disabled };
     bash.send(startMessage(bash.options.harness, message));
     if (profile !== undefined) await this.#whenSourced(bash, profileEnvPath, number);
-    // The sandbox and its first process are forked only now: they must not look like leftovers of a command.
+    // Wait: the sandbox and its first process fork only now, and would otherwise look like leftovers of the first
+    // command.
     else if (sandbox) await bash.ready();
     return bash;
   }
 
-  /** Ends a bash that still restores its state or sources a profile. */
+  /** Ends every bash that is still restoring its state or sourcing a profile. */
   endUnready(cause: Cause): void {
     for (const bash of this.#bashes) if (!bash.isReady) void bash.shell.end(cause, 0);
   }
@@ -87,7 +91,7 @@ export class BashStarter {
     this.#sandbox = undefined;
   }
 
-  /** A bash keeps its sandbox, with jobs and temporary files. The next bash gets a new one. */
+  /** Leaves the sandbox, with its jobs and temporary files, to this bash. The next bash gets a new sandbox. */
   leaveSandboxTo(bash: SessionBash): void {
     if (bash.options.sandbox === this.#sandbox) this.#sandbox = undefined;
   }
@@ -155,7 +159,7 @@ export class BashStarter {
     return { started, channel, takeRemarks: confined.takeRemarks };
   }
 
-  /** In the new directory: the directory of the bash before may be swept some day. */
+  /** Writes to the new bash's directory, because the previous bash's directory may be deleted later. */
   async #writeRestoreScript(bash: SessionBash, { state }: SavedState): Promise<string | undefined> {
     if (state === undefined) return undefined;
     const { harness, sandbox } = bash.options;
@@ -165,19 +169,19 @@ export class BashStarter {
       writeScript(path, restoreScript(state, harness.nonce, Object.keys(this.#deps.environment.env)), dir);
       return path;
     } catch (error) {
-      // The lineage still has the state: a bash that starts when there is space gets it.
+      // SessionLineage still has the state. A bash that starts once there is disk space will get it.
       await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
       await bash.close();
       throw error;
     }
   }
 
-  /** A profile may export variables that nacre removes from the environment. */
+  /** Waits until bash has sourced the profile, then removes the exported variables that nacre does not allow. */
   async #whenSourced(bash: SessionBash, profileEnvPath: string, number: number): Promise<void> {
     const timer = setTimeout(() => bash.expire(), this.#options.profileTimeoutMs ?? PROFILE_MAX_MS);
     await bash.ready();
     clearTimeout(timer);
-    // If its profile has ended it, the next command reports that.
+    // If the profile ended bash, the next command reports that.
     if (!bash.isReady) return;
     const found = readEnvironmentList(profileEnvPath);
     const { env, dropped } = this.#deps.sanitize(found);
@@ -191,7 +195,7 @@ export class BashStarter {
     if (this.#sandbox?.isOpen) return this.#sandbox;
     const { engine, confiner, capBytes } = this.#deps;
     const { workingDir: workspace } = this.#options;
-    // A directory in the /tmp of the last sandbox is gone with that sandbox.
+    // A directory in the last sandbox's /tmp disappeared with that sandbox.
     if (!confiner.isSeen(directory.cwd, workspace)) directory.changeTo(workspace);
     checkWorkingDir(directory.cwd, undefined);
     const { cwd: workingDir } = directory;

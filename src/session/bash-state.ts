@@ -1,5 +1,5 @@
-// The state of one bash: what it last reported about itself, the message that has it save its state, and the states it
-// has saved. Other files only read these.
+// The state of one bash: what it last reported about itself, the message that makes it save its state, and the states
+// it has saved. Other files only read these.
 import { isDeepStrictEqual } from "node:util";
 import { monotonicMs } from "../support/clock.ts";
 import { STATE_SAVE_MAX_MS } from "../support/limits.ts";
@@ -24,7 +24,7 @@ export interface WholeState {
 /** What the next bash takes over. */
 export interface SavedState {
   readonly state: string | undefined;
-  /** Precedes its first command: options and traps. */
+  /** The text before its first command, which sets options and traps. */
   readonly prefix: string;
   /** The last commands whose state could not be saved, if any, and why. */
   readonly missing?: MissingCommands;
@@ -37,7 +37,7 @@ export interface MissingCommands {
 
 export const NO_STATE: SavedState = { state: undefined, prefix: "" };
 
-/** Turns options and traps on again that are off between commands. */
+/** The text that turns on the options and traps that are off between commands. */
 function prefixOf(flags: string, traps: string): string {
   const on = flags.replace(/[^aeuvx]/g, "");
   return `${on === "" ? "" : `\\builtin set -${on};`}${traps}`;
@@ -60,14 +60,14 @@ export class SavedStates {
     this.#kept = given;
   }
 
-  /** bash reports that it has written the state after this command, or why it could not. */
+  /** Call this when bash reports that it has written the state after this command, or why it could not. */
   take(number: number, problem: string | undefined): void {
     this.#number = number;
     if (problem === undefined || this.read(number) !== undefined) {
       this.#problem = undefined;
       this.#isReported = false;
     } else {
-      // The next save overwrites the file with the last whole state, and may fail, too.
+      // Keep the last whole state: the next save overwrites its file and may fail, too.
       if (this.#problem === undefined) {
         const state = this.read(number - 1);
         if (state !== undefined) this.#kept = { state, number: number - 1 };
@@ -77,7 +77,7 @@ export class SavedStates {
     this.wake();
   }
 
-  /** bash has ended and saves nothing more. */
+  /** Wakes the callers that wait for a save. Call this when bash has ended, because it saves nothing more. */
   wake(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
@@ -101,7 +101,7 @@ export class SavedStates {
     return this.#problem;
   }
 
-  /** The same, once each time that saves begin to fail. */
+  /** Why the last save failed; returned only once each time saves begin to fail. */
   takeProblem(): string | undefined {
     if (this.#isReported) return undefined;
     this.#isReported = this.#problem !== undefined;
@@ -131,9 +131,9 @@ export class SavedStates {
 
 export interface BashStateOptions {
   readonly harness: HarnessContext;
-  /** Precedes its first command: options and traps of the bash before. */
+  /** The text before its first command, which sets the options and traps of the previous bash. */
   readonly inheritedPrefix: string;
-  /** The state it starts with, saved by the bash before. */
+  /** The state it starts with, which the previous bash saved. */
   readonly inherited: WholeState | undefined;
   readonly putAside: PutAside;
   /** The profile that it sources at its start. */
@@ -149,7 +149,7 @@ export class BashState {
   #putAside: PutAside;
   #inherited: WholeState | undefined;
   #plan: CommandPlan | undefined;
-  /** Saves the state after the command that runs, and after the one that has ended. */
+  /** The messages that save the state: after the running command, and after the last command that ended. */
   #save = "";
   #unsaved: string | undefined;
 
@@ -161,17 +161,17 @@ export class BashState {
     this.saves = new SavedStates(dir, options.harness.nonce, options.inherited);
   }
 
-  /** As the last command left it. */
+  /** The settings that the harness suspends between commands, as the last command left them. */
   get putAside(): PutAside {
     return this.#putAside;
   }
 
-  /** It has lost builtins that the harness needs. */
+  /** Whether bash has lost builtins that the harness needs. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** Precedes the next command: the options and traps that the last one left. */
+  /** The text before the next command, which sets the options and traps that the last command left. */
   get prefix(): string {
     if (this.#flags === "" && this.#traps === "") return this.#options.inheritedPrefix;
     return prefixOf(this.#flags, this.#traps);
@@ -194,12 +194,12 @@ export class BashState {
     return unsaved;
   }
 
-  /** bash is ready. Its profile may have changed the expansion of aliases. */
+  /** Call this when bash is ready. Its profile may have turned alias expansion on or off. */
   started(expandsAliases: boolean): void {
     if (this.#options.profile !== undefined) this.#leave(expandsAliases, undefined);
   }
 
-  /** A command has ended. `isAwaited`: the one that was sent last. */
+  /** Call this when a command has ended. `isAwaited`: whether a caller waits for this command. */
   reported(report: Report & { kind: "ran" }, isAwaited: boolean): void {
     this.#flags = report.flags;
     this.#traps = report.traps;
@@ -216,7 +216,7 @@ export class BashState {
     const why = this.saves.problem ?? (commands > 1 ? "its files are gone" : undefined);
     return {
       state: newest?.state,
-      // -e and -u would end the new bash at the next error, -x would trace everything it does.
+      // -e and -u would end the new bash at the next error, and -x would trace everything it does.
       prefix: prefixOf(this.#flags.replace(/[eux]/g, ""), this.#traps),
       ...(why === undefined ? {} : { missing: { commands, why } }),
     };
@@ -233,7 +233,7 @@ export class BashState {
     };
   }
 
-  /** What it lacks of the state that it started with, as text. Only the first call returns it. */
+  /** The parts of its initial state that bash failed to restore, as text. Only the first call returns them. */
   async takeUnrestored(bash: {
     readonly isReady: boolean;
     saved(number: number): Promise<boolean>;
@@ -241,7 +241,7 @@ export class BashState {
     const inherited = this.#inherited;
     if (!inherited) return [];
     await bash.saved(inherited.number);
-    // Another call has asked meanwhile; or bash died at once, which the next command reports.
+    // Another call has taken them in the meantime, or bash died at once, which the next command reports.
     if (!this.#inherited || !bash.isReady) return [];
     this.#inherited = undefined;
     const state = this.saves.read(inherited.number);
@@ -255,7 +255,7 @@ export class BashState {
     };
   }
 
-  /** The prepared message fits if the command did not change what is put aside. */
+  /** Returns the prepared message, or a new one if the command changed the suspended settings. */
   #currentSave(): string {
     const plan = this.#plan;
     if (!plan || isDeepStrictEqual(plan.putAside, this.#putAside)) return this.#save;

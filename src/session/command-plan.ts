@@ -1,5 +1,5 @@
 // Prepares a command of a session: puts removed output files back, chooses the directory and the loggers, and plans the
-// message for bash. Remarks about all that go into the notes of the result.
+// message for bash. Remarks about these steps go into the notes of the result.
 import { dirname } from "node:path";
 import { isDiskFull } from "../engine/disk-space.ts";
 import { StateRoot } from "../engine/state-dir.ts";
@@ -15,7 +15,7 @@ import { meaningChange } from "./session-meaning.ts";
 import * as note from "./session-notes.ts";
 import type { RunOptions, SessionDeps } from "./session-options.ts";
 
-/** One attempt to run a command: in this bash. */
+/** One attempt to run a command in one bash. */
 export interface RunContext {
   readonly deps: SessionDeps;
   readonly lineage: SessionLineage;
@@ -45,12 +45,12 @@ export async function planCommand(context: RunContext, number: number): Promise<
     env: options.env ?? {},
     outputs,
     hasHighFds: bash.reachesHighFds && !meaning?.facts.functions.includes("exec"),
-    // Disabled builtins: the harness has to enable them again after the command.
+    // If builtins are disabled, the harness has to enable them again after the command.
     meaningChange: putAside.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
   };
 }
 
-/** Without its directory, the output of the command could not be read: throws, and the command does not run. */
+/** Puts removed files back, or throws: without its directory, the output of the command could not be read. */
 function restoreBefore(bash: SessionBash, notes: string[]): void {
   const { dir } = bash.started.files;
   try {
@@ -63,7 +63,7 @@ function restoreBefore(bash: SessionBash, notes: string[]): void {
   }
 }
 
-/** The command or another process may have removed the files. The command has run nevertheless. */
+/** Puts back files that the command or another process removed. Does not throw: the command has already run. */
 export function restoreAfter(bash: SessionBash, notes: string[]): void {
   try {
     restore(bash, notes);
@@ -79,13 +79,13 @@ function restore(bash: SessionBash, notes: string[]): void {
   if (restored === "files") notes.push(note.removedFilesNote(dir));
 }
 
-/** The directory that bash has to change to first: the one the call names, or one above a directory that is gone. */
+/** The directory that bash has to change to first: the one that the call names, or one above a removed directory. */
 function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunContext): string | undefined {
   if (changeTo !== undefined) {
     directory.changeTo(changeTo);
     return changeTo;
   }
-  // A new bash is in the right directory.
+  // A new bash already is in the right directory.
   if (!bash.isReady) return undefined;
   const { cwd } = directory;
   const nearest = directory.leaveRemoved(bash.started.commandPid);
@@ -93,7 +93,7 @@ function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunConte
   return nearest;
 }
 
-/** The fifos that bash has to change its output to. */
+/** The fifos that bash has to redirect its output to, if any. */
 async function outputsOf({ output, started }: SessionBash, notes: string[]): Promise<NewOutputs | undefined> {
   try {
     return await output.begin(started.commandPid);

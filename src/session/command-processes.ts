@@ -14,13 +14,16 @@ import type { SessionOutput } from "./session-output.ts";
 /** One command among those of its session. */
 export interface CommandPart {
   readonly number: number;
-  /** Before its start. A process without number and parent is part of it if it started later than this. */
+  /**
+   * Taken before its start. A process with neither a number nor a numbered ancestor belongs to the command if it
+   * started after this mark.
+   */
   readonly pidsBefore?: PidMark;
 }
 
 /**
- * The processes of this command, without those that earlier commands left running. `bash`: whether the bash itself is one
- * of them. "always": a kill must reach it even before it has read the command.
+ * The processes of this command, without those that earlier commands left running. `bash`: whether bash itself is one
+ * of them. With "always", a kill reaches bash even before it has read the command.
  */
 export function onlyCommand(
   engine: Engine,
@@ -70,7 +73,10 @@ export interface CommandLeftovers {
   readonly holdsOutput: boolean;
 }
 
-/** Checks the PIDs assigned since the start of the command. Processes that are only finishing get a moment to end. */
+/**
+ * Checks the PIDs that the kernel assigned since the start of the command. Gives processes that are about to exit a
+ * moment to end.
+ */
 export async function leftoversOfCommand(
   engine: Pick<Engine, "leftoversOf">,
   bash: StartedShell,
@@ -92,7 +98,7 @@ export async function leftoversOfCommand(
   return { processes, holdsOutput };
 }
 
-/** A process with a number that no command has, of a nested nacre for example, counts as left by this command. */
+/** A process with a number that no command has, such as one of a nested nacre, counts as left by this command. */
 function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   const soft = lockLimits(pid)?.soft;
   if (soft === undefined) return false;

@@ -47,7 +47,7 @@ export class CommandRun {
     this.#number = context.lineage.beginCommand();
   }
 
-  /** Whether the command has been sent and has not ended. */
+  /** Whether the command was sent and has not ended yet. */
   get isRunning(): boolean {
     return this.#running !== undefined;
   }
@@ -88,7 +88,7 @@ export class CommandRun {
     }
   }
 
-  /** bash saves the state after the result, so the result of the next command says that it failed. */
+  /** bash saves its state after the result is complete, so the result of the next command reports a failed save. */
   #noteUnsaved(): void {
     const { state, scratch } = this.#context.bash;
     const why = state.saves.takeProblem();
@@ -107,9 +107,9 @@ export class CommandRun {
     const { files, from } = output;
     const parts = output.parts(this.#notes);
     if (left.holdsOutput) output.exchange();
-    // After the caller has the result.
+    // Save only after the caller has the result.
     setImmediate(() => bash.save());
-    // It no longer follows the harness: a function is named `exec`, or a builtin is gone.
+    // bash no longer follows the harness if a function is named `exec` or a builtin is missing.
     const isLost = !isSwitched || bash.state.isBroken;
     lineage.commandRan(code, isLost ? undefined : meaning, options.env);
     const outside = lineage.directory.settle(started.commandPid, cwd);
@@ -117,7 +117,7 @@ export class CommandRun {
     if (isLost) await this.#replaceBash(this.#number - 1);
     else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
       await this.#replaceBash(this.#number);
-    // Leftover processes that hold the files continue to print to them.
+    // Leftover processes that hold the pipes continue to print to these files.
     const where = () => (left.holdsOutput ? { files, from } : output.alone(parts));
     return this.#finish({
       exitCode: code,
@@ -157,7 +157,7 @@ export class CommandRun {
     });
   }
 
-  /** The command takes its bash along; the session gets a new one. */
+  /** The command keeps its bash; the session gets a new one. */
   #detached(): SessionResult {
     const { deps, lineage, bash, command, options } = this.#context;
     const { output } = bash;
@@ -165,7 +165,7 @@ export class CommandRun {
     const parts = output.parts(this.#notes);
     const { files, from } = output;
     const { timeoutMs, onTimeout } = options;
-    // A command that continues keeps the timeout that kills it.
+    // A command that continues keeps its timeout, unless that timeout is what detached it.
     const deadline =
       timeoutMs === undefined || onTimeout === "background"
         ? {}
@@ -188,7 +188,7 @@ export class CommandRun {
     return await leftoversOfCommand(deps.engine, bash.started, which);
   }
 
-  /** The processes it left running, and the shell to kill them by. `where`: their output. */
+  /** The processes that the command left running, and the shell that can kill them. `where`: their output. */
   #leftoverParts(
     { processes }: CommandLeftovers,
     where: () => Pick<DetachedBash, "files" | "from">,
@@ -253,7 +253,7 @@ export class CommandRun {
   }
 }
 
-/** Not by this session. */
+/** Whether bash ended without an action of this session. */
 function isByItself({ kind }: Outcome): boolean {
   return kind === "exited" || kind === "signaled" || kind === "failedToStart" || kind === "lost";
 }

@@ -13,7 +13,7 @@ import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
 
 type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs">;
 
-/** The command takes its bash along. Other processes find it on disk as a shell of its own. */
+/** The command keeps its bash. Other processes find it on disk as a separate shell. */
 export function detachedShell(engine: Engine, detached: DetachedBash): NewShell {
   const { started } = detached.bash;
   const { files } = started;
@@ -32,7 +32,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
   };
 }
 
-/** Known to this process only: on disk it is part of its bash. */
+/** Only this process knows this shell: on disk it is part of its bash. */
 export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   const { started } = left.bash;
   return {
@@ -48,19 +48,19 @@ export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   };
 }
 
-/** The meta of the command instead of that of its bash. */
+/** The meta of the command, which replaces that of its bash. */
 function commandMeta({ bash, files, from, deadline }: DetachedBash): ShellMeta {
   const { isSessionBash: _, ...meta } = bash.started.meta;
   const output = {
     stdout: { file: basename(files.stdout), from: from.stdout },
     stderr: { file: basename(files.stderr), from: from.stderr },
   };
-  // On disk the deadline counts from the start of the bash, as for every shell.
+  // On disk, the deadline counts from the start of bash, as for every shell.
   const deadlineMs = deadline && Math.round(uptime() * 1000 + deadline.leftMs - meta.startedUptimeMs);
   return { ...meta, output, ...(deadlineMs === undefined ? {} : { deadlineMs }) };
 }
 
-/** The end of a command that has no record on disk. */
+/** The exit record of a command that has none on disk. */
 export function bashRecord({ exitCode }: Pick<LeftoverCommand, "exitCode">): ExitRecord {
   return {
     code: exitCode,

@@ -1,5 +1,5 @@
-// The text that a session writes to the stdin of a new bash: to give it the state of the bash before, to source a profile
-// and to adjust the environment after that. Pure.
+// The text that a session writes to the stdin of a new bash: to restore the state of the previous bash, to source a
+// profile and to adjust the environment afterwards. Pure.
 import { join } from "node:path";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
 import { shellQuote } from "../support/shell-quote.ts";
@@ -21,7 +21,7 @@ export function harnessContext(
   reportPath: string,
   dir: string,
 ): HarnessContext {
-  // Opened for reading and writing: that never blocks, whether or not the other end is open.
+  // Open for both reading and writing: that never blocks, whether or not the other end is open.
   const path = shellQuote(reportPath);
   const mark = (part: StatePart) => markOf(nonce, part).replace("\n", "\\n");
   return {
@@ -44,14 +44,14 @@ export function harnessContext(
 }
 
 export interface StartMessage {
-  /** A script that gives it the state of the bash before (session-restore.ts). */
+  /** A script that restores the state of the previous bash (session-restore.ts). */
   readonly restoreFrom: string | undefined;
   readonly profile: string | undefined;
   /** Where bash writes the environment after the profile. */
   readonly profileEnvPath: string;
-  /** Of the command before. */
+  /** The number of the last command sent. */
   readonly number: number;
-  /** Put aside for the first command. */
+  /** Builtins that the session has disabled. They stay enabled until the first command. */
   readonly disabled: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function startMessage(context: HarnessContext, message: StartMessage): st
   return framed(context.variable, harness.join(""));
 }
 
-/** Instead of a file: the profile of a login shell. */
+/** Stands for the profile of a login shell, in place of a file. */
 export const LOGIN_PROFILE = "login";
 
 function sourceOf(profile: string): string {
@@ -85,7 +85,7 @@ function sourceOf(profile: string): string {
   return `if [[ -r /etc/profile ]]; then \\builtin . /etc/profile; fi;${first}${others.map((other) => `el${other}`).join("")}fi;`;
 }
 
-/** In a subshell: it needs its own variable. */
+/** Runs in a subshell, because it needs a variable of its own. */
 function listEnvironmentTo(path: string): string {
   return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuote(path)}`;
 }

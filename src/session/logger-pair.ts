@@ -12,7 +12,7 @@ import type { NewOutputs } from "./session-harness.ts";
 
 export type BothStreams<T> = Readonly<Record<StreamName, T>>;
 
-// Commands print mostly to stdout. Checked last, its logger has had the most time.
+// Commands print mostly to stdout. Check its logger last, so that it has the most time to write.
 export const STREAMS = ["stderr", "stdout"] as const;
 
 export class LoggerPair {
@@ -24,7 +24,7 @@ export class LoggerPair {
     this.stderr = stderr;
   }
 
-  /** Starts both. If one cannot be started, closes the other and throws. */
+  /** Starts both loggers. If one cannot be started, closes the other and throws. */
   static async open(
     engine: Pick<Engine, "openLogger">,
     options: { readonly dir: string; readonly number: number; readonly capBytes: number },
@@ -57,7 +57,7 @@ export class LoggerPair {
     return { stdout: this.stdout.input ?? "", stderr: this.stderr.input ?? "" };
   }
 
-  /** Descriptors of bash that a command duplicated from its output. Descriptors of bash itself close on exec. */
+  /** Descriptors of bash that a command duplicated from its output, without bash's own, which close on exec. */
   followersIn(pid: number): NewOutputs["followers"] {
     const pipes = STREAMS.map((stream) => ({ stream, link: this[stream].inputLink }));
     return descriptorsOf(pid).flatMap((name) => {
@@ -69,7 +69,7 @@ export class LoggerPair {
     });
   }
 
-  /** Whether bash has both pipes open. While it reports, its own stdout is elsewhere: any descriptor counts. */
+  /** Whether bash has both pipes open. While bash reports, its stdout is redirected: any descriptor counts. */
   areOpenIn(pid: number): boolean {
     const open = descriptorsOf(pid).map((fd) => linkOf(pid, fd));
     return STREAMS.every((stream) => open.includes(this[stream].inputLink ?? ""));
@@ -84,7 +84,10 @@ export class LoggerPair {
     });
   }
 
-  /** Waits until both have written everything to disk. Returns which have ended, and remarks on which may not be done. */
+  /**
+   * Waits until both have written everything to disk. Returns which have ended, and remarks about those that may not
+   * have finished.
+   */
   async drain(): Promise<{ readonly remarks: string[]; readonly gone: StreamName[] }> {
     const remarks: string[] = [];
     const gone: StreamName[] = [];
@@ -96,7 +99,7 @@ export class LoggerPair {
     return { remarks, gone };
   }
 
-  /** bash has both pipes open: their fifos need no name any more. */
+  /** Call this when bash has both pipes open: their fifos no longer need a name. */
   areTaken(): void {
     for (const stream of STREAMS) this[stream].isTaken();
   }
@@ -106,12 +109,12 @@ export class LoggerPair {
   }
 }
 
-/** A process that has ended has none. */
+/** Empty for an ended process. */
 function descriptorsOf(pid: number): string[] {
   return attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
 }
 
-/** Equal for two descriptors of one pipe. */
+/** The target of the descriptor's link, which is equal for two descriptors of one pipe. */
 function linkOf(pid: number, fd: number | string): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`));
 }

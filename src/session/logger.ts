@@ -1,5 +1,5 @@
-// One logger of a session, watched from outside: how much it has written, and whether it still has bytes to write. Keeps
-// its files in /proc open: one check takes microseconds.
+// One logger of a session, watched from outside: how much it has written, and whether it still has bytes to write.
+// Keeps its files in /proc open, so that one check takes only microseconds.
 import {
   closeSync,
   constants,
@@ -49,14 +49,14 @@ export class Logger {
   readonly #stat: number | undefined;
   readonly #syscall: number | undefined;
   readonly #io: number | undefined;
-  /** Bytes that the process had written before it was a logger. */
+  /** Bytes that the process had written before it became a logger. */
   readonly #before: number;
-  /** The copy that took the place of its removed file. */
+  /** The copy that replaced its removed file. */
   #copy: Stats | undefined;
   #hold: number | undefined;
   #closed = false;
 
-  /** `later`: it was started for a running session, and reads from this fifo, or from a pipe without a name. */
+  /** `later`: the logger was started for a running session, and reads from this fifo or from an unnamed pipe. */
   constructor(pid: number, file: string, later?: { readonly fifo: string | undefined }) {
     this.pid = pid;
     this.file = file;
@@ -72,7 +72,7 @@ export class Logger {
     if (this.input !== undefined) this.#begin(this.input);
   }
 
-  /** The link of a descriptor of its pipe in /proc. Still known after its end, if it has been idle before. */
+  /** What /proc/PID/fd shows for a descriptor of its pipe. Still known after its end if it was idle before. */
   get inputLink(): string | undefined {
     return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
   }
@@ -84,7 +84,7 @@ export class Logger {
 
   /** Bytes it has ever written, even if the file was truncated; undefined after its end, or if the kernel does not count. */
   get written(): number | undefined {
-    // Not after its end: the count then includes its error message.
+    // After its end, the count would include its error message.
     if (this.state === "gone") return undefined;
     const count = this.#writtenInAll;
     return count === undefined ? undefined : count - this.#before;
@@ -95,7 +95,7 @@ export class Logger {
     return count === undefined ? undefined : Number(count);
   }
 
-  /** Whether its file is neither removed nor replaced. */
+  /** Whether its file still exists and was not replaced. */
   get hasFile(): boolean {
     try {
       const found = lstatSync(this.file);
@@ -106,7 +106,7 @@ export class Logger {
     }
   }
 
-  /** Puts a copy of its file back. The copy does not get what the logger writes later. */
+  /** Puts a copy of its file back. Later writes of the logger do not reach the copy. */
   restoreFile(): void {
     makeDirs(dirname(this.file));
     const copy = this.file + RESTORED_SUFFIX;
@@ -124,7 +124,7 @@ export class Logger {
     // Asleep in the kernel function that waits for a pipe to fill. Its output is a file, so that is its input. This one
     // check is nearly always enough.
     if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) {
-      // Not earlier: a logger that has just been forked may not have its pipe yet.
+      // Read the link only now: a logger that was just forked may not have its pipe yet.
       this.#link ??= this.inputLink;
       return "idle";
     }
@@ -140,15 +140,15 @@ export class Logger {
     return call.startsWith("0 0x0 ") || call.startsWith("63 0x0 ") ? "idle" : "busy";
   }
 
-  /** bash has its fifo open: the fifo needs no name any more. */
+  /** Call this when bash has its fifo open: the fifo no longer needs a name. */
   isTaken(): void {
     const fifo = this.#fifo;
     this.#fifo = undefined;
-    // Fails if the keeper has ended, which removes its files.
+    // This fails if the keeper has ended and removed its files.
     if (fifo !== undefined) attempt(() => unlinkSync(fifo));
   }
 
-  /** Until now this process held the pipe open. So the logger does not end with bash: one that has ended was killed. */
+  /** Releases the pipe. Until this call the logger outlives bash: a logger that ends earlier was killed. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -175,7 +175,7 @@ function readQuietly(fd: number | undefined): string | undefined {
   }
 }
 
-/** Throws if there are no descriptors left: otherwise a running logger would look like one that has ended. */
+/** Throws if no descriptors are left: otherwise a running logger would look like one that has ended. */
 function openQuietly(path: string): number | undefined {
   try {
     return openSync(path, "r");
@@ -195,7 +195,7 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
     const { state } = logger;
     if (state === "idle" || state === "gone") return state;
     if (state === "stopped" && !woken) {
-      // Another process stopped it. Continue it once: if it is stopped again, that is intended.
+      // Another process stopped it. Continue it only once: if it stops again, that is intended.
       woken = true;
       wake(logger.pid);
     }
@@ -204,7 +204,8 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
       size = logger.size;
       if (monotonicMs() - quietMs > SESSION_DRAIN_IDLE_MS) return "unsure";
     }
-    // It nearly always needs only a moment, and a processor: checking without a pause may keep it from the processor.
+    // The logger usually needs only a moment of processor time. Pause, because a busy loop could keep it off the
+    // processor.
     if (checks > SESSION_DRAIN_BLOCKING_COUNT) await sleep(SESSION_DRAIN_POLL_MS);
     else if (checks > 1) Atomics.wait(NOTHING, 0, 0, SESSION_DRAIN_PAUSE_MS);
   }

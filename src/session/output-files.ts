@@ -1,5 +1,5 @@
-// Files with the output of earlier commands of one bash. A session can last for weeks: deletes the oldest ones. Also
-// copies the output of one command into a file of its own.
+// Files with the output of earlier commands of one bash. A session can last for weeks, so this deletes the oldest
+// files. Also copies the output of one command into its own file.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isSameProcess, readStat } from "../engine/process-table.ts";
@@ -14,7 +14,7 @@ import {
 } from "../support/limits.ts";
 import type { Logger } from "./logger.ts";
 
-/** With the logger that writes to it while a process holds the pipe of that logger. */
+/** A file, and the logger that writes to it while a process holds that logger's pipe. */
 interface RetiredFile {
   readonly path: string;
   readonly pid?: number;
@@ -26,7 +26,7 @@ export class OutputFiles {
   readonly #dir: string;
   #count: number;
   #retired: RetiredFile[] = [];
-  /** Paths that a result contains. */
+  /** Paths that appear in a result. */
   readonly #named = new Set<string>();
 
   /** `count`: how many files other bashes have numbered in this directory. */
@@ -39,19 +39,19 @@ export class OutputFiles {
     return ++this.#count;
   }
 
-  /** A result contains this path: the file stays as long as the files of an ended shell. */
+  /** Call this if a result contains this path: the file is then kept as long as the files of an ended shell. */
   name(path: string): void {
     this.#named.add(path);
   }
 
-  /** No further command prints to this logger. */
+  /** Call this when no further command prints to this logger. */
   retire(logger: Logger): void {
     logger.close();
     const startTime = readStat(logger.pid)?.startTime ?? "";
     this.#add({ path: logger.file, pid: logger.pid, startTime });
   }
 
-  /** A file that contains this part only. If there is no space for a copy, the part itself, among other output. */
+  /** Copies this part into its own file. If there is no space for a copy, returns the part itself. */
   copy(part: OutputPart): OutputPart {
     const path = join(this.#dir, SESSION_NAMES.copy(part.path, this.nextNumber()));
     try {
@@ -80,7 +80,7 @@ export class OutputFiles {
   }
 }
 
-/** In chunks: the part may be too long for memory. */
+/** Copies in chunks, because the part may not fit into memory. */
 function copyPart({ path, from, to }: OutputPart, target: string): void {
   const source = openSync(path, "r");
   try {

@@ -22,7 +22,7 @@ export interface RunningOptions {
   readonly engine: Engine;
   readonly graceMs: number;
   readonly plan: CommandPlan;
-  /** Before its start. */
+  /** Taken before its start. */
   readonly pidsBefore: PidMark;
 }
 
@@ -34,7 +34,7 @@ export class RunningCommand {
   readonly #ended: Promise<Ending>;
   #interrupting: Promise<void> | undefined;
   #killing: Promise<void> | undefined;
-  /** It has reported, or its bash has ended, or it continues without the call: there is nothing to kill any more. */
+  /** The command has reported, its bash has ended, or it continues without the call: there is nothing left to kill. */
   #isOver = false;
 
   /** Sends the command. */
@@ -90,7 +90,7 @@ export class RunningCommand {
     const running = onlyCommand(engine, this.#part);
     const rest = onlyCommand(engine, this.#part, "never");
     const ending = await interruptCommand({
-      // A bash that has reported takes the next command: it no longer belongs to this one.
+      // After the report, bash takes the next command and no longer belongs to this one.
       scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: bash.started,
       graceMs: INTERRUPT_GRACE_MS,
@@ -113,11 +113,11 @@ export class RunningCommand {
     const scope = onlyCommand(engine, this.#part, "always");
     const reports = await endShells(scope, [bash.shell.toKill(cause)], graceMs);
     for (const report of reports.values()) this.survivors.push(...report.survivors);
-    // Every call returns, even if the kernel cannot end its bash.
+    // The call must return even if the kernel cannot end its bash.
     if (!this.#isOver && bash.isAlive) bash.abandon();
   }
 
-  /** A trap on TERM can let the command report while it is being killed. Its bash is gone, and the cause is the kill. */
+  /** With a trap on TERM, the command can report while nacre kills it. The kill still counts as its end. */
   #unlessKilled(ending: Ending): Ending {
     if (!this.#killing || ending.kind === "ended") return ending;
     const outcome = this.#options.bash.shell.outcome ?? UNKILLABLE;

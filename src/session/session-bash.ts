@@ -23,25 +23,25 @@ export type Ending =
       readonly code: number;
       /** The value of PWD. */
       readonly cwd: string;
-      /** The meaning of the next command, if this one can have changed it. */
+      /** The state that changes the meaning of the next command, if this command can have changed it. */
       readonly meaning: MeaningReport | undefined;
     }
-  /** bash has ended. `taken`: it had read the command, so the command ran. `wedged`: it no longer followed the harness. */
+  /** bash has ended. `taken`: bash had read the command, so it ran. `wedged`: bash no longer followed the harness. */
   | { readonly kind: "ended"; readonly outcome: Outcome; readonly taken: boolean; readonly wedged: boolean };
 
 export const UNKILLABLE: Outcome = { kind: "lost", reason: "it did not end after SIGKILL" };
 
 export interface SessionBashOptions extends BashProcess, BashStateOptions {
   readonly engine: Engine;
-  /** undefined in a sandbox: its bashes share the pipe of the sandbox. */
+  /** undefined in a sandbox, whose bashes share one report pipe. */
   readonly reports: ReportFifo | undefined;
   /** The directory that it writes its state to. */
   readonly scratch: string;
   readonly capBytes: number;
-  /** The sandbox it runs in, as do the bashes before and after it. */
+  /** The sandbox that it shares with the previous and the next bash. */
   readonly sandbox: SessionSandbox | undefined;
   readonly onEnd: (bash: SessionBash) => void;
-  /** Kills it and the processes of this command, in which it is stuck. */
+  /** Kills bash and the processes of the command that it is stuck in. */
   readonly kill: (bash: SessionBash, number: number) => void;
 }
 
@@ -58,14 +58,14 @@ export class SessionBash {
   #isOverdue = false;
   #isOver = false;
   #isWedged = false;
-  /** Lines of its script so far. */
+  /** The number of script lines sent so far. */
   #lines = 0;
   #isSent = false;
   #lastNumber = 0;
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
-  /** undefined after a command that may have changed the limit. */
+  /** undefined after a command that may have changed the limit on open files. */
   #reachesHighFds: boolean | undefined;
-  /** The shell that its command continues as. */
+  /** The background shell that its command continues as. */
   #detached: ShellProcess | undefined;
 
   constructor(options: SessionBashOptions) {
@@ -107,17 +107,17 @@ export class SessionBash {
     });
   }
 
-  /** It takes commands. Stays true after its end. */
+  /** Whether bash is ready for commands. Stays true after its end. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Its profile took too long. */
+  /** Whether its profile took too long. */
   get isOverdue(): boolean {
     return this.#isOverdue;
   }
 
-  /** As far as has been reported: asking the kernel takes too long. */
+  /** Whether no end was reported yet. Asking the kernel would take too long. */
   get isAlive(): boolean {
     return !this.#isOver;
   }
@@ -138,7 +138,7 @@ export class SessionBash {
     return this.started.meta.confinement ? this.options.takeRemarks() : [];
   }
 
-  /** Remarks for the command that it ended with, besides the exit code. */
+  /** Remarks about the command that bash ended with, besides the exit code. */
   get endRemarks(): readonly string[] {
     return this.output.isInExitRecord ? this.shell.remarks : confinementRemarks(this.started);
   }
@@ -164,8 +164,8 @@ export class SessionBash {
   }
 
   /**
-   * Has bash save the state after the last command, if that has not been done, then sends the message. Not right after
-   * the report: bash would take the processor from this process, which makes the result.
+   * Makes bash save the state after the last command, unless it has done so, then sends the message. Do not call this
+   * right after the report: bash would compete for the processor with this process, which builds the result.
    */
   save(message = ""): void {
     const unsaved = this.state.takeSave();
@@ -179,19 +179,19 @@ export class SessionBash {
     return await this.state.saves.reported(number, () => this.isAlive);
   }
 
-  /** Resolves when it takes commands, or when it has ended. */
+  /** Resolves when bash takes commands or has ended. */
   async ready(): Promise<void> {
     if (this.#isReady || this.#isOver) return;
     await new Promise<void>((resolve) => this.#onReady.push(resolve));
   }
 
-  /** The time for its profile is up. */
+  /** Ends bash because its profile took too long. */
   expire(): void {
     this.#isOverdue = true;
     void this.shell.end({ kind: "killed", detail: "the session" }, 0);
   }
 
-  /** Its command continues as this shell, and bash ends with it. */
+  /** Continues the command as this shell. bash ends with the command. */
   detachAs(shell: ShellProcess): void {
     this.#detached = shell;
     this.#settle();
@@ -199,7 +199,7 @@ export class SessionBash {
     this.options.sandbox?.end();
   }
 
-  /** Ends it like the end of a script: nothing is killed, and its EXIT trap runs. */
+  /** Ends bash as the end of a script does: kills nothing and lets the EXIT trap run. */
   finish(): void {
     this.save();
     this.options.channel?.end();
@@ -244,14 +244,14 @@ export class SessionBash {
     }
   }
 
-  /** The shim has reported its end. */
+  /** Call this when the shim has reported the end of bash. */
   conclude(record: ExitRecord): void {
     this.output.record(record);
     if (!this.#detached) this.shell.conclude(record);
     else if (!this.#isOver) void this.#concludeDetached(this.#detached, record);
   }
 
-  /** The shim does not wait for loggers that it has not started: drain them before the shell ends. */
+  /** The shim waits only for the loggers that it started: drain the others before the shell ends. */
   async #concludeDetached(shell: ShellProcess, record: ExitRecord): Promise<void> {
     this.#isOver = true;
     if (!this.output.isInExitRecord) shell.remark(...(await this.output.drainLast()));
@@ -270,12 +270,12 @@ export class SessionBash {
     this.state.saves.wake();
     channel?.close();
     const { outcome } = this.shell;
-    // Its shim has died, so no process watches it any more.
+    // The shim has died, so no process watches bash any more.
     if (outcome?.kind === "lost") {
       this.options.kill(this, this.#lastNumber);
       if (this.#detached) void this.close();
     }
-    // Its report that it is ready may still be on its way, so the pipe decides. A command must not run twice.
+    // The "ready" report of bash may not have arrived yet, so check the pipe. A command must not run twice.
     const taken = this.#isSent && channel?.unreadBytes === 0;
     if (outcome) this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#isWedged });
   }
@@ -291,7 +291,7 @@ export class SessionBash {
     return waiting?.resolve;
   }
 
-  /** The end of its script makes any bash exit, with the code of its command if bash still knows it. */
+  /** Any bash exits at the end of its script, with the code of its command if bash still knows it. */
   #endScript(): void {
     this.send(exitMessage(this.options.harness));
     this.options.channel?.end();

@@ -1,5 +1,5 @@
-// Where a session is. Owns its working directory, the directory that a call named last, and whether bash has to be moved
-// back into the allowed roots. /proc tells where bash really is: PWD is a variable, and commands can set it.
+// The directory of a session. Owns the working directory, the directory that a call named last, and whether bash has to
+// return to the allowed roots. Reads the directory of bash from /proc: PWD is a variable that commands can set.
 import { existsSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -25,7 +25,7 @@ export class SessionDirectory {
     return this.#cwd;
   }
 
-  /** Whether a call that names this directory names another one than the last call did. */
+  /** Whether this directory differs from the one that the last call named. */
   isNew(named: string | undefined): named is string {
     return named !== undefined && named !== this.#named;
   }
@@ -49,7 +49,7 @@ export class SessionDirectory {
     return named;
   }
 
-  /** If the directory of bash was removed: the nearest one above it, where the session is from now on. */
+  /** If the directory of bash was removed, moves the session to the nearest existing one above it and returns that. */
   leaveRemoved(pid: number): string | undefined {
     if (!isRemoved(pid, cwdLink(pid))) return undefined;
     this.#cwd = nearestDirectory(this.#cwd);
@@ -61,8 +61,8 @@ export class SessionDirectory {
   }
 
   /**
-   * After a command, with the value of its PWD. Returns the directory of bash if that is outside of the allowed roots: the
-   * next command then changes back first.
+   * Call this after a command, with the value of PWD. Returns the directory of bash if that is outside the allowed
+   * roots: the next command then changes back first.
    */
   settle(pid: number, pwd: string): string | undefined {
     // An unchanged PWD proves nothing: it can be readonly or reassigned.
@@ -80,7 +80,7 @@ export class SessionDirectory {
     return undefined;
   }
 
-  /** A restarted session counts this directory as named. */
+  /** Moves a restarted session to this directory, which then counts as named by a call. */
   reset(directory: string): void {
     this.#cwd = directory;
     this.#named = directory;
@@ -94,7 +94,7 @@ export function nearestDirectory(path: string): string {
   return dir;
 }
 
-/** Bytes as latin1: to compare, not to show. */
+/** The link as latin1 bytes: use it to compare, not to display. */
 function cwdLink(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`, "latin1");
@@ -103,7 +103,7 @@ function cwdLink(pid: number): string | undefined {
   }
 }
 
-/** Even if a directory of the same name exists again. A name can end like that, too. */
+/** True even if a directory of the same name exists again. A directory's own name can end with DELETED, too. */
 function isRemoved(pid: number, link: string | undefined): boolean {
   if (!link?.endsWith(DELETED)) return false;
   return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;
@@ -120,5 +120,5 @@ function directoryOf(pid: number, pwd: string): string | undefined {
   });
 }
 
-/** The kernel appends this to the name of a removed directory. */
+/** The suffix that the kernel appends to the path of a removed directory. */
 const DELETED = " (deleted)";

@@ -3,11 +3,12 @@
 // `read -N` in one system call. So only the first line is slow, and it is short. Pure.
 //
 // The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
-// `declare` would be local. The session has one variable of ours, with a nonce in its name. The harness writes
+// `declare` would be local. nacre sets one variable in the session, with a nonce in its name. The harness writes
 // `\builtin`, not `builtin`: an alias name cannot begin with a backslash. It prints nothing, even under `set -x`.
 //
 // An alias can replace a reserved word, and a command can disable any builtin. Between commands, bash therefore expands
-// no aliases and has the builtins of the harness enabled. Each command finds both as the last command left them.
+// no aliases and has the builtins of the harness enabled. For each command, the harness first restores both to what the
+// last command left.
 
 import { bytesOfText } from "../support/path-text.ts";
 import { shellQuote } from "../support/shell-quote.ts";
@@ -19,7 +20,7 @@ export const HARNESS_BUILTINS: readonly string[] = (
   "umask unset"
 ).split(" ");
 
-/** What the harness switches off between commands, as the last command left it. */
+/** The settings that the harness suspends between commands, as the last command left them. */
 export interface PutAside {
   readonly expandsAliases: boolean;
   /** Some of HARNESS_BUILTINS. */
@@ -34,7 +35,7 @@ export interface HarnessContext {
   readonly nonce: string;
   /** Distinguishes the reports of this bash from those of other bashes. */
   readonly token: string;
-  /** The one variable. */
+  /** The name of the harness's one variable. */
   readonly variable: string;
   /** Redirects stdout to the report pipe. */
   readonly toReport: string;
@@ -51,18 +52,18 @@ export interface HarnessContext {
 export interface CommandPlan {
   readonly number: number;
   readonly command: string;
-  /** The exit code of the command before it: its `$?`. */
+  /** The exit code of the previous command, which becomes `$?`. */
   readonly lastCode: number;
-  /** Precedes the text of the command: the options and traps that are off between commands. */
+  /** The text before the command: it sets the options and traps that are off between commands. */
   readonly prefix: string;
   readonly putAside: PutAside;
   /** A directory to change to first. */
   readonly changeTo: string | undefined;
-  /** Variables of this command alone. */
+  /** Variables for this command only. */
   readonly env: Readonly<Record<string, string>>;
   /** How much of the session's meaning the report includes. */
   readonly meaningChange: MeaningChange;
-  /** Its bash can open high descriptors, and `exec` is the builtin. */
+  /** Whether its bash can open high descriptors and `exec` is the builtin. */
   readonly hasHighFds: boolean;
   /** New fifos for stdout and stderr. */
   readonly outputs: NewOutputs | undefined;
@@ -76,9 +77,9 @@ export interface NewOutputs {
 }
 
 /**
- * Sets `$?` to the exit code of the command before. Must follow the options and traps of the command, which set `$?`, too.
- * Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to /dev/null. Only a
- * subshell does not run a trap on DEBUG or RETURN.
+ * Sets `$?` to the exit code of the previous command. Must follow the options and traps of the command, which also set
+ * `$?`. Before `&&`, a failure triggers neither `set -e` nor a trap on ERR, and the trace of `set -x` goes to
+ * /dev/null. If the command has traps, this uses a subshell, where traps on DEBUG and RETURN do not run.
  */
 function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): string {
   if (lastCode === 0) return "";
@@ -90,7 +91,7 @@ function codeScript({ lastCode, prefix, putAside: { disabled } }: CommandPlan): 
   return `${leave} >/dev/null 2>&1 &&:;`;
 }
 
-/** Undoes what is put aside. bash reads a whole line before it runs it, so it reads this line without aliases. */
+/** Restores the suspended settings. bash reads a whole line before running it, so no alias affects this line. */
 function bringBack({ expandsAliases, disabled }: PutAside): string {
   const aliases = expandsAliases ? "\\builtin shopt -s expand_aliases;" : "";
   const builtins = disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : "";
@@ -101,18 +102,18 @@ export function commandMessage(context: HarnessContext, plan: CommandPlan): stri
   const { variable } = context;
   const { outputs, number } = plan;
   const [before, head] = ownLines(plan);
-  // Ends with a newline: bash drops a backslash at the end of an eval. A lone surrogate in the caller's text stands for
-  // no byte; only text that bash printed contains those.
+  // End with a newline: bash drops a backslash at the end of an eval. A lone surrogate stands for a byte only in text
+  // that bash printed, so replace any in the caller's text.
   const text = `${head}${plan.command.toWellFormed()}\n`;
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
     .join("");
-  // Not `\builtin exec`: that would undo the redirection again.
+  // Do not use `\builtin exec`: it would undo the redirection again.
   const change = outputs
     ? `\\exec >${shellQuote(outputs.stdout)} 2>${shellQuote(outputs.stderr)}${follow};`
     : "";
   const harness =
-    // Without a stderr: if an earlier command lowered the limit, ulimit would complain in the output of this one.
+    // Close stderr: if an earlier command lowered the limit, ulimit would print an error into the output of this one.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${setup(context, plan)}` +
     redirected(plan.hasHighFds, `${before}\\builtin eval "$${variable}";`) +
     // From here to the next command, options that would break the harness and traps that would run for it are off.
@@ -126,7 +127,7 @@ export function commandMessage(context: HarnessContext, plan: CommandPlan): stri
  *
  * While a group runs, bash saves the descriptors that the group redirects, at the first free numbers from 10 on. A
  * command that opens one of these numbers (`exec 10>file`) would lose it at the end of the group. For `1>&N`, bash saves
- * them above N. So the files are first opened at high numbers, which are closed before the command begins.
+ * them above N. So the harness first opens the files at high numbers, and closes those before the command begins.
  */
 function redirected(hasHighFds: boolean, script: string): string {
   if (!hasHighFds) return `{ ${script}} </dev/null >/dev/fd/1 2>/dev/fd/2;`;
@@ -137,12 +138,12 @@ function redirected(hasHighFds: boolean, script: string): string {
   );
 }
 
-/** The first descriptor of the harness: higher than any that a command is likely to choose. */
+/** The first descriptor of the harness. A command is unlikely to choose one as high as this. */
 const HIGH_FD = 900;
 /** The lowest limit on open files that leaves room for the harness, and for some descriptors of commands. */
 export const HIGH_FDS_MIN_LIMIT = HIGH_FD + 50;
 
-/** What precedes the `eval` of the command, and the lines that precede the command in its text. */
+/** The script before the `eval` of the command, and the lines before the command in its text. */
 function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
   const code = codeScript(plan);
   const back = bringBack(plan.putAside);
@@ -157,20 +158,20 @@ export function linesBefore(context: HarnessContext, plan: CommandPlan): number 
   return `${setup(context, plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
 }
 
-/** session-reports.ts reads these reports. */
+/** The script that sends a report, which session-reports.ts parses. */
 function reportScript(context: HarnessContext, { number, meaningChange }: CommandPlan): string {
   const { variable, token, toReport } = context;
   const kind = { nothing: "r", variables: "v", everything: "R" }[meaningChange];
   const meaning = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
   const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
   const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${meaning}`;
-  // Each command has its own redirection: otherwise a trap on DEBUG would print into the report.
+  // Redirect each builtin separately: otherwise a trap on DEBUG would print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
   if (meaningChange !== "everything") return `${traps}${print} ${toReport};\\builtin trap - RETURN DEBUG;`;
   const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
     (words) => `\\builtin ${words};`,
   );
-  // First the builtins of the harness. If that fails, `!` marks the code: this bash can take no further command.
+  // First enable the builtins of the harness. If that fails, `!` marks the code: this bash cannot take another command.
   const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
   // The trap on DEBUG is off by then, so one redirection is enough.
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
@@ -187,26 +188,26 @@ export function saveMessage(
   return framed(context.variable, `{ ${restore}${saveScript(context, number, putAside)}} >/dev/null 2>&1\n`);
 }
 
-/** Has bash save its state and report that. */
+/** The script that makes bash save its state and report that. */
 export function saveScript(
   { marks, variable, token, toReport, errorsToReport, stateFiles }: HarnessContext,
   number: number,
   { expandsAliases, disabled }: PutAside,
 ): string {
   return [
-    // `set -a` exported our variable, too. With a command of 1 MiB in the environment, no program could start.
+    // `set -a` also exports the harness's variable. With a command of 1 MiB in the environment, no program could start.
     `\\builtin export -n ${variable};`,
-    // bash writes line by line: each list of options is one line, not forty.
+    // bash writes line by line, so print each list of options as one line instead of forty.
     `{ \\builtin printf '${marks.options}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${marks.functions}' "$BASHOPTS" "$SHELLOPTS";`,
     `\\builtin declare -F;\\builtin printf '${marks.bodies}';\\builtin declare -f;`,
     `\\builtin printf '${marks.variables}';\\builtin declare -p;\\builtin printf '${marks.rest}';`,
     "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
-    // `declare -p` alone prints it as empty.
+    // A plain `declare -p` prints DIRSTACK as empty.
     `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
     disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`,
-    // Not truncated: ext4 would then write the file to the disk at once, which takes longer than everything else. Text
-    // behind the mark of the end belongs to an earlier state. An error message precedes the report and says that the
-    // state is not whole: `declare` has no exit code for a failed write.
+    // Do not truncate the file: ext4 would then write it to disk at once, which takes longer than everything else. Text
+    // after the end mark belongs to an earlier state. If a write fails, bash's error message precedes the report and
+    // shows that the state is not whole: `declare` has no exit code for a failed write.
     `\\builtin printf '${marks.end}${number}\\n';} ${errorsToReport} 1<>${stateFiles[(number & 1) as 0 | 1]};`,
     `\\builtin printf 's\\000${token}\\000${number}\\000\\n' ${toReport};`,
   ].join("");
@@ -217,7 +218,7 @@ export function exitMessage({ variable }: HarnessContext): string {
   return `{ \\exit "$${variable}";} 2>/dev/null\n`;
 }
 
-/** The directory and the variables of this command. */
+/** The script that sets the directory and the variables of this command. */
 function setup({ hiddenFile }: HarnessContext, { changeTo, env }: CommandPlan): string {
   const names = Object.keys(env);
   if (changeTo === undefined && names.length === 0) return "";
@@ -241,10 +242,10 @@ export function framed(variable: string, harness: string): string {
   return `${readInto(variable, harness)};\\builtin eval "$${variable}"\n${harness}`;
 }
 
-/** `read -N` counts characters of the locale. In the locale C these are bytes. */
+/** `read -N` counts characters of the locale. In the C locale, these are bytes. */
 function readInto(variable: string, text: string): string {
   if (!/[^\0-\x7f]/.test(text)) return `\\builtin read -rN${text.length} ${variable}`;
   const length = text.isWellFormed() ? Buffer.byteLength(text) : bytesOfText(text).length;
-  // If the session's locale does not exist, bash complains when it sets that locale again.
+  // If the session's locale does not exist, bash prints a warning when it returns to that locale.
   return `{ LC_ALL=C \\builtin read -rN${length} ${variable};} 2>/dev/null`;
 }

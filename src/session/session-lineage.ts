@@ -1,10 +1,10 @@
 // The bashes of a session, one after another, and the state that outlives each of them. Owns these fields; other files
 // change them through its methods only:
-//   directory   where the session is (session-directory.ts)
-//   shells      what ends with the session (session-shells.ts)
+//   directory   the working directory (session-directory.ts)
+//   shells      the shells that end with the session (session-shells.ts)
 //   #bash       the bash that takes the next command, #starting: one that is being started (bash-starter.ts)
 //   #saved      what the next bash takes over
-//   #number     of the last command sent, #endedNumber: of the last command that has ended
+//   #number     the number of the last command sent, #endedNumber: of the last command that ended
 //   #lastCode   the `$?` of the next command, #meaning: the state that changes what the next command means
 import { randomBytes } from "node:crypto";
 import type { Cause } from "../engine/end-record.ts";
@@ -45,7 +45,7 @@ export class SessionLineage {
     this.#id = id;
     this.#options = options;
     this.nonce = saved?.nonce ?? randomBytes(3).toString("hex");
-    // No call has named a directory yet to a session that continues a saved one.
+    // If the session continues a saved one, no call has named a directory yet.
     const named = options.named ?? (saved ? undefined : workingDir);
     this.directory = new SessionDirectory(saved?.cwd ?? workingDir, named, deps.allowedRoots);
     this.shells = new SessionShells(deps.engine);
@@ -54,12 +54,12 @@ export class SessionLineage {
     this.#meaning = saved?.meaning;
   }
 
-  /** The directory that its sandbox makes writable, unless the manager names another one. */
+  /** The directory that the sandbox makes writable, unless the manager names another one. */
   get workspace(): string {
     return this.#options.workingDir;
   }
 
-  /** The bash that takes the next command, if it lives. */
+  /** The bash that takes the next command, if it is alive. */
   get bash(): SessionBash | undefined {
     return this.#bash?.isAlive ? this.#bash : undefined;
   }
@@ -82,19 +82,19 @@ export class SessionLineage {
     return this.#starter.awaitsProfile;
   }
 
-  /** The last commands whose state the next bash does not get. */
+  /** The last commands whose state is lost for the next bash. */
   get missing(): MissingCommands | undefined {
     return this.#saved.missing;
   }
 
-  /** What follows a bash that has ended. */
+  /** What replaces a bash that has ended. */
   get next(): NextBash {
     if (this.#isSealed) return "none";
     if (this.#isResetting) return "reset";
     return this.#saved.state === undefined ? "successor without state" : "successor";
   }
 
-  /** Where a call runs that names this directory. */
+  /** The directory that a call with this `workingDir` runs in. */
   directoryFor(named: string | undefined): string {
     if (this.directory.isNew(named)) return named;
     const { bash } = this;
@@ -107,7 +107,7 @@ export class SessionLineage {
   ): Promise<{ readonly bash: SessionBash; readonly died: SessionBash | undefined }> {
     const { bash } = this;
     if (bash) return { bash, died: undefined };
-    // It ended between two commands: the state is the one it saved last.
+    // bash ended between two commands. Continue with the state that it saved last.
     const died = this.#bash;
     if (died) this.bashEnded(died, this.#number);
     await died?.close();
@@ -123,21 +123,21 @@ export class SessionLineage {
   /** Starts the next bash before a command needs it. */
   prepareNext(): void {
     if (this.#isSealed || this.hasBash || this.#nearest() !== this.directory.cwd) return;
-    // The next command reports a failure.
+    // If this fails, the next command reports the failure.
     this.#start().catch(() => {});
   }
 
-  /** A command is about to be sent: returns its number. */
+  /** Returns the number of the command that is about to be sent. */
   beginCommand(): number {
     return ++this.#number;
   }
 
-  /** The command has reported, or its bash has ended, or it continues without the session. */
+  /** Call this when the command has reported, its bash has ended, or it continues without the session. */
   endCommand(number: number): void {
     this.#endedNumber = number;
   }
 
-  /** The command has run, and its bash takes the next one. `env`: the variables of the call. */
+  /** Call this when the command has run and its bash takes the next one. `env`: the variables of the call. */
   commandRan(
     code: number,
     meaning: MeaningReport | undefined,
@@ -147,28 +147,28 @@ export class SessionLineage {
     if (meaning) this.#meaning = meaningAfter(meaning, env, this.#meaning);
   }
 
-  /** The next bash starts where the session was before the command. */
+  /** Makes the next bash start in the directory that the session had before the command. */
   rollBack(cwd: string, code: number): void {
     this.directory.changeTo(cwd);
     this.#lastCode = code;
   }
 
-  /** The session needs another bash; `number` is the last command whose state counts. */
+  /** Call this when the session needs another bash. `number` is the last command whose state counts. */
   bashEnded(bash: SessionBash, number: number): void {
     if (this.#bash !== bash) return;
     this.#bash = undefined;
-    // A bash that never became ready has no state of its own.
+    // A bash that never became ready has saved no state.
     if (!bash.isReady) return;
     this.#saved = bash.state.leave(number);
     if (this.#saved.state === undefined) this.#meaning = undefined;
   }
 
-  /** The session lets its idle bash go. */
+  /** Call this when the session gives up its idle bash. */
   retire(bash: SessionBash): void {
     this.bashEnded(bash, this.#number);
   }
 
-  /** The command continues in its bash, as this shell, without the session. */
+  /** Call this when the command continues in its bash, as this shell, without the session. */
   detach(bash: SessionBash, shell: ShellProcess): void {
     this.bashEnded(bash, this.#number - 1);
     this.#starter.leaveSandboxTo(bash);
@@ -176,13 +176,13 @@ export class SessionLineage {
     bash.detachAs(shell);
   }
 
-  /** The last bash died when it restored the state: the next one starts without it. */
+  /** Drops the saved state, because the last bash died while restoring it. */
   forgetState(): void {
     this.#saved = NO_STATE;
     this.#meaning = undefined;
   }
 
-  /** What the next bash lacks of the saved state, if that one is ready soon. */
+  /** What the next bash failed to restore, if it is ready soon. */
   async unrestoredNext(): Promise<string[] | "unknown" | NacreError> {
     const starting = this.#starting;
     if (!starting) return "unknown";
@@ -194,7 +194,7 @@ export class SessionLineage {
   async savedState(): Promise<SavedState> {
     const bash = this.#bash;
     if (!bash?.isReady) return this.#saved;
-    // It died between two commands. The next command replaces it and reports that.
+    // bash died between two commands. The next command replaces it and reports that.
     if (!bash.isAlive) return bash.state.leave(this.#number);
     const isSaved = await bash.saved(this.#endedNumber);
     const isLate = !isSaved && bash.isAlive;
@@ -212,7 +212,7 @@ export class SessionLineage {
     return { cwd: this.directory.cwd, nonce, state, prefix, ...(meaning ? { meaning } : {}) };
   }
 
-  /** reset() follows: notes about the bash that ends now say so. */
+  /** Call this before reset(), so that notes about the bash that ends now mention the reset. */
   announceReset(): void {
     this.#isResetting = true;
   }
@@ -225,7 +225,7 @@ export class SessionLineage {
     this.#lastCode = 0;
   }
 
-  /** No further bash starts. */
+  /** Prevents further bashes from starting. */
   seal(): void {
     this.#isSealed = true;
   }
@@ -238,7 +238,7 @@ export class SessionLineage {
     this.#starter.endSandbox();
     const report = await this.shells.kill(cause, graceMs);
     const bash = this.#bash;
-    // Every call returns, even if the kernel cannot end its bash.
+    // The call must return even if the kernel cannot end its bash.
     if (bash?.isAlive) bash.abandon();
     await running?.catch(() => {});
     this.#bash = undefined;

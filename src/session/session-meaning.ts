@@ -20,7 +20,7 @@ export const MEANING_EXPANSIONS = [...VARIABLES.map((name) => `"\${${name}+=$${n
 
 export interface Meaning {
   readonly facts: SessionFacts;
-  /** There is a trap or a name reference. A trap runs with any command, and a reference can name bash's own tables. */
+  /** Whether there is a trap, which runs with any command, or a name reference, which can name bash's own tables. */
   readonly isFragile: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface MeaningReport {
   readonly fields: readonly string[];
 }
 
-/** The meaning after a command. The variables of the call (`env`) hid those of the session, which are as before. */
+/** The meaning after a command. The variables of the call (`env`) hid those of the session, which have not changed. */
 export function meaningAfter(
   { printed, fields }: MeaningReport,
   env: Readonly<Record<string, string>>,
@@ -77,7 +77,7 @@ export function silencedTraps(printed: string): string {
 
 function readHashed(piece: string, hashed: Record<string, string>, functions: string[]): void {
   const [, path = "", name] = /^builtin hash -p (\S+) (\S+)\n$/.exec(piece) ?? [];
-  // A path with a blank in it: treat the name as unknown, like that of a function.
+  // The path contains a blank: treat the name as unknown, like that of a function.
   if (name === undefined) functions.push(/(\S*)\n$/.exec(piece)?.[1] ?? "");
   else hashed[name] = path;
 }
@@ -105,7 +105,7 @@ function optionsOf(fields: readonly string[]): string[] {
   return (fields[VARIABLES.length] ?? "").split(":").filter(Boolean);
 }
 
-/** What a command can change of the meaning of the next one, judging by its text. */
+/** How much of the next command's meaning a command can change, judging by its text. */
 export type MeaningChange = "nothing" | "variables" | "everything";
 
 const OF_VARIABLES = new Set(
@@ -133,7 +133,7 @@ export function meaningChange(command: string, before: Meaning | undefined): Mea
   for (const part of command.split(/[;&|()\n]/)) {
     const [, assignments = "", rest = ""] = /^\s*((?:\w+\+?=\S*\s*)*)(.*)$/.exec(part) ?? [];
     if (assignments !== "") change = "variables";
-    // The end of a word in quotes, or a comment.
+    // The rest is the end of a quoted word, or a comment.
     if (/^(?:#.*|["'\])}\s]*)$/.test(rest)) continue;
     const [, name] = /^([\w.+:[/-]+)(?=\s|$)/.exec(rest) ?? [];
     if (name === undefined || redefined.has(name) || BUILTINS_AND_KEYWORDS.has(name)) return "everything";

@@ -9,7 +9,7 @@ import type { MissingCommands } from "./bash-state.ts";
 
 const KEPT = "the directory, variables, functions, aliases, options, umask and traps";
 
-/** What follows a bash that has ended. "reset": a bash of a restarted session. */
+/** What replaces a bash that has ended. "reset": a bash of a restarted session. */
 export type NextBash = "successor" | "successor without state" | "reset" | "none";
 
 /** The command ended its bash, or was ended with it. */
@@ -33,7 +33,7 @@ export function restartedNotes(how: { readonly wedged: boolean; readonly next: N
   }
 }
 
-/** bash could not write its state to disk. The bash that runs still has it. */
+/** bash could not write its state to disk. The running bash still has it. */
 export function unsavedNote(dir: string, why: string, isFull: boolean): string {
   const help = isFull
     ? "Free space on that disk, or set NACRE_HOME to a directory on another disk"
@@ -49,7 +49,7 @@ export function staleNotes(missing: MissingCommands | undefined): string[] {
   return [`That state lacks the changes of ${which} before this one: they could not be saved (${why}).`];
 }
 
-/** What the new bash lacks of the saved state. */
+/** What the new bash failed to restore from the saved state. */
 export function unrestoredNotes(names: readonly string[] | "unknown" | NacreError): string[] {
   if (names instanceof NacreError)
     return [`The new bash could not be started yet: ${names.message} The next command tries again.`];

@@ -1,4 +1,4 @@
-// The options and results of a session, and what it needs of its manager.
+// The options and results of a session, and what it needs from its manager.
 
 import type { Confinement } from "../engine/confinement.ts";
 import type { Containment, Engine } from "../engine/engine.ts";
@@ -32,7 +32,7 @@ export interface SavedSession {
   readonly cwd: string;
   /** Part of the state. */
   readonly nonce: string;
-  /** Bytes as latin1: gives a new bash the state of the one before. */
+  /** The state of the last bash, as latin1 bytes. A new bash restores it. */
   readonly state: string;
   /** Options and traps, which are set again for each command. */
   readonly prefix: string;
@@ -43,9 +43,9 @@ export interface SavedSession {
 export interface RunOptions {
   /** Counts from the start of the command, not from the call. @default never */
   readonly timeoutMs?: number;
-  /** "background": the command continues as a shell of its own. @default "kill" */
+  /** "background": the command continues as a separate shell. @default "kill" */
   readonly onTimeout?: "kill" | "background";
-  /** After this time the command continues as a shell of its own and keeps its timeout. @default never */
+  /** After this time, the command continues as a separate shell and keeps its timeout. @default never */
   readonly backgroundAfterMs?: number;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export interface RunOptions {
   readonly workingDir?: string;
   /** Interrupts the command, or stops waiting for its turn. */
   readonly signal?: AbortSignal;
-  /** Called if other commands of the session come first, with their number. */
+  /** Called with the number of commands that run first, if there are any. */
   readonly onWait?: (before: number) => void;
   /** Called before the command is sent, with the position of its output. */
   readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
@@ -69,24 +69,24 @@ export interface SessionResult {
   /** Where the next command runs. */
   readonly cwd: string;
   readonly cwdChanged: boolean;
-  /** A new bash replaces the one that ran this command, or should have run it. */
+  /** Whether a new bash replaced the one that ran this command or was meant to run it. */
   readonly restarted: boolean;
   /** Remarks for the reader of the result, one line each. */
   readonly notes: readonly string[];
-  /** Processes that it left running. */
+  /** Processes that the command left running. */
   readonly leftovers: readonly { readonly pid: number; readonly command: string }[];
   readonly durationMs: number;
-  /** The number of the first line of the command in messages of bash. */
+  /** The line number that bash's messages give to the first line of the command. */
   readonly firstLine: number;
-  /** The shell that the command continues as, after its time was up. */
+  /** The shell that the command continues as after its time was up. */
   readonly shell?: ShellProcess;
   /** An ended shell that stands for the processes it left running: kill it to end them. */
   readonly leftoverShell?: ShellProcess;
   /** Its sandbox; undefined if none was requested. */
   readonly confinement: Confinement | undefined;
-  /** How its processes are found. */
+  /** How nacre finds its processes. */
   readonly containment: Containment;
-  /** A file that contains the output of this command only. */
+  /** A file that contains only the output of this command. */
   fileOf(stream: StreamName): string;
 }
 
@@ -97,7 +97,7 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
   readonly durable?: boolean;
 }
 
-/** What a session needs of its manager. */
+/** What a session needs from its manager. */
 export interface SessionDeps {
   readonly engine: Engine;
   readonly events: Events;
@@ -105,18 +105,18 @@ export interface SessionDeps {
   readonly capBytes: number;
   readonly killGraceMs: number;
   readonly allowedRoots: readonly string[] | undefined;
-  /** Applies the rules for the environment again, after a profile. */
+  /** Applies the environment rules again after bash has sourced a profile. */
   sanitize(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
   /** Confines its bashes. */
   readonly confiner: Confiner;
   createShell(options: CreateShellOptions): Promise<ShellProcess>;
   forget(shell: ShellProcess): void;
-  /** Watches a bash: a shim that was killed reports nothing. */
+  /** Checks a bash periodically, because a killed shim reports nothing. */
   watch(shell: ShellProcess): void;
   unwatch(shell: ShellProcess): void;
-  /** Makes a shell of a command that continues. */
+  /** Turns a command that continues into a shell. */
   addDetached(detached: DetachedBash): ShellProcess;
-  /** Makes an ended shell of the processes that a command left running. */
+  /** Creates an ended shell for the processes that a command left running. */
   addLeftover(left: LeftoverCommand): ShellProcess;
 }
 

@@ -1,6 +1,6 @@
-// The output of a session's commands: which part of which file belongs to the command that runs. Owns the loggers and
-// these positions. The loggers serve many commands. They are exchanged if a leftover process holds their pipes, so that
-// its later output does not mix with that of other commands, and before their files reach the disk cap.
+// The output of a session's commands: which part of which file belongs to the running command. Owns the loggers and
+// these positions. The loggers serve many commands. The session replaces them before their files reach the disk cap,
+// and if a leftover process holds their pipes: otherwise its later output would mix with that of other commands.
 import { existsSync } from "node:fs";
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
@@ -25,9 +25,9 @@ export interface SessionOutputOptions {
   readonly dir: string;
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
-  /** The first loggers end with bash, and its exit record tells how. False in a sandbox: later bashes print to them. */
+  /** The first loggers end with bash, whose exit record says how. False in a sandbox: later bashes print to them. */
   readonly endWithBash: boolean;
-  /** Other bashes have printed to these loggers: where their output ends, and how many files they have. */
+  /** Set if other bashes have printed to these loggers: where their output ends, and how many files they have. */
   readonly earlier?: { readonly to: BothStreams<number>; readonly files: number } | undefined;
 }
 
@@ -39,18 +39,18 @@ export class SessionOutput {
   #loggers: LoggerPair;
   /** Loggers that are being started for the next command. */
   #next: Promise<LoggerPair> | undefined;
-  /** Loggers that the command which runs was told to change to. */
+  /** The loggers that the running command was told to switch to. */
   #switching: LoggerPair | undefined;
   /** Where the output of the command begins. */
   #from = START;
-  /** Where the output of the command before ends. */
+  /** Where the output of the previous command ends. */
   #to = START;
   /** Bytes that each logger has ever written, counted by the kernel: when the command began, and when it ended. */
   #writtenFrom = START;
   #writtenTo = START;
   /** Bytes that the first loggers had written when bash ended. */
   #recorded: BothStreams<number> | undefined;
-  /** No logger could be started for the command that runs: its output goes to /dev/null. */
+  /** No logger could be started for the running command: its output goes to /dev/null. */
   #isDiscarding = false;
 
   constructor(options: SessionOutputOptions) {
@@ -62,7 +62,7 @@ export class SessionOutput {
     this.#to = earlier.to;
     const { stdout, stderr } = this.#loggers;
     this.#writtenTo = { stdout: stdout.written ?? 0, stderr: stderr.written ?? 0 };
-    // Processes that the bash before left running may still print to these.
+    // Processes that the previous bash left running may still print to these loggers.
     this.exchange();
   }
 
@@ -70,7 +70,7 @@ export class SessionOutput {
     return this.#loggers.files;
   }
 
-  /** Where the output of the command that runs begins. */
+  /** Where the output of the running command begins. */
   get from(): BothStreams<number> {
     return this.#from;
   }
@@ -79,18 +79,18 @@ export class SessionOutput {
     return this.#loggers.isAnyGone;
   }
 
-  /** Whether the exit record of bash tells how the loggers ended. */
+  /** Whether the exit record of bash says how the loggers ended. */
   get isInExitRecord(): boolean {
     return this.#options.endWithBash && this.#loggers.stdout === this.#options.loggers.stdout;
   }
 
   /**
-   * Before a command is sent: returns the fifos it has to change to, if any. Throws if it has to change and there are
-   * none; then call discard().
+   * Call this before a command is sent. Returns the fifos that it has to switch to, if any. Throws if it has to switch
+   * and no logger could be started; then call discard().
    */
   async begin(pid: number): Promise<NewOutputs | undefined> {
     this.#isDiscarding = false;
-    // Text that bash prints between two commands, about a killed job for example, belongs to the next one.
+    // Text that bash prints between two commands, such as a message about a killed job, belongs to the next one.
     this.#from = this.#to;
     this.#writtenFrom = this.#writtenTo;
     const next = this.#next;
@@ -102,8 +102,8 @@ export class SessionOutput {
   }
 
   /**
-   * The pipe of a logger that has ended has no reader: a process that opens it would wait forever. The command prints to
-   * /dev/null instead. undefined if both loggers still run. The next command tries again.
+   * Redirects the command to /dev/null if a logger has ended: its pipe has no reader, and a process that opens it would
+   * wait forever. Returns undefined if both loggers still run. The next command tries again.
    */
   discard(pid: number): NewOutputs | undefined {
     this.exchange();
@@ -122,7 +122,10 @@ export class SessionOutput {
     return { stdout: part("stdout"), stderr: part("stderr") };
   }
 
-  /** After the report of the command, or the end of bash (without a PID): whether bash has changed to the new loggers. */
+  /**
+   * Call this after the command's report, or without a PID after the end of bash. Returns whether bash has switched to
+   * the new loggers.
+   */
   settle(pid: number | undefined): boolean {
     const next = this.#switching;
     this.#switching = undefined;
@@ -146,7 +149,7 @@ export class SessionOutput {
     return this.#loggers.isHeldBy(pid);
   }
 
-  /** bash has ended. Its shim has counted what the first loggers wrote. */
+  /** Call this when bash has ended. Its shim has counted the bytes that the first loggers wrote. */
   record({ stdoutBytes: stdout, stderrBytes: stderr }: ExitRecord): void {
     if (this.#options.endWithBash) this.#recorded = { stdout, stderr };
   }
@@ -159,21 +162,21 @@ export class SessionOutput {
     return [...remarks, ...this.#remarksOn(gone)];
   }
 
-  /** The same when bash has ended: its first loggers end with it. */
+  /** Like drain(), but after the end of bash: its first loggers end with it. */
   async drainLast(): Promise<string[]> {
     const { remarks, gone } = await this.#loggers.drain();
     return [...remarks, ...this.#remarksOn(this.isInExitRecord ? [] : gone)];
   }
 
-  /** The output of the command. Adds to `notes` if some of it is gone. */
+  /** The output of the command. Adds a note if some of it is missing. */
   parts(notes: string[]): BothStreams<OutputPart> {
     this.#to = { stdout: this.#end("stdout", notes), stderr: this.#end("stderr", notes) };
     return { stdout: this.#part("stdout"), stderr: this.#part("stderr") };
   }
 
   /**
-   * Puts removed or replaced files back. The next command gets other loggers. Returns what was gone; throws if it cannot
-   * be put back.
+   * Puts removed or replaced files back. The next command gets other loggers. Returns what was missing; throws if it
+   * cannot put that back.
    */
   restoreFiles(): "directory" | "files" | undefined {
     const gone = STREAMS.filter((stream) => !this.#loggers[stream].hasFile);
@@ -184,7 +187,7 @@ export class SessionOutput {
     return hasDirectory ? "files" : "directory";
   }
 
-  /** A file that contains this part only, unless it is very long or the disk is full. */
+  /** A file that contains only this part, unless the part is very long or the disk is full. */
   fileOf(part: OutputPart): string {
     const isShared = Object.values(this.files).includes(part.path) && this.#next === undefined;
     const isOwn = part.from === 0 && !isShared;
@@ -194,7 +197,7 @@ export class SessionOutput {
     return path;
   }
 
-  /** Files that contain these parts only, now and later. */
+  /** Files that contain only these parts, now and later. */
   alone(parts: BothStreams<OutputPart>): {
     readonly files: BothStreams<string>;
     readonly from: BothStreams<number>;
@@ -209,7 +212,7 @@ export class SessionOutput {
     };
   }
 
-  /** The next command gets other loggers. */
+  /** Replaces the loggers: the next command gets new ones. */
   exchange(): void {
     if (this.#next !== undefined) return;
     this.#next = this.#open();
@@ -217,7 +220,7 @@ export class SessionOutput {
     this.#next.catch(() => {});
   }
 
-  /** Waits for loggers that are being started: otherwise they would wait for their first line forever. */
+  /** Waits for loggers that are still starting: otherwise they would wait for their first line forever. */
   async close(): Promise<void> {
     const starting = this.#next;
     this.#next = undefined;
@@ -237,7 +240,7 @@ export class SessionOutput {
   #end(stream: StreamName, notes: string[]): number {
     const { size, file } = this.#loggers[stream];
     const from = this.#from[stream];
-    // Nothing was printed: save a system call.
+    // The command printed nothing: save a system call.
     if (size === from) return size;
     const recorded = this.isInExitRecord ? this.#recorded?.[stream] : undefined;
     const written = recorded ?? this.#loggers[stream].written;
@@ -266,7 +269,7 @@ export class SessionOutput {
 
   /** Why these loggers ended before the command did. */
   #remarksOn(gone: readonly StreamName[]): string[] {
-    // begin() threw, and the note on that says it.
+    // begin() threw, and its note already says so.
     if (this.#isDiscarding || gone.length === 0) return [];
     const { capBytes, dir } = this.#options;
     const capped = gone.filter((stream) => this.#loggers[stream].size >= Math.floor(capBytes / 1024) * 1024);

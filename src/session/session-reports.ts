@@ -7,7 +7,7 @@ import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./sessi
 import { disabledBuiltins, piecesOf } from "./state-pieces.ts";
 
 export type Report =
-  /** It has restored its state and takes commands. */
+  /** bash has restored its state and takes commands. */
   | { readonly kind: "ready"; readonly token: string; readonly expandsAliases: boolean }
   | {
       readonly kind: "ran";
@@ -18,20 +18,20 @@ export type Report =
       readonly flags: string;
       readonly cwd: string;
       readonly expandsAliases: boolean;
-      /** It has lost builtins that the harness needs, and cannot enable them again. */
+      /** Whether bash has lost builtins that the harness needs and cannot enable them again. */
       readonly isBroken: boolean;
-      /** Disabled builtins, if the command can have changed that. */
+      /** The disabled builtins, if the command can have changed them. */
       readonly disabled?: readonly string[];
       /** The traps that are off between commands, as `trap -p` prints them. */
       readonly traps: string;
-      /** The meaning of the next command, if the command can have changed it. */
+      /** The state that changes the meaning of the next command, if the command can have changed it. */
       readonly meaning?: MeaningReport;
     }
   | {
       readonly kind: "saved";
       readonly token: string;
       readonly number: number;
-      /** The error of bash, if it could not write the file. */
+      /** The error message of bash if it could not write the file. */
       readonly problem?: string;
     }
   /** From the process that starts the bashes in a sandbox: the inner PID of one, and how it ended. */
@@ -40,11 +40,12 @@ export type Report =
 
 const FIELDS: Readonly<Record<string, number>> = {
   ...{ b: 3, s: 3, P: 3, E: 3 },
-  // A command has ended: without, with variables, with everything that changes the meaning of the next one.
+  // A command has ended. The report has none (r), the variables (v) or all (R) of the state that changes the next
+  // command.
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
 };
 
-/** Gets every report of the session; the token of a report tells whose it is. */
+/** Receives every report of the session. The token of a report says which bash sent it. */
 export interface ReportListener {
   take(report: Report): void;
 }

@@ -1,4 +1,4 @@
-// Scripts that give a new bash the saved state of another one. Each piece is read on its own: a piece that bash cannot
+// Scripts that give a new bash the saved state of another one. bash reads each piece separately: a piece that it cannot
 // read back does not affect the others. `differences` compares both states to find what the new bash lacks. Pure.
 import { shellQuote } from "../support/shell-quote.ts";
 import { HARNESS_BUILTINS, type PutAside } from "./session-harness.ts";
@@ -15,29 +15,30 @@ import {
 const FRESH_VARIABLES =
   "BASH HOSTNAME HOSTTYPE IFS MACHTYPE OLDPWD OPTERR OPTIND OSTYPE PATH PS4 PWD SHELL SHLVL TERM";
 const DEFAULT_OPTIONS = ["braceexpand", "hashall", "interactive-comments"];
-// Each would end the new bash at the next error, or keep it from doing anything.
+// Each of these would end the new bash early, trace it, or keep it from running anything.
 const DROPPED_OPTIONS = ["errexit", "nounset", "xtrace", "noexec", "onecmd"];
 
 /** Takes the place of a command number in the state that a background shell writes. */
 export const INHERITED_NUMBER = 0;
 
-/** Gives a new bash the state of the one before. */
+/** The script that gives a new bash the state of the previous one. */
 export function restoreScript(state: string, nonce: string, baseNames: readonly string[]): string {
   const pieces = statePieces(state, nonce);
   return [
     ...startScript(pieces, baseNames),
-    // Before the functions: a function may be named `declare`.
+    // Restore variables before functions: a function may be named `declare`.
     ...[...pieces.variables].map(([name, variable]) => each(variableScript(name, variable))),
     directoryStackScript(pieces.directoryStack, `__nacre_${nonce}`),
     ...functionScripts(pieces),
     ...optionScripts(pieces.options),
     ...[...pieces.hashed.values()].map((piece) => each(hashScript(piece))),
     ...[pieces.umask, ...pieces.aliases.values()].map((piece) => each(`\\builtin ${piece}`)),
-    // Last: a trap on ERR or DEBUG runs for everything after it. A trap on EXIT belonged to the bash that set it.
+    // Restore traps late: a trap on ERR or DEBUG runs for everything after it. A trap on EXIT belongs to the bash that
+    // set it.
     ...[...pieces.traps].filter(([name]) => name !== "EXIT").map(([, piece]) => each(`\\builtin ${piece}`)),
-    // Some variables change options.
+    // Restore options after the variables, because setting some variables changes options.
     shoptScript(pieces.shopts),
-    // In this mode an error ends bash.
+    // Set posix mode late, because an error ends bash in this mode.
     pieces.options.includes("posix") ? "\\builtin set -o posix\n" : "",
     ...pieces.disabled
       .filter((name) => !HARNESS_BUILTINS.includes(name))
@@ -45,7 +46,7 @@ export function restoreScript(state: string, nonce: string, baseNames: readonly 
   ].join("");
 }
 
-/** The part of a state that only the first command brings back. */
+/** The settings in a state that the harness suspends until the first command. */
 export function putAsideOf(state: string | undefined, nonce: string): PutAside {
   if (state === undefined) return { expandsAliases: true, disabled: [] };
   const { shopts, disabled } = statePieces(state, nonce);
@@ -76,10 +77,10 @@ export function inheritanceScript(
     ...functionScripts(pieces),
     shoptScript(pieces.shopts),
     reportTo !== undefined && isAtRisk(state, nonce) ? reportScript(nonce, reportTo) : "",
-    // The state is bytes, read as latin1: the variables must be, too.
+    // The state is latin1 bytes, so the variables must be, too.
     Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",
-    // Names this file, which is for the first bash only.
+    // BASH_ENV names this file, which only the first bash may read.
     "\\builtin unset BASH_ENV\n",
   ].join("");
 }
@@ -96,7 +97,10 @@ function reportScript(nonce: string, reportTo: string): string {
   ].join("");
 }
 
-/** Whether a shell can fail to take the state over: functions and variables with attributes can fail, plain exports cannot. */
+/**
+ * Whether a shell can fail to inherit the state. Functions and variables with attributes can fail, plain exports
+ * cannot.
+ */
 export function isAtRisk(state: string, nonce: string): boolean {
   const { functions, variables } = statePieces(state, nonce);
   return (
@@ -175,7 +179,7 @@ function exclusive(before: readonly string[], after: readonly string[]): string[
   ];
 }
 
-/** Reads one piece on its own. */
+/** A script that reads one piece separately. */
 function each(script: string): string {
   return script === "" ? "" : `\\builtin eval ${shellQuote(script)}\n`;
 }
@@ -185,7 +189,7 @@ function startScript({ shopts, variables }: StatePieces, baseNames: readonly str
   return [
     ...unset.map((name) => `\\builtin unset -v ${name}\n`),
     shoptScript(shopts),
-    // A function may contain patterns that bash cannot read without it.
+    // A function may contain patterns that bash cannot read without extglob.
     "\\builtin shopt -s extglob\n",
   ];
 }
@@ -199,7 +203,10 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
   return `${unexport}declare -${kind} ${assignment}\ndeclare -${others} ${name}`;
 }
 
-/** From the last element on: `pushd -n` puts each right below the current directory. Uses the one variable of the harness. */
+/**
+ * Starts with the last element: `pushd -n` puts each right below the current directory. Uses the harness's one
+ * variable.
+ */
 function directoryStackScript(elements: string, variable: string): string {
   if (elements === "") return "";
   const last = `${variable}[-1]`;

@@ -1,6 +1,6 @@
-// The sandbox of a session. One bash after another runs in it, so that jobs, /tmp and network outlive a bash that exits.
-// Its first process (engine/supervisor.sh) starts the bashes. The rest of session/ treats each like any other bash: it has
-// a script channel and a PID, and its end is reported.
+// The sandbox of a session. The session's bashes run in it, one at a time, so that jobs, /tmp and the network outlive a
+// bash that exits. Its first process (engine/supervisor.sh) starts the bashes. The rest of session/ treats each like
+// any other bash: it has a script channel and a PID, and the sandbox reports its end.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sizeOf } from "../engine/cursor.ts";
@@ -34,7 +34,7 @@ export interface SessionSandboxOptions {
 /** A process that reads its script from this one. */
 export interface BashProcess {
   readonly started: StartedShell;
-  /** undefined if it died before its stdin could be opened. */
+  /** undefined if it died before this process could open its stdin. */
   readonly channel: ScriptChannel | undefined;
   /** Remarks about its sandbox and limits since the last call. */
   readonly takeRemarks: () => string[];
@@ -50,7 +50,7 @@ export class SessionSandbox {
   readonly fifoDir: FifoDir;
   readonly shell: ShellProcess;
   readonly #parts: SandboxParts;
-  /** By token: resolves the PID of a bash that is being started, 0 if it failed to start. */
+  /** By token: resolves with the PID of a bash that is starting, or 0 if it failed to start. */
   readonly #forks = new Map<string, (pid: number) => void>();
   readonly #onEnds = new Set<(record: ExitRecord) => void>();
   #count = 0;
@@ -94,12 +94,12 @@ export class SessionSandbox {
     }
   }
 
-  /** The directory that its bashes can write to. Nothing in it can be trusted. */
+  /** The directory that its bashes can write to. Do not trust anything in it. */
   get scratch(): string {
     return scratchOf(this.#parts.started.files.dir);
   }
 
-  /** Whether it takes another bash. */
+  /** Whether it can start another bash. */
   get isOpen(): boolean {
     return !this.#isEnding && this.shell.isRunning;
   }
@@ -126,7 +126,7 @@ export class SessionSandbox {
     const commandStart = readStat(commandPid)?.startTime ?? "0";
     const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");
     this.#send(["held"]);
-    // It ended before the bash began. Report that after the caller has the bash.
+    // The sandbox ended before the bash began. Report that only after the caller has the bash.
     const ended = this.#record;
     if (ended) setImmediate(() => onEnd(ended));
     return {
@@ -142,14 +142,14 @@ export class SessionSandbox {
     this.#settle(report.token, pid ?? 0);
   }
 
-  /** Ends it as soon as its bash and everything else in it has ended. */
+  /** Ends the sandbox as soon as its bash and everything else in it has ended. */
   end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#send(["end", ""]);
   }
 
-  /** The shim has reported its end. */
+  /** Call this when the shim has reported the end of the sandbox. */
   conclude(record: ExitRecord): void {
     this.#isEnding = true;
     this.#record = record;

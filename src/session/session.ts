@@ -1,17 +1,18 @@
-// A session: looks like one bash that never ends. Commands run in it one at a time, at top level, each with the state
-// that the ones before it left.
+// A session looks like one bash that never ends. Commands run in it one at a time, at top level, each with the state
+// that the previous commands left.
 //
 //   run(command)
-//     takeTurn                   checks the call, waits for the commands before it (support/semaphore.ts)
+//     takeTurn                   checks the call, waits for earlier commands (support/semaphore.ts)
 //     SessionLineage.current     the bash that takes the command; starts one if there is none (session-lineage.ts)
 //     CommandRun.result          runs it in that bash (command-run.ts)
 //       planCommand              directory, loggers, message (command-plan.ts)
-//       SessionBash.run          writes harness and command to the stdin of bash (session-harness.ts, bash-pipes.ts)
+//       SessionBash.run          writes the harness and the command to bash's stdin (session-harness.ts, bash-pipes.ts)
 //       SessionBash.take         gets the report of bash (session-reports.ts)
 //       RunningCommand.end       report, timeout or cancellation, whichever comes first (running-command.ts)
 //       leftovers, drain, output parts, result
 //
-// Session owns the queue, the command that runs and whether it is closed. README.md lists the owners of all other state.
+// Session owns the queue, the running command and whether the session is closed. README.md lists the owners of all
+// other state.
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { KillReport } from "../shell/kill-report.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -37,7 +38,7 @@ import type {
   StartOptions,
 } from "./session-options.ts";
 
-/** The turn of a call: the session runs no other command until it is disposed of. */
+/** The turn of a call: the session runs no other command until the turn is disposed of. */
 export interface Turn extends Disposable {
   /** The variables of the call, checked. */
   readonly env: Readonly<Record<string, string>>;
@@ -115,19 +116,19 @@ export class Session {
     return this.#usedMs;
   }
 
-  /** Where a call runs that names this directory: there, unless the last call named it, too. */
+  /** The directory of a call with this `workingDir`: that one, unless the last call named it, too. */
   directoryFor(workingDir: string | undefined): string {
     return this.#lineage.directoryFor(workingDir);
   }
 
-  /** Runs a command after the commands before it. Every ending is returned as a value. If this throws, the command did not run. */
+  /** Runs a command after all earlier ones and returns every ending as a value. If this throws, it did not run. */
   async run(command: string, options: RunOptions = {}, turn?: Turn): Promise<SessionResult> {
     using ownTurn = turn ? undefined : await this.takeTurn(command, options);
     const { env = {}, directory: workingDir = "" } = turn ?? ownTurn ?? {};
-    // A person may have been asked since the turn was taken.
+    // Check again: the session may have been closed while a person was asked for approval.
     this.#checkOpen();
     if (!this.hasBash) await this.#options.onUse(this);
-    // A command has no id of its own: the id of the session stands for it.
+    // A command has no id, so its events carry the id of the session.
     const emitted = { id: this.id, scope: this.scope, session: this.id };
     this.#deps.events.emit("start", { ...emitted, command, workingDir, durable: false });
     this.#usedMs = monotonicMs();
@@ -137,7 +138,7 @@ export class Session {
       const result = await running;
       const { outcome, exitCode, durationMs } = result;
       const signal = outcome && "signal" in outcome ? (outcome.signal ?? null) : null;
-      // A command that continues in the background ends as that shell.
+      // If the command continues in the background, that shell emits the end.
       if (!result.shell)
         this.#deps.events.emit("end", {
           ...emitted,
@@ -154,7 +155,7 @@ export class Session {
     }
   }
 
-  /** Checks the call, then waits for the commands before it. */
+  /** Checks the call, then waits for all earlier commands. */
   async takeTurn(command: string, options: RunOptions = {}): Promise<Turn> {
     const { timeoutMs, workingDir, signal, onWait } = options;
     const env = options.env ? checkedEnv(options.env) : {};
@@ -176,7 +177,7 @@ export class Session {
     }
   }
 
-  /** Starts a shell of its own with the current directory, exports and functions of the session. */
+  /** Starts a separate shell with the current directory, exports and functions of the session. */
   async start(command: string, options: StartOptions = {}): Promise<ShellProcess> {
     this.#checkOpen();
     using _hold = holdEventLoop();
@@ -189,7 +190,7 @@ export class Session {
     return await this.#lineage.save();
   }
 
-  /** Like Ctrl-C to the command that runs. Returns whether there was one. */
+  /** Interrupts the running command, as Ctrl-C does. Returns whether there was one. */
   async interrupt(): Promise<boolean> {
     const run = this.#run;
     if (!run?.isRunning) return false;
@@ -198,7 +199,7 @@ export class Session {
     return true;
   }
 
-  /** Kills everything it has running. Its next bash starts in its first directory, without any state. */
+  /** Kills everything that the session has running. The next bash starts in the first directory with clean state. */
   async restart(): Promise<KillReport> {
     this.#checkOpen();
     using _hold = holdEventLoop();
@@ -212,7 +213,7 @@ export class Session {
     return report;
   }
 
-  /** Ends its bash, but neither its leftover processes nor its state: the next command gets a new bash. */
+  /** Ends bash, but keeps leftover processes and the state: the next command gets a new bash. */
   async rest(): Promise<void> {
     const lineage = this.#lineage;
     const { bash } = lineage;
@@ -225,7 +226,7 @@ export class Session {
     await bash.close();
   }
 
-  /** Ends it with everything it ever started. */
+  /** Ends the session and everything it ever started. */
   async close({
     by = "the end of its session",
     graceMs = this.#deps.killGraceMs,
@@ -247,7 +248,7 @@ export class Session {
     await this.close();
   }
 
-  /** Bash may be found dead, or die before it has read the command: then the next one takes it. */
+  /** If bash is dead, or dies before it has read the command, the next bash runs the command. */
   async #runInBash(command: string, options: RunOptions): Promise<SessionResult> {
     const lineage = this.#lineage;
     const changeTo = lineage.directory.takeChange(options.workingDir);
@@ -279,7 +280,7 @@ export class Session {
     if (this.#isClosed) throw new NacreError("invalid_input", `The session ${this.id} has been closed.`);
   }
 
-  /** A bash, not necessarily one that is ready. */
+  /** The bash of the session, which may not be ready yet. */
   async #anyBash(): Promise<SessionBash> {
     if (!this.hasBash) await this.#options.onUse(this);
     return (await this.#lineage.current([])).bash;

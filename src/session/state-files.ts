@@ -1,4 +1,5 @@
-// The files with the saved states of a bash, written by bash itself (session-harness.ts), and scripts that a bash reads.
+// The files with the saved states of a bash, which bash itself writes (session-harness.ts), and the scripts that a bash
+// reads.
 import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diskProblem } from "../engine/slot-pool.ts";
@@ -7,12 +8,12 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { markOf } from "./state-pieces.ts";
 
-/** The file for the state after this command. Two files in turn: while bash writes one, the other one is whole. */
+/** The file for the state after this command. Two files alternate: while bash writes one, the other one is whole. */
 export function stateFile(dir: string, number: number): string {
   return join(dir, SESSION_NAMES.state(number));
 }
 
-/** The newest whole state: after this command, else after the one before. */
+/** The newest whole state: after this command, else after the previous one. */
 export function readState(dir: string, number: number, nonce: string): string | undefined {
   return readStateOf(dir, number, nonce) ?? readStateOf(dir, number - 1, nonce);
 }
@@ -27,7 +28,7 @@ export function readStateOf(dir: string, number: number, nonce: string): string 
 
 /** NAME=VALUE pairs that end with NUL. */
 export function readEnvironmentList(path: string): Record<string, string> {
-  // Without a prototype: __proto__ is a valid variable name.
+  // The object has no prototype, because __proto__ is a valid variable name.
   const variables: Record<string, string> = Object.create(null);
   for (const pair of readIfThere(path, "utf8").split("\0")) {
     const at = pair.indexOf("=");
@@ -49,7 +50,7 @@ function readIfThere(path: string, encoding: BufferEncoding = "latin1"): string 
   }
 }
 
-/** Writes a script for a bash, completely or not at all. `dir`: of the shell that reads it, or of its session's bash. */
+/** Writes a script completely or not at all. `dir` belongs to the shell that reads it, or to its session's bash. */
 export function writeScript(path: string, script: string, dir: string): void {
   try {
     writeFileSync(path, script, { flag: "wx", mode: 0o600, encoding: "latin1" });

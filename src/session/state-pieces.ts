@@ -3,7 +3,7 @@
 
 export type StatePart = "options" | "functions" | "bodies" | "variables" | "rest" | `end ${number}`;
 
-/** Separates the parts of a saved state: no command can have printed the nonce. */
+/** Separates the parts of a saved state. No command can have printed it, because it contains the nonce. */
 export function markOf(nonce: string, part: StatePart): string {
   return `#nacre ${nonce} ${part}\n`;
 }
@@ -21,7 +21,7 @@ export interface FunctionPiece {
   readonly body: string;
 }
 
-/** Everything but options is listed by name. */
+/** All pieces except options are listed by name. */
 export interface StatePieces {
   readonly shopts: readonly string[];
   readonly options: readonly string[];
@@ -38,7 +38,7 @@ export interface StatePieces {
   readonly disabled: readonly string[];
 }
 
-// bash sets these itself: they are neither restored nor compared.
+// bash sets these itself, so nacre neither restores nor compares them.
 const OF_BASH = new Set(
   (
     "BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_LINENO BASH_MONOSECONDS " +
@@ -134,7 +134,7 @@ export function piecesOf(printed: string): string[] {
   return pieces;
 }
 
-/** Behind the first newline outside of quotes. */
+/** The position after the first newline outside quotes. */
 function endOfPiece(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     switch (text[at]) {
@@ -147,7 +147,7 @@ function endOfPiece(text: string, from: number): number {
         at = closing(text, at + 1, '"', true);
         break;
       case "'":
-        // A backslash escapes in $'…', but not in '…'.
+        // A backslash is an escape character in $'…', but not in '…'.
         at = closing(text, at + 1, "'", text[at - 1] === "$");
         break;
     }

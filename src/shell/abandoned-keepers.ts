@@ -1,5 +1,5 @@
-// Removes what remains when a host process, its keeper and its deputy were all killed, and what belongs to no shell:
-// bashes that wait for a job which no process will send, and the directories of keepers.
+// Cleans up after a host process that was killed together with its keeper and its deputy. Removes what belongs to no
+// shell: bashes that wait for a job that no process will send, and the directories of keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { keeperOfWaiting } from "../engine/attach.ts";
@@ -41,8 +41,8 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
     if (meta) {
       if (isSameProcess(shimPid, shimStart)) needed.add(meta.host.pid);
     } else if (waitsFor(identity, keepers)) {
-      // The shim first, if it is still alive: it has no end to record, and would restore the directory when its bash
-      // ends.
+      // Kill the shim first, if it is still alive: it has no end to record, and would restore the directory when its
+      // bash ends.
       signalProcess({ pid: shimPid, startTime: shimStart }, "SIGKILL");
       sendSignal(commandPid, "SIGKILL");
       rmSync(files.dir, { recursive: true, force: true });
@@ -51,7 +51,7 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
   return needed;
 }
 
-/** A stopped shim, logger or deputy never notices that the others are gone. */
+/** Continues stopped processes: a stopped shim, logger or deputy never notices that the others are gone. */
 function continueStopped(root: StateRoot, keepers: ReadonlySet<string>): void {
   for (const pid of allPids()) {
     const stat = readStat(pid);
@@ -62,7 +62,7 @@ function continueStopped(root: StateRoot, keepers: ReadonlySet<string>): void {
   }
 }
 
-/** Whether it waits for a job from the host of one of these keepers. */
+/** Whether the shell waits for a job from the host of one of these keepers. */
 function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: ReadonlySet<string>): boolean {
   const keeperDir = keeperOfWaiting(commandPid);
   return (
@@ -70,7 +70,7 @@ function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: Readonly
   );
 }
 
-/** Whether both the keeper and its host process are dead. False if that cannot be seen from here. */
+/** Whether both the keeper and its host process are dead. False if this process cannot see that. */
 function isAbandoned(keeperDir: string): boolean {
   const identity = attempt(() => readFileSync(join(keeperDir, KEEPER_NAMES.identity), "latin1")) ?? "";
   const match = /^(\d+) (\d+) (\S+) (\d+)\n$/.exec(identity);
@@ -78,7 +78,7 @@ function isAbandoned(keeperDir: string): boolean {
   const [, pid = "", startTime = "", boot, namespace] = match;
   if (boot !== bootId()) return true;
   if (namespace !== pidNamespace() || isSameProcess(Number(pid), startTime)) return false;
-  // A living host may be about to start another keeper. Another process can have its PID by now: then a later call
+  // A living host may be about to start another keeper. If another process has reused the host's PID, a later call
   // removes the directory.
   const host = readStat(hostPidOf(basename(keeperDir)));
   return host === undefined || host.hasEnded;

@@ -1,5 +1,5 @@
-// Handles the shells of dead host processes: takes over the durable ones and ends the others. What those hosts left that
-// belongs to no shell is in abandoned-keepers.ts.
+// Handles the shells of dead host processes: takes over the durable ones and ends the others. abandoned-keepers.ts
+// removes what belongs to no shell.
 
 import { progressOf, readStartedShell } from "../engine/attach.ts";
 import { readEndRecord, writeCause } from "../engine/end-record.ts";
@@ -19,7 +19,7 @@ import { endShells } from "./kill.ts";
 export interface Adoption {
   /** Durable shells that this host process owns from now on, running or ended. */
   readonly adopted: readonly StartedShell[];
-  /** False if the time was over before all shells were checked; the others are found when a caller asks for them. */
+  /** False if the time was up before all shells were checked. A caller that asks for another one still finds it. */
   readonly complete: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
   const toEnd: AbandonedShell[] = [];
   const isAlive = rememberHolders();
   const check = async (id: string): Promise<void> => {
-    // An unreadable record affects only its own shell, and so does a directory that is being removed.
+    // An unreadable record, or a directory that is being removed, must not affect other shells.
     const shell = readStartedShell(root, id);
     const lease = shell && attempt(() => readLease(shell.files, shell.meta));
     if (!shell || !lease || !isAbandoned(shell, lease, isAlive)) return;
@@ -50,7 +50,7 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
   };
   let complete = await forEachUntil(deadline, root.list(), check);
   await endAbandoned(scope, toEnd);
-  // Last: on a slow disk the time may not suffice for all, and ended shells need no owner.
+  // Take over ended shells last: on a slow disk there may not be time for all, and they need no owner.
   complete &&= await forEachUntil(deadline, ended, async ({ shell, lease }) => {
     if (takeOver(shell.files, lease, thisProcess(), true)) adopted.push(shell);
   });
@@ -58,7 +58,7 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
   return { adopted, complete };
 }
 
-/** Yields now and then. Returns whether the time sufficed for all items. */
+/** Yields to the event loop now and then. Returns whether there was time for all items. */
 async function forEachUntil<T>(
   deadline: number,
   items: readonly T[],
@@ -72,7 +72,7 @@ async function forEachUntil<T>(
   return true;
 }
 
-/** A holder in another PID namespace is invisible from here and may be alive. After a reboot every holder is dead. */
+/** A holder in another PID namespace is invisible here and may be alive. After a reboot, every holder is dead. */
 function isAbandoned(
   { origin }: StartedShell,
   { holder }: Lease,
@@ -82,7 +82,7 @@ function isAbandoned(
   return origin === "another boot" || !holder || !isAlive(holder);
 }
 
-/** Thousands of shells can have the same holder. */
+/** Checks each holder once, because thousands of shells can have the same holder. */
 function rememberHolders(): (holder: ProcessIdentity) => boolean {
   const known = new Map<string, boolean>();
   return (holder) => {
@@ -104,14 +104,14 @@ async function isWaiting(shell: StartedShell): Promise<boolean> {
   }
 }
 
-/** It has an exit record, or will never get one: processes that it still has are leftovers. */
+/** Whether the shell has an exit record or will never get one. Any processes that it still has are leftovers. */
 function isOver({ files, unseen, shimPid, shimStart }: StartedShell): boolean {
   const { exit } = readEndRecord(files.record);
   return typeof exit === "object" || unseen !== undefined || !isSameProcess(shimPid, shimStart);
 }
 
 async function endAbandoned(scope: ProcessScope, abandoned: readonly AbandonedShell[]): Promise<void> {
-  // A stopped shim would stay forever, even if its command is gone.
+  // Continue stopped shims: a stopped shim would stay forever, even if its command is gone.
   for (const { shell } of abandoned) continueShim(shell);
   const found = await scope.processesOf(abandoned.map(({ shell }) => shell));
   const alive = abandoned.filter(({ shell }) => (found.get(shell)?.length ?? 0) > 0);

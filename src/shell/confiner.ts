@@ -23,7 +23,7 @@ export interface ConfinedPlan {
   readonly startScript: ((context: StartContext) => StartScript) | undefined;
   /** Part of its meta; known when `startScript` has been called. */
   readonly meta: () => { readonly confinement?: Confinement };
-  /** Remarks on what has happened since the last call: a process that the kernel killed for lack of memory, for example. */
+  /** Remarks on what has happened since the last call, such as a process that the kernel killed for lack of memory. */
   readonly takeRemarks: () => string[];
 }
 
@@ -65,14 +65,17 @@ export class Confiner {
     this.#sandbox.tidy();
   }
 
-  /** Tries the sandbox of a known workspace, so that it fails early. */
+  /** Tries the sandbox of a known workspace, so that a problem shows up early. */
   async warmUp(): Promise<void> {
     this.tidy();
     const { workspace } = this.#options;
     if (workspace !== undefined && this.#sandbox.isNeeded) await this.#prepare(workspace);
   }
 
-  /** For a shell that runs its command as a script. `inherits` is a script that it reads first; the shell reports the result. */
+  /**
+   * The plan for a shell that runs its command as a script. `inherits` is a script that the shell reads first, and
+   * reports on.
+   */
   async forScript(at: {
     readonly workspace: string | undefined;
     readonly workingDir: string;
@@ -85,7 +88,7 @@ export class Confiner {
     }));
   }
 
-  /** For the first process of a sandboxed session. */
+  /** The plan for the first process of a sandboxed session. */
   async forSession(
     at: { readonly workspace: string | undefined; readonly workingDir: string },
     fifoDir: FifoDir,
@@ -111,10 +114,11 @@ export class Confiner {
     return this.#sandbox.isSeen(directory, this.#options.workspace ?? workspace);
   }
 
-  /** Checks the state directory first: its error explains more than a failing sandbox. */
+  /** Checks the state directory first, because its error explains more than that of a failing sandbox. */
   async #prepare(workspace: string): ReturnType<Sandbox["prepare"]> {
     this.#root.ensure();
-    // A missing directory cannot be hidden, and a running session would see one that is created later: create it now.
+    // Create missing state roots now: a sandbox cannot hide a missing directory, and a running session would see one
+    // that is created later.
     if (this.#isSandboxed) for (const root of usualStateRoots()) makeIfPossible(root);
     return await this.#sandbox.prepare(workspace);
   }

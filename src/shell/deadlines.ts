@@ -16,7 +16,7 @@ export class Deadlines {
     this.#timers.set(shell.id, timer);
   }
 
-  /** Retries a kill that fails, for lack of file descriptors for example. */
+  /** Retries a kill that fails, for example for lack of file descriptors. */
   async #end(shell: ShellProcess, timeoutMs: number): Promise<void> {
     await shell.end({ kind: "timeout", detail: String(timeoutMs) }).catch(() => {});
     if (shell.isRunning && this.#timers.has(shell.id)) this.set(shell, timeoutMs, DEADLINE_RETRY_MS);

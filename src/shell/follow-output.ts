@@ -50,7 +50,7 @@ export async function* followBytes(
   { hasEnded, ended, from, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
-  // A buffer of its own: other readers run while the consumer uses a piece.
+  // Use a separate buffer: other readers run while the consumer uses a piece.
   const buffer = Buffer.allocUnsafeSlow(READ_CHUNK_BYTES);
   const watch = new OutputWatch(files.dir);
   const nudge = () => watch.nudge();
@@ -71,7 +71,7 @@ export async function* followBytes(
         yield { stream, bytes };
       }
       if (!quiet) {
-        // A backlog of gigabytes must not block this thread.
+        // Yield, so that a backlog of gigabytes does not block this thread.
         if (++turns % READ_TURN_CHUNKS_COUNT === 0) await yieldTurn();
         continue;
       }

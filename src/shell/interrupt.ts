@@ -1,5 +1,5 @@
-// Interrupts a command, as Ctrl-C does, with everything it started: INT for all of it at once (stop-together.ts),
-// time for traps, then the caller kills the rest.
+// Interrupts a command and everything it started, as Ctrl-C does: sends INT to all processes at once
+// (stop-together.ts), gives traps time to run, then the caller kills the rest.
 //
 //   interruptCommand -> #round: stop everything, queue a signal for each process, continue all but waiting bashes
 //                    -> #release: a bash whose foreground child has ended continues
@@ -30,7 +30,10 @@ import { sleep } from "../support/timing.ts";
 import { isNothingLeft } from "./nothing-left.ts";
 import { type StoppedProcess, type StoppedTogether, stopTogether } from "./stop-together.ts";
 
-/** What a process got. If it runs another program since then, or ignores the signal now, the signal is lost. */
+/**
+ * The signal that a process got. If the process has since started another program, or ignores the signal now, the
+ * signal is lost.
+ */
 interface SentSignal {
   readonly program: string;
   readonly signal: NodeJS.Signals;
@@ -46,7 +49,7 @@ export interface InterruptPlan {
   readonly scope: ProcessScope;
   readonly shell: StartedShell;
   readonly graceMs: number;
-  /** Whether nothing of the command runs any more, apart from the processes that `scope` finds. */
+  /** Whether the command has ended, apart from the processes that `scope` finds. */
   readonly hasEnded: () => boolean;
 }
 
@@ -67,7 +70,7 @@ class Interruption {
   async run(): Promise<"ended" | "must be killed"> {
     const { scope, shell, graceMs, hasEnded } = this.#plan;
     const deadline = monotonicMs() + graceMs;
-    // Processes appear faster than they can be stopped: an interrupt cannot reach them all.
+    // If processes appear faster than nacre can stop them, an interrupt cannot reach them all.
     if (!(await this.#round("all processes"))) return "must be killed";
     for (let pauseMs = 1; monotonicMs() < deadline; pauseMs = Math.min(pauseMs * 2, INTERRUPT_ROUND_MS)) {
       this.#release();
@@ -87,19 +90,20 @@ class Interruption {
     const { stopped, isComplete } = await this.#stop();
     const spared = ignoringBoth(stopped);
     for (const { process } of stopped) {
-      // The children of a trap came later: they do its work.
+      // Processes that appeared after the first round do the work of a trap: leave them alone.
       if (which === "lost signals" && !this.#hasLostSignal(process)) continue;
       if (spared.has(process.pid)) continue;
       const signal = ignoresSignal(process.pid, SIGINT) ? "SIGTERM" : "SIGINT";
       this.#sent.set(processKey(process), { program: process.command, signal });
       signalProcess(process, signal);
     }
-    // A bash that waits already stays stopped: its child may have ended since, and #release decides what it gets.
+    // Leave a bash stopped if it is already on the list: its child may have ended since, and #release decides which
+    // signal it gets.
     const waiting = new Set(this.#waiting.map(({ process }) => processKey(process)));
     const fresh = this.#bashesThatWait(stopped).filter(({ process }) => !waiting.has(processKey(process)));
     this.#waiting.push(...fresh);
     const held = new Set(this.#waiting.map(({ process }) => process.pid));
-    // Children first: by the time a parent runs, no child of it is stopped any more.
+    // Continue children first: when a parent runs again, none of its children is still stopped.
     for (const { process } of stopped.toReversed())
       if (!held.has(process.pid)) signalProcess(process, "SIGCONT");
     return isComplete;
@@ -126,15 +130,15 @@ class Interruption {
 
   #hasLostSignal(process: ProcessRef): boolean {
     const sent = this.#sent.get(processKey(process));
-    // A process that is about to end has no command line any more.
+    // A process that is about to end no longer has a command line.
     if (sent === undefined || hasNoCommandLine(process)) return false;
     if (sent.program !== process.command) return true;
     return sent.signal === "SIGINT" && ignoresSignal(process.pid, SIGINT);
   }
 
   /**
-   * A bash that gets INT while it waits goes on with its next command unless its child died of INT: in
-   * `server && deploy`, a server that handles INT and exits with 0 would start the deployment.
+   * If bash gets INT while it waits, it runs its next command unless its child died of INT: in `server && deploy`, a
+   * server that handles INT and exits with 0 would start the deployment.
    */
   #bashesThatWait(stopped: readonly StoppedProcess[]): WaitingBash[] {
     const gotInt = ({ process }: StoppedProcess) => this.#sent.get(processKey(process))?.signal === "SIGINT";
@@ -145,9 +149,11 @@ class Interruption {
     });
   }
 
-  /** bash runs its trap on INT, or dies of INT, if its child did. Otherwise TERM ends it, and its EXIT trap runs. */
+  /**
+   * If its child died of INT, bash runs its INT trap or dies of INT. Otherwise TERM ends it, and its EXIT trap runs.
+   */
   #release(): void {
-    // Innermost first: a process released here may have ended when its parent's turn comes.
+    // Release the innermost bash first: it may have ended by the time its parent's turn comes.
     for (const waiting of this.#waiting.toReversed()) {
       const { process, children } = waiting;
       if (children.some(({ pid, startTime }) => isSameProcess(pid, startTime))) continue;
@@ -161,7 +167,10 @@ class Interruption {
 const SIGINT = constants.signals.SIGINT;
 const SIGTERM = constants.signals.SIGTERM;
 
-/** Those that ignore both signals, and everything below: if only a child died, its parent would go on with its next step. */
+/**
+ * Processes that ignore both signals, and all their descendants: if only a child died, its parent would go on with its
+ * next step.
+ */
 function ignoringBoth(stopped: readonly StoppedProcess[]): ReadonlySet<number> {
   const ignoring = new Set<number>();
   for (const { process, parent } of stopped) {

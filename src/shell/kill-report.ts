@@ -11,9 +11,9 @@ export interface Survivor {
 export interface KillReport {
   /** Every process that got a signal. */
   readonly signalled: readonly { readonly pid: number; readonly command: string }[];
-  /** Processes that could not be ended, and why. Empty: a scan found none, unless `unverified` is set. */
+  /** Processes that could not be ended, and why. If this is empty, a scan found none, unless `unverified` is set. */
   readonly survivors: readonly Survivor[];
-  /** The deadline came before the last scan was complete. The kill continues in the background. */
+  /** The deadline passed before the last scan was complete. The kill continues in the background. */
   readonly unverified?: true;
 }
 
@@ -24,7 +24,7 @@ export interface KilledShell {
   readonly remaining: readonly ProcessRef[];
   readonly isDenied: (process: ProcessRef) => boolean;
   readonly hasEnded: boolean;
-  /** A process that forked faster than the scans. */
+  /** A process that forked faster than the scans could follow. */
   readonly outrunning: ProcessRef | undefined;
 }
 
@@ -44,7 +44,7 @@ export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): 
   return survivors.length === 0 ? shimOf(killed) : survivors;
 }
 
-/** All processes have ended and the shell has not: its shim is the reason. */
+/** If all processes have ended but the shell has not, its shim is the reason. */
 function shimOf({ shell, hasEnded }: KilledShell): Survivor[] {
   if (hasEnded || shell.unseen !== undefined) return [];
   if (!isSameProcess(shell.shimPid, shell.shimStart)) return [];

@@ -1,4 +1,4 @@
-// Ends shells with everything they started, and proves it. Spares the shims and loggers: they record the end.
+// Ends shells and everything they started, and proves it. Spares the shims and loggers, which record the end.
 //
 //   endShells
 //     ask            TERM to every process, then a grace period
@@ -39,7 +39,7 @@ export interface KillTarget {
   readonly ended: Promise<unknown>;
 }
 
-/** One scan serves all shells: killing a thousand costs little more than killing one. */
+/** One scan serves all shells, so killing a thousand costs little more than killing one. */
 export async function endShells(
   scope: ProcessScope,
   targets: readonly KillTarget[],
@@ -73,11 +73,11 @@ class KillRound {
   readonly #signalled = new Map<StartedShell, Map<string, ProcessRef>>();
   readonly #denied = new Set<string>();
   readonly #running: Set<StartedShell>;
-  /** Nothing is left that could be killed. */
+  /** Whether nothing is left that could be killed. */
   #isDone = false;
   /** The result of the last scan. */
   #remaining = new Map<StartedShell, ProcessRef[]>();
-  /** The last process signaled of each shell that forks faster than the scans. */
+  /** For each shell that forks faster than the scans can follow: the last process that got a signal. */
   readonly #outrunning = new Map<StartedShell, ProcessRef>();
 
   constructor(scope: ProcessScope, targets: readonly KillTarget[]) {
@@ -90,9 +90,10 @@ class KillRound {
   }
 
   async ask(signal: NodeJS.Signals): Promise<void> {
-    // Scan before the first signal: afterwards quick processes are gone and the report could not name them.
+    // Scan before the first signal: after it, short-lived processes are gone and the report could not name them.
     const found = await this.#scope.processesOf(this.#shells);
-    // A stopped process takes TERM only when it continues. After other signals it may be meant to stay stopped.
+    // A stopped process handles TERM only when it continues. With other signals, the caller may want it to stay
+    // stopped.
     const wake = ["SIGTERM", "SIGINT", "SIGHUP"].includes(signal) ? "SIGCONT" : undefined;
     for (const [shell, processes] of found) this.#askShell(shell, processes, signal, wake);
     this.#remaining = found;
@@ -104,7 +105,8 @@ class KillRound {
     signal: NodeJS.Signals,
     wake: NodeJS.Signals | undefined,
   ): void {
-    // When bwrap ends, the kernel kills everything inside at once: ask the processes inside, and bwrap follows.
+    // When bwrap ends, the kernel kills everything inside at once. Signal only the processes inside: bwrap ends after
+    // them.
     const spared = signal === "SIGKILL" ? undefined : shell.sandbox?.pid;
     const group = spared === undefined ? this.#scope.signalGroup(shell, signal) : "gone";
     for (const process of processes) {
@@ -118,7 +120,7 @@ class KillRound {
     }
   }
 
-  /** Until everything that was asked has ended, or the grace period is over. */
+  /** Waits until everything that got the signal has ended, or the grace period is over. */
   async waitForEnd(graceMs: number): Promise<void> {
     const deadline = monotonicMs() + graceMs;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
@@ -136,7 +138,7 @@ class KillRound {
     }
   }
 
-  /** Until nothing is left, or the deadline. After that it goes on, without keeping the program alive. */
+  /** Kills until nothing is left, or until the deadline. After that it continues, without keeping the program alive. */
   async freezeAndKill(): Promise<void> {
     const killed = this.#killAll().then(() => {
       this.#isDone = true;
@@ -168,7 +170,7 @@ class KillRound {
     }
   }
 
-  /** Until the shims have recorded the ends. A shim that the command has stopped would never do so. */
+  /** Waits until the shims have recorded the ends. Continues stopped shims: a command can stop its shim. */
   async waitForRecords(): Promise<void> {
     const deadline = monotonicMs() + KILL_VERIFY_MAX_MS;
     const ended = Promise.all(this.#targets.map(({ ended }) => ended)).then(() => true);
@@ -203,9 +205,9 @@ class KillRound {
   }
 
   /**
-   * A stopped process cannot fork: when a scan finds nothing new, everything is found. If scan after scan finds
-   * something new, or what it found is gone at once, a process forks faster than it can be stopped: its children are
-   * killed as they appear.
+   * A stopped process cannot fork: when a scan finds nothing new, it has found everything. If every scan finds new
+   * processes, or those it found are gone at once, a process forks faster than nacre can stop it. Then nacre kills its
+   * children as they appear.
    */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {
     const frozen = new Map<string, [StartedShell, ProcessRef]>();
@@ -223,7 +225,7 @@ class KillRound {
         signal: "SIGKILL",
       });
     }
-    // The death of a group's leader wakes its stopped members: leaders last.
+    // Kill group leaders last: the death of a leader wakes the stopped members of its group.
     return [...frozen.values()].sort(([, a], [, b]) => Number(a.pid === a.group) - Number(b.pid === b.group));
   }
 
@@ -239,7 +241,7 @@ class KillRound {
     return newcomers;
   }
 
-  /** A scan can miss a chain of short-lived processes altogether. Whether a process has appeared. */
+  /** Returns whether a process has appeared. A scan can miss a chain of short-lived processes altogether. */
   async #stopAsItAppears(): Promise<boolean> {
     const plan = { firstMs: FORK_CHECK_MS, maxMs: FORK_CHECK_MAX_MS, signal: "SIGSTOP" } as const;
     return await this.#signalNew(this.#shells, plan);
@@ -280,7 +282,7 @@ class KillRound {
   }
 }
 
-/** A long pause is for the background, and keeps no program alive. */
+/** A long pause happens only in the background, and does not keep the program alive. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -38,12 +38,12 @@ export class KnownShells {
     this.#options = options;
   }
 
-  /** In memory, or read from disk. */
+  /** Returns the shell from memory, or reads it from disk. */
   get(id: string): ShellProcess | undefined {
     return this.#shells.get(id) ?? this.#attach(id);
   }
 
-  /** By an id or an unambiguous prefix of it. */
+  /** Finds a shell by its id or an unambiguous prefix of it. */
   find(idOrPrefix: string): ShellProcess | undefined {
     const known = this.get(idOrPrefix);
     if (known || idOrPrefix === "") return known;
@@ -67,7 +67,7 @@ export class KnownShells {
     return shells.sort((a, b) => a.createdAt - b.createdAt);
   }
 
-  /** Those of this manager. */
+  /** The shells that this manager owns. */
   ownOf(scope?: string): ShellProcess[] {
     const all = [...this.#own];
     return scope === undefined ? all : all.filter((shell) => shell.scope === scope);
@@ -77,7 +77,7 @@ export class KnownShells {
     return this.#own.has(shell);
   }
 
-  /** From now on this manager is responsible for it. */
+  /** Makes this manager responsible for the shell. */
   own(shell: ShellProcess): void {
     this.#own.add(shell);
   }
@@ -123,7 +123,7 @@ export class KnownShells {
     this.#options.engine.release(shell.started);
   }
 
-  /** One kill for all of them. */
+  /** Ends all of them with one kill. */
   async endAll(shells: readonly ShellProcess[], by: string): Promise<ReadonlyMap<unknown, KillReport>> {
     if (shells.length === 0) return new Map();
     using _hold = holdEventLoop();
@@ -142,12 +142,12 @@ export class KnownShells {
     this.deadlines.clear(shell);
     if (!this.isOwn(shell)) return;
     this.#options.events.emit("end", endOf(shell));
-    // Its shim is gone: no process watches the command any more.
+    // The shim is gone, so no process watches the command any more.
     if (shell.outcome?.kind === "lost") void this.endAll([shell], "the loss of its shim").catch(() => {});
   }
 
   #attach(id: string): ShellProcess | undefined {
-    // A caller's id becomes a path.
+    // Check the id, because it becomes part of a path.
     if (!isShellId(id)) return undefined;
     const started = readStartedShell(this.#options.root, id);
     if (!started) return undefined;

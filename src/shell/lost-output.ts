@@ -6,11 +6,11 @@ export function spoolFullRemark(dir: string): string {
   return `spool full: the disk had no space left for the output; the exit code is right, output is missing. The output goes to ${dir}: free space on that disk or in the quota of this user (ENOSPC, EDQUOT), or set NACRE_HOME to a directory on another disk. Output is kept again as soon as there is space.`;
 }
 
-/** A signal ended its loggers. */
+/** For a shell whose loggers were ended by a signal. */
 export const LOGGER_KILLED =
   "logger lost: the process that stores the output was killed, by another process or by the kernel; output is missing, the exit code is right";
 
-/** Its loggers ended, and there is space on the disk now. */
+/** For loggers that ended although the disk has space now. */
 export function loggerGoneRemark(streams: readonly StreamName[]): string {
   return `logger lost: the process that stores ${streams.join(" and ")} ended before the command did; output is missing, the exit code is right. Another process ended it, or the disk was full for a moment.`;
 }
@@ -19,7 +19,7 @@ export function capRemark(capBytes: number, stream: StreamName): string {
   return `output cap reached: only the first ${capBytes} bytes of ${stream} are kept`;
 }
 
-/** `missing`: how many bytes of this command are gone; undefined if not known. */
+/** `missing`: how many bytes of this command's output are missing; undefined if unknown. */
 export function truncatedRemark(file: string, missing: number | undefined): string {
   const what =
     missing === 0

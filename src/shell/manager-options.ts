@@ -7,7 +7,7 @@ import type { Events } from "../support/events.ts";
 export interface ShellManagerOptions extends ConfineOptions {
   /** The directory for shells on disk. @default NACRE_HOME, else the XDG state directory */
   readonly stateRoot?: string;
-  /** Which variables of this process commands inherit, and which are set for them. */
+  /** The variables that commands inherit from this process, and those that nacre sets for them. */
   readonly environment?: {
     /** @default "safe" */
     readonly mode?: EnvironmentMode;
@@ -19,7 +19,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly trustedFiles?: readonly string[];
   /** An absolute path of bash. @default the first one in PATH */
   readonly shellPath?: string;
-  /** Commands may only start inside these. @default anywhere */
+  /** The directories that commands may start in. @default anywhere */
   readonly allowedRoots?: readonly string[];
   /** Disk cap of one output stream. @default 2 GiB */
   readonly capBytes?: number;
@@ -27,7 +27,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly maxLiveShells?: number;
   /** Sessions with a bash at a time. @default 32 */
   readonly maxSessions?: number;
-  /** Between TERM and KILL. @default 2000 */
+  /** The time between TERM and KILL. @default 2000 */
   readonly killGraceMs?: number;
   /** Disk quota of all finished shells. @default 10 GiB */
   readonly quotaBytes?: number;
@@ -54,14 +54,14 @@ export interface CreateShellOptions {
   readonly session?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
-  /** Lives on when this process ends or is killed, until its deadline. @default false */
+  /** Keeps the shell running until its deadline when this process ends or is killed. @default false */
   readonly durable?: boolean;
   /** "merged" keeps the true order of both streams, in stdout. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;
   /** Appends a line about the end to stdout's file, for readers of only that file. @default false */
   readonly trailer?: boolean;
-  /** Two starts with one key are one run. */
+  /** Two calls with the same key start the command only once. */
   readonly idempotencyKey?: string;
   /** The directory that a sandbox lets it write to, unless the manager has one. @default workingDir */
   readonly workspace?: string;

@@ -1,15 +1,15 @@
 // Proves that a scan of /proc that found no process of a shell has missed none. A scan can miss a chain in which each
 // process forks one child and exits: a process is gone when the scan reaches it, and its child appeared after the scan
-// began. Such a child has a PID that the kernel assigned since then. If it assigned none, the proof is complete.
-// Otherwise checks each of these PIDs, and then the newest process for a while.
+// began. If the kernel has assigned no PID since then, there is no such child, and the proof is complete. Otherwise
+// nacre checks each new PID, and then watches the newest process for a while.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { lastPid } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { FORK_CHECK_MAX_MS, NEW_PROCESS_QUIET_MS } from "../support/limits.ts";
 
 /**
- * `pidBefore`: the last PID assigned before the scan. Kills the processes it finds: the caller is about to do so, and could
- * not find them again.
+ * `pidBefore`: the last PID assigned before the scan. Kills the processes that it finds: the caller is about to kill
+ * them anyway, and could not find them again.
  */
 export async function isNothingLeft(
   scope: ProcessScope,

@@ -4,13 +4,13 @@ import type { Cause, EndRecord, ExitRecord } from "../engine/end-record.ts";
 
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }
-  /** bash reports a death by signal as 128 + n, the same as an `exit 137`: the signal is inferred. */
+  /** bash reports a death by signal as 128 + n. That looks like `exit 137`, so the signal is inferred. */
   | { readonly kind: "signaled"; readonly signal: string; readonly code: number }
   | { readonly kind: "timedOut"; readonly afterMs: number; readonly code: number }
   | { readonly kind: "killed"; readonly by: string; readonly code: number }
   | { readonly kind: "aborted"; readonly code: number }
   | { readonly kind: "failedToStart"; readonly reason: string }
-  /** Gone without a record: never a success, and without an exit code. */
+  /** The shell is gone without a record: never a success, and without an exit code. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface OutcomeFacts {
@@ -18,7 +18,7 @@ export interface OutcomeFacts {
   readonly shimAlive: boolean;
   /** The text of the fault file: why bash could not begin the command. */
   readonly fault: string | undefined;
-  /** Why its processes cannot be found. */
+  /** Why nacre cannot find its processes. */
   readonly unseen?: string | undefined;
 }
 

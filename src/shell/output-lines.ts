@@ -1,5 +1,5 @@
-// Finds a line in growing output. Reads each byte once, tests a last line without its newline, too (a prompt has none), and
-// holds only a bounded part of one line.
+// Finds a line in growing output. Reads each byte once. Also tests a last line without a newline, such as a prompt.
+// Keeps only a bounded part of one line in memory.
 import { Cursor } from "../engine/cursor.ts";
 import { MATCH_LINE_MAX_CHARS, READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
@@ -43,7 +43,7 @@ export class LineSearch {
     }
     const last = text.slice(end);
     this.#rest = last.slice(-MATCH_LINE_MAX_CHARS);
-    // An empty rest is no line: the output ends with a newline.
+    // If the rest is empty, the output ends with a newline, and there is no last line.
     return last !== "" && this.#matcher.matches(last) ? last : undefined;
   }
 }

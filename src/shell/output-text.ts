@@ -1,4 +1,4 @@
-// Output files as text: the new part behind a cursor, everything, and both streams in one string.
+// Output files as text: the new part after a cursor, the whole output, and both streams in one string.
 import { type Cursor, readRange, sizeOf } from "../engine/cursor.ts";
 import { NacreError } from "../support/errors.ts";
 import { ALL_OUTPUT_MAX_BYTES, READ_MAX_BYTES } from "../support/limits.ts";
@@ -11,11 +11,11 @@ export function joinStreams(stdout: string, stderr: string): string {
   return `${stdout}${gap}[stderr]\n${stderr}`;
 }
 
-/** The new text behind a cursor, which moves to its end. */
+/** Returns the new text after a cursor and moves the cursor to its end. */
 export function takeText(cursor: Cursor, ended: boolean): string {
   cursor.settle();
   const bytes = cursor.peek(READ_MAX_BYTES);
-  // An incomplete character at the end waits for the next read.
+  // Leave an incomplete character at the end for the next read.
   const held = ended && bytes.length < READ_MAX_BYTES ? 0 : incompleteTailBytes(bytes);
   cursor.advance(bytes.length - held);
   return decodeUtf8(bytes.subarray(0, bytes.length - held));

@@ -1,4 +1,4 @@
-// Waits for changes in a shell's directory. Watches only as long as a reader follows the output.
+// Waits for changes in a shell's directory. Watches only while a reader follows the output.
 import { type FSWatcher, watch } from "node:fs";
 import { WATCH_FALLBACK_MS } from "../support/limits.ts";
 

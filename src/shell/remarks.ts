@@ -10,7 +10,7 @@ import type { StreamName } from "./follow-output.ts";
 import { LOGGER_KILLED, spoolFullRemark, truncatedRemark } from "./lost-output.ts";
 
 export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): string[] {
-  // The shim of a session's bash does not know how loggers ended that were started later.
+  // The shim of a session's bash does not know how its later loggers ended.
   if (meta.output !== undefined && meta.output.stdout.file !== SHELL_NAMES.stdout)
     return confinementRemarks({ files, meta });
   const remarks: string[] = [];
@@ -50,7 +50,7 @@ export function truncationRemarks(
   });
 }
 
-/** Remarks of its sandbox and its limits. */
+/** Remarks about its sandbox and its limits. */
 export function confinementRemarks({ files, meta }: Pick<StartedShell, "files" | "meta">): string[] {
   return meta.confinement
     ? (attempt(() => readFileSync(files.remarks, "utf8").split("\n").filter(Boolean)) ?? [])

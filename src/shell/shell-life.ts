@@ -28,7 +28,7 @@ export class ShellLife {
   #cause: Cause | undefined;
   #completedAt: number | null = null;
   #endedMs: number | undefined;
-  /** When the shim was first found dead and its record missing. */
+  /** When this process first found the shim dead and the record missing. */
   #recordGoneMs: number | undefined;
 
   /** `ageMs`: how long ago a shell of this process began. */
@@ -63,7 +63,7 @@ export class ShellLife {
   get endedAgoMs(): number | null {
     this.refresh();
     if (!this.#outcome || this.#endedMs === undefined) return null;
-    // It ended before this boot. No clock says how long before.
+    // The shell ended before this boot. No clock says how long before.
     if (this.#started.origin === "another boot") return uptime() * 1000;
     return Math.max(0, monotonicMs() - this.#endedMs);
   }
@@ -72,7 +72,7 @@ export class ShellLife {
     return Math.max(0, Math.round((this.#endedMs ?? monotonicMs()) - this.#startedMs));
   }
 
-  /** The shim has reported its end to the host process. */
+  /** Call this when the shim has reported the end to the host process. */
   conclude(reported: ExitRecord): void {
     if (this.#outcome) return;
     let exit: EndRecord["exit"] = reported;
@@ -80,12 +80,12 @@ export class ShellLife {
     try {
       ({ exit, cause } = readEndRecord(this.#started.files.record));
     } catch {
-      // For lack of file descriptors, for example. The report has the same content as the record.
+      // Reading failed, for example for lack of file descriptors. The report has the same content as the record.
     }
     this.#settle(typeof exit === "object" ? exit : reported, cause, true);
   }
 
-  /** Checks whether the shim is alive: a killed shim, or one of another host, sends this process no report. */
+  /** Checks whether the shim is alive: a killed shim, or a shim of another host, sends no report to this process. */
   refresh(): void {
     if (this.#outcome) return;
     const { shimPid, shimStart, files, unseen, attached } = this.#started;
@@ -93,14 +93,15 @@ export class ShellLife {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
       // A living shim reports to its own host. Other processes read the record.
       if (shimAlive && !attached) return;
-      // Read after the shim was found dead: no process writes the record later.
+      // Read the record only after finding the shim dead: no process writes it later.
       const { exit, cause } = readEndRecord(files.record);
       if (exit === "corrupt" && !attached && this.#mayHearYet()) return;
-      // The report of the shim has not arrived yet: without this, a reader of the result would miss its remarks.
+      // The report of the shim has not arrived yet. Write the remarks of the sandbox now: otherwise the result would
+      // lack them.
       if (typeof exit === "object") this.#started.free?.();
       this.#settle(exit, cause, shimAlive);
     } catch (error) {
-      // A lack of file descriptors proves nothing: the shell is not lost.
+      // A lack of file descriptors does not prove that the shell is lost.
       if (!(error instanceof NacreError)) throw error;
     }
   }
@@ -119,7 +120,7 @@ export class ShellLife {
     try {
       writeCause(this.#started.files.record, cause);
     } catch {
-      // The record is gone or unwritable: then only this process knows the cause.
+      // The record is missing or not writable, so only this process knows the cause.
       this.#cause ??= cause;
     }
   }
@@ -140,13 +141,13 @@ export class ShellLife {
     this.#onEnd();
   }
 
-  /** For a shell that another host started, the record has the time of the end. */
+  /** Sets the time of the end. For a shell that another host started, the record contains it. */
   #setEnd(record: ExitRecord | undefined): void {
     const { attached, meta, files } = this.#started;
     this.#endedMs = monotonicMs();
     this.#completedAt = wallMs();
     if (record) {
-      // The shim has measured the end. The report arrives later if the event loop of this process was blocked.
+      // Use the time that the shim measured: the report arrives late if the event loop of this process was blocked.
       const recordedMs = this.#startedMs + (record.endedUptimeMs - meta.startedUptimeMs);
       this.#endedMs = attached ? recordedMs : Math.min(this.#endedMs, recordedMs + UPTIME_STEP_MS);
     }

@@ -1,4 +1,4 @@
-// The output of one shell: the files it is in, the position of each reader, and live reading.
+// The output of one shell: its files, the position of each reader, and live reading.
 import { Cursor, sizeOf } from "../engine/cursor.ts";
 import { writtenBy } from "../engine/logger-count.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -39,7 +39,7 @@ export class ShellOutput {
   #part(stream: StreamName): OutputPart {
     const path = this.#started.files[stream];
     const to = sizeOf(path);
-    // A file shorter than the start of its output was truncated: all of it is new.
+    // If the file ends before the start of the output, a process truncated it, and all of it is new.
     return { path, from: to < this.from[stream] ? 0 : this.from[stream], to };
   }
 

@@ -27,7 +27,7 @@ export interface ShellProcessOptions {
   readonly processes: ShellScope;
   readonly started: StartedShell;
   readonly command: string;
-  /** Between TERM and KILL. @default 2000 */
+  /** The time between TERM and KILL. @default 2000 */
   readonly graceMs?: number;
   /** How long ago it began. @default 0, just now */
   readonly ageMs?: number;
@@ -109,12 +109,12 @@ export class ShellProcess {
     return this.#life.durationMs;
   }
 
-  /** Outlives the host process that started it. */
+  /** Whether the shell outlives the host process that started it. */
   get durable(): boolean {
     return this.started.meta.durable;
   }
 
-  /** Its sandbox, and what of that is not enforced; undefined if none was requested. */
+  /** Its sandbox, and which restrictions are not enforced; undefined if none was requested. */
   get confinement(): Confinement | undefined {
     return this.started.meta.confinement;
   }
@@ -210,7 +210,7 @@ export class ShellProcess {
     return result;
   }
 
-  /** As waitFor, but returns every ending as a value. */
+  /** Like waitFor, but returns every ending as a value. */
   async waitUntil(condition: WaitCondition, timeoutMs?: number): Promise<WaitResult> {
     using _hold = holdEventLoop();
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
@@ -220,7 +220,7 @@ export class ShellProcess {
 
   // --- ending -------------------------------------------------------------------------------------
 
-  /** Ends it with everything it started: TERM, a grace period, then KILL. Also ends leftovers of an ended shell. */
+  /** Ends the shell and everything it started: TERM, a grace period, KILL. Also ends leftovers of an ended shell. */
   async kill({ by = "kill()", graceMs = this.#graceMs } = {}): Promise<KillReport> {
     return await this.end({ kind: "killed", detail: by }, graceMs);
   }
@@ -236,8 +236,8 @@ export class ShellProcess {
   }
 
   /**
-   * As Ctrl-C: INT for everything it started at once, so that traps run. Kills what has not ended after the grace
-   * period. Resolves when nothing of it runs any more.
+   * Interrupts the shell as Ctrl-C does: sends INT to everything it started at once, so that traps run. Kills what has
+   * not ended after the grace period. Resolves when none of its processes is left.
    */
   async interrupt({ by = "interrupt()", graceMs = INTERRUPT_GRACE_MS } = {}): Promise<void> {
     using _hold = holdEventLoop();
@@ -247,7 +247,7 @@ export class ShellProcess {
       await this.end({ kind: "killed", detail: by }, 0);
   }
 
-  /** Ends it. The cause is on disk before the first signal. */
+  /** Ends the shell. Writes the cause to disk before the first signal. */
   async end(cause: Cause, graceMs = this.#graceMs): Promise<KillReport> {
     using _hold = holdEventLoop();
     const reports = await endShells(this.#processes, [this.toKill(cause)], graceMs);
@@ -267,12 +267,12 @@ export class ShellProcess {
     return await this.#processes.leftoversOf(this.started);
   }
 
-  /** The shim has reported its end to the host process. */
+  /** Call this when the shim has reported the end to the host process. */
   conclude(reported: ExitRecord): void {
     this.#life.conclude(reported);
   }
 
-  /** Checks whether it still runs. Continues a stopped shim, which would never record the end of its command. */
+  /** Checks whether the shell still runs. Continues a stopped shim, which would never record the end of its command. */
   refresh(): void {
     const { shimPid, commandPid, commandStart, unseen } = this.started;
     if (this.outcome || unseen !== undefined || isSameProcess(commandPid, commandStart)) return;

@@ -1,4 +1,4 @@
-// Idempotency keys: two starts with the same key are one run.
+// Idempotency keys: two calls with the same key start the command only once.
 import type { ShellProcess } from "./shell-process.ts";
 
 export class StartKeys {
@@ -6,7 +6,7 @@ export class StartKeys {
   /** The key a shell was started with, by its id. */
   readonly #keys = new Map<string, string>();
 
-  /** Returns the run of this key in this scope, or starts it. */
+  /** Returns the shell that was started with this key in this scope, or starts it. */
   async run(scope: string, key: string, start: () => Promise<ShellProcess>): Promise<ShellProcess> {
     const full = `${scope}\0${key}`;
     const known = this.#runs.get(full);

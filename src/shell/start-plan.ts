@@ -1,4 +1,4 @@
-// Turns the options of a start into a plan for the engine. Throws an error for everything that is wrong with them.
+// Turns the options of a start into a plan for the engine. Throws an error for any invalid option.
 import { uptime } from "node:os";
 import { thisProcess } from "../engine/process-table.ts";
 import type { StartPlan } from "../engine/taken-slot.ts";
@@ -13,7 +13,7 @@ import type { CreateShellOptions } from "./manager-options.ts";
 export interface StartDefaults {
   readonly confiner: Confiner;
   readonly allowedRoots: readonly string[] | undefined;
-  /** Together with the variables of the start it must fit the size limit. */
+  /** Must fit the size limit together with the variables of the start. */
   readonly environment: Readonly<Record<string, string>>;
   readonly capBytes: number;
 }
@@ -53,7 +53,7 @@ export async function planStart(
   };
 }
 
-/** Milliseconds from its start. A durable shell always has a deadline: its host may be gone. */
+/** Milliseconds after the start. A durable shell always has a deadline, because its host may be gone. */
 export function deadlineOf({ timeoutMs, durable }: CreateShellOptions): number | undefined {
   return timeoutMs ?? (durable ? DURABLE_DEADLINE_MS : undefined);
 }

@@ -1,5 +1,5 @@
-// Stops all processes of shells as if in one moment, so that each can be sent a signal before any of them runs on.
-// Signaled one by one, a parent sees its child die and goes on with its next step before its own signal arrives:
+// Stops all processes of shells as if in one moment, so that nacre can signal each of them before any continues.
+// If nacre signaled them one by one, a parent could see its child die and go on before its own signal arrives:
 // `(sleep 60; deploy) &` would deploy.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
@@ -16,7 +16,7 @@ export interface StoppedProcess {
 export interface StoppedTogether {
   /** Parents before their children. */
   readonly stopped: readonly StoppedProcess[];
-  /** False if processes appeared faster than they could be stopped: the last scan still found new ones. */
+  /** False if processes appeared faster than nacre could stop them: the last scan still found new ones. */
   readonly isComplete: boolean;
 }
 
@@ -29,11 +29,12 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
     const found = (await scope.processesOf([shell])).get(shell) ?? [];
     const fresh = parentsFirst(
       found
-        // When bwrap ends, the kernel kills everything inside at once: bwrap ends by itself after what it contains.
+        // Leave bwrap running: when it ends, the kernel kills everything inside at once. It ends by itself after its
+        // contents.
         .filter((process) => process.pid !== shell.sandbox?.pid && !known.has(processKey(process)))
         .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
     );
-    // Parents first: a parent with job control would notice that its child has stopped, and go on.
+    // Stop parents first: a parent with job control would notice that its child has stopped, and go on.
     for (const target of fresh) {
       known.set(processKey(target.process), target);
       if (signalProcess(target.process, "SIGSTOP") === "denied") denied.add(processKey(target.process));
@@ -58,7 +59,7 @@ function parentsFirst(targets: readonly StoppedProcess[]): StoppedProcess[] {
   const depthOf = (pid: number): number => {
     const known = depths.get(pid);
     if (known !== undefined) return known;
-    // Set before the parent's depth is known: a reused PID could close a circle.
+    // Set this before the parent's depth is known: a reused PID could create a cycle.
     depths.set(pid, 0);
     const target = byPid.get(pid);
     const depth = target === undefined ? 0 : depthOf(target.parent) + 1;

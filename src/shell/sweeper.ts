@@ -1,4 +1,4 @@
-// Removes old finished shells, and those above the quota, from time to time.
+// Removes old finished shells, and shells that exceed the quota, from time to time.
 import { uptime } from "node:os";
 import { presenceOf } from "../engine/attach.ts";
 import { bootId } from "../engine/process-table.ts";
@@ -23,11 +23,12 @@ export class Sweeper {
     this.#options = options;
   }
 
-  /** Later, so that the current call does not wait for it. */
+  /** Starts a sweep later, so that the current call does not wait for it. */
   nowAndThen(): void {
     if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = monotonicMs();
-    // A sweep has no caller to report to. If it fails, for want of file descriptors for example, the next start tries again.
+    // A sweep has no caller to report to. If it fails, for example for lack of file descriptors, the next start tries
+    // again.
     const sweep = () =>
       this.#sweep().catch(() => {
         this.#sweptMs = Number.NEGATIVE_INFINITY;

@@ -10,7 +10,7 @@ import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { OutputWatch } from "./output-watch.ts";
 
 export interface WaitCondition {
-  /** A line to wait for, in the output from the start (or `from`) on. */
+  /** A line to wait for, searched from the start of the output or from `from`. */
   readonly pattern?: RegExp | LineMatcher;
   /** Wait for the end. */
   readonly exit?: true;
@@ -58,7 +58,7 @@ async function awaitLine(
   signal?.addEventListener("abort", nudge, { once: true });
   try {
     for (;;) {
-      // Read before the search: a line printed just before the end must win.
+      // Read the outcome before the search: a line printed just before the end must win.
       const { outcome } = life;
       let more = false;
       for (const { stream, search } of searches) {
@@ -69,7 +69,7 @@ async function awaitLine(
       if (outcome && !more) return { kind: "ended", outcome };
       const left = deadline - monotonicMs();
       if (left <= 0 || signal?.aborted) return { kind: "expired" };
-      // A command that never stops printing must not block this thread or delay the deadline.
+      // Yield: a command that never stops printing must not block this thread or delay the deadline.
       if (more) await yieldTurn();
       else await watch.next(left);
     }

@@ -1,5 +1,5 @@
-// Checks running shells periodically: a killed shim, or one of another host, sends no report. Signal 0 to the shim is cheap,
-// but succeeds for a zombie, too. So each check also reads the state of a few shims, in turn.
+// Checks running shells periodically: a killed shim, or a shim of another host, sends no report. Sending signal 0 to
+// the shim is cheap, but also succeeds for a zombie. So each check also reads the state of a few shims, in turn.
 import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { ShellProcess } from "./shell-process.ts";

@@ -1,5 +1,6 @@
 // The only error class of nacre, and the closed set of codes that a failed call can carry.
-// The end of a command is a value (shell/outcome.ts). nacre throws for mistakes of a caller and failures of the system.
+// How a command ended is a return value (shell/outcome.ts), not an exception. nacre throws only for caller mistakes and
+// system failures.
 import { isError, recognizeCopies } from "./realms.ts";
 
 export const ERROR_CODES = [
@@ -31,13 +32,13 @@ export class NacreError extends Error {
 
 recognizeCopies(NacreError, "nacre.NacreError");
 
-/** The message of anything that was thrown. Never empty, never throws. */
+/** Returns the message of any thrown value. The message is never empty, and this function never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     if (!isError(thrown)) return String(thrown) || typeof thrown;
     return thrown.message || thrown.name;
   } catch {
-    // An object without a prototype has no string form, and a message can be a getter.
+    // String() throws for an object without a prototype, and a `message` getter can throw.
     return "something that cannot be described was thrown";
   }
 }

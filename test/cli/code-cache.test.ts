@@ -1,4 +1,5 @@
-// The code cache: the first run writes it to the state root, bound to its source, and only in a safe directory.
+// The code cache. The first run of a command stores its compiled code below the state root, with a hash of each source
+// file, and only if no other user can write there.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -38,7 +39,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-test("files are loaded with their dependencies, each once", () => {
+test("loads a file and its dependencies, each only once", () => {
   const main = join(base, "main.js");
   writeFileSync(
     main,
@@ -57,7 +58,7 @@ test("files are loaded with their dependencies, each once", () => {
   cache.save();
 });
 
-describe("the file of a cache", () => {
+describe("a cache file", () => {
   const entries = [
     { file: "a.js", hash: "1", code: Buffer.from("code of a") },
     { file: "b.js", hash: "2", code: Buffer.alloc(0) },
@@ -137,7 +138,7 @@ describe("the file of a cache", () => {
     }
   });
 
-  test("is not written where other users can write, without an exception", () => {
+  test("is not written where other users can write, and does not throw", () => {
     chmodSync(state, 0o777);
     writeCodeCache(dir, "run", entries);
     expect(existsSync(file())).toBe(false);
@@ -147,7 +148,7 @@ describe("the file of a cache", () => {
     writeCodeCache("/proc/nowhere/code-cache", "run", entries);
   });
 
-  test("the oldest are removed, and temporary files of interrupted writes", () => {
+  test("a write removes the oldest cache files and the temporary files of interrupted writes", () => {
     mkdirSync(dir, { mode: 0o700 });
     for (let i = 0; i < CODE_CACHE_MAX_COUNT + 5; i++) {
       writeFileSync(join(dir, `old-${i}.bin`), "x");
@@ -194,7 +195,7 @@ describe("the built program", () => {
     expect(inodes()).toHaveLength(2);
   });
 
-  test("compiles a changed source of the same length", () => {
+  test("recompiles a source file whose content changed but whose length did not", () => {
     expect(run(saying("one"), "run").stdout).toBe("one\n");
     expect(run(saying("one"), "run").stdout).toBe("one\n");
     expect(run(saying("two"), "run").stdout).toBe("two\n");

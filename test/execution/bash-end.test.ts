@@ -1,4 +1,4 @@
-// How a call ends before its command would: a timeout, a cancelled call; and what a command leaves behind.
+// Calls that end before their command does (timeout, cancellation), and processes that a command leaves running.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { useTools } from "../fixtures/tools.ts";
 
 const { tools } = useTools();
 
-/** An aborting signal that aborts when the command has said so. */
+/** A signal that aborts when the command's output contains `word`. */
 function abortOn(word: string, reason?: unknown) {
   const controller = new AbortController();
   const onProgress = ({ message }: { message: string }) => {
@@ -35,13 +35,13 @@ describe("a timeout", () => {
     expect(result.metadata["duration_ms"]).toBeLessThan(5_000);
   });
 
-  test("lets a trap speak", async () => {
+  test("lets a TERM trap run and keeps its output", async () => {
     const { bash } = tools();
     const polite = await bash("trap 'echo cleaned up; exit 0' TERM; sleep 60 & wait", { timeout: 1000 });
     expect(polite).toMatchObject({ code: "timed_out", output: "cleaned up\n" });
   });
 
-  test("turns the command into a background shell where the host wants that", async () => {
+  test('turns the command into a background shell if onTimeout is "background"', async () => {
     const { bash, manager, call, dir } = tools({ onTimeout: "background", defaultTimeoutMs: 1_000 });
     const result = await bash("echo early; until [ -e go ]; do sleep 0.02; done; echo late");
     const [shell] = manager.listShells();
@@ -66,7 +66,7 @@ describe("a timeout", () => {
 });
 
 describe("a cancelled call", () => {
-  test("ends the command with everything it started, keeps its output, and reports it", async () => {
+  test("ends the command with everything it started, keeps its output, and reports the cancellation", async () => {
     const marks = new Mark();
     const result = await tools().bash(
       `sleep ${marks.next()} & setsid sleep ${marks.next()} & echo before; sleep ${marks.next()}`,
@@ -82,7 +82,7 @@ describe("a cancelled call", () => {
     expect(marks.processes()).toEqual([]);
   });
 
-  test("during a flood of output returns soon, in both dialects", async () => {
+  test("returns soon even during a flood of output, in both dialects", async () => {
     const { call } = tools();
     for (const tool of ["Bash", "bash"]) {
       const result = await call(tool, { command: "while :; do echo flood; done" }, abortOn("flood"));
@@ -92,7 +92,7 @@ describe("a cancelled call", () => {
     }
   });
 
-  test("before it began runs nothing", async () => {
+  test("runs nothing if it was cancelled before it began", async () => {
     const { bash, manager } = tools();
     const result = await bash("echo ran", {}, { signal: AbortSignal.abort("the user pressed stop") });
     expect(result).toMatchObject({
@@ -102,18 +102,18 @@ describe("a cancelled call", () => {
     expect(manager.findAll()).toEqual([]);
   });
 
-  test("is reported as one for any reason of the caller", async () => {
+  test("is reported as aborted, whatever abort reason the caller gave", async () => {
     const result = await tools().bash("echo up; sleep 60", {}, abortOn("up", new Error("changed my mind")));
     expect(result.code).toBe("aborted");
   });
 });
 
 describe("a leftover of a command", () => {
-  /** A sleep in the background; the command goes on when it has become one. */
+  /** Starts `sleep` in the background and waits until the forked bash has become `sleep`. */
   const leaves = (duration: string) =>
     `sleep ${duration} & until [[ $(</proc/$!/comm) == sleep ]]; do :; done`;
 
-  test("does not block the call, is named, and ends with KillShell", async () => {
+  test("does not block the call, is listed in the result, and can be ended with KillShell", async () => {
     const { bash, call, manager } = tools();
     const marks = new Mark();
     const duration = marks.next();
@@ -138,7 +138,7 @@ describe("a leftover of a command", () => {
     await eventually(() => expect(marks.processes()).toEqual([]));
   });
 
-  test("is called a subshell where it is one, without a word of where the command is kept", async () => {
+  test("is reported as a subshell if it is one, without the path of the command file", async () => {
     const { metadata } = await tools().bash("(while :; do read -r -t 60 < <(:); done) &");
     expect(metadata["leftovers"]).toContainEqual({
       pid: expect.any(Number),
@@ -152,7 +152,7 @@ describe("a leftover of a command", () => {
     expect(metadata).not.toHaveProperty("bash_id");
   });
 
-  test("names a way to end it that the modes dialect has", async () => {
+  test("is reported with a kill command in the modes dialect, which has no KillShell", async () => {
     const marks = new Mark();
     const { notes, metadata } = await tools().call("bash", { command: leaves(marks.next()) });
     const [left] = marks.processes();

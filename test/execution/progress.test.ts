@@ -7,7 +7,10 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Runs a command that ends when its progress has said a word, and returns what was told and when. */
+/**
+ * Runs a command, aborts it when a progress message contains `word`, and returns all progress messages with their
+ * times.
+ */
 async function follow(kit: ReturnType<typeof tools>, command: string, word: string) {
   const told: { message: string; at: number }[] = [];
   const controller = new AbortController();
@@ -20,7 +23,7 @@ async function follow(kit: ReturnType<typeof tools>, command: string, word: stri
 }
 
 describe("progress", () => {
-  test("is the last lines of what is new, at most four times a second", async () => {
+  test("reports the last new lines, at most four times a second", async () => {
     const { told, result } = await follow(
       tools(),
       "for i in {1..300}; do echo line $i; (( i % 3 )) || sleep 0.01; done; echo the end; sleep 60",
@@ -32,34 +35,34 @@ describe("progress", () => {
     expect(told.length - 1).toBeLessThanOrEqual(Math.ceil(seconds * 4));
   });
 
-  test("tells of stderr as well, and nothing while nothing is printed", async () => {
+  test("includes stderr, and reports nothing while the command prints nothing", async () => {
     const { told } = await follow(tools(), "echo oops >&2; sleep 0.6; echo over; sleep 60", "over");
     expect(told.map(({ message }) => message)).toEqual(["oops", "over"]);
   });
 
-  test("shows what a model would be shown: no colours, no secrets, also where a line was cut", async () => {
+  test("shows only what a model would see: no colors and no secrets, even where a line was cut", async () => {
     vi.stubEnv("NACRE_TEST_API_KEY", "hush-hush-4711-abcdef");
     const { told } = await follow(
       tools(),
-      // Written in one go: no look finds half of it.
+      // Prepared in a file: `cat` prints it in one write, so no progress message contains only half of it.
       `{ printf 'x%.0s' {1..3000}; printf 'hush-hush-4711-abcdef'; printf 'y%.0s' {1..40950}; printf '\\n\\e[31mready\\e[0m hush-hush-4711-abcdef\\n'; } >text; cat text; sleep 60`,
       "ready",
     );
     expect(told.map(({ message }) => message)).toEqual(["ready [redacted:NACRE_TEST_API_KEY]"]);
   });
 
-  test("shows no part of a private key that is longer than what it shows", async () => {
+  test("redacts a private key that is longer than one progress message", async () => {
     const key = `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n".repeat(200)}`;
     const { told } = await follow(
       tools(),
-      // Written in one go: no look finds half of it.
+      // Prepared in a file: `cat` prints it in one write, so no progress message contains only half of it.
       `printf %s '${key}' >key; { cat key; echo -----END PRIVATE KEY-----; echo ready; } >text; cat text; sleep 60`,
       "ready",
     );
     expect(told.map(({ message }) => message)).toEqual(["[redacted:private-key]\nready"]);
   });
 
-  test("that its listener cannot take is noted, and the command goes on", async () => {
+  test("adds a note if its listener throws, and lets the command continue", async () => {
     const onProgress = () => {
       throw new Error("no thanks");
     };

@@ -1,4 +1,4 @@
-// `nacre audit verify FILE`: checks an audit log and names the first record that was changed or removed.
+// `nacre audit verify FILE`: checks an audit log and reports the first line that shows a changed or missing record.
 import { statSync } from "node:fs";
 import { verifyAudit } from "../../audit/verify-audit.ts";
 import { messageOf, NacreError } from "../../support/errors.ts";

@@ -1,5 +1,6 @@
-// `nacre run --session NAME`: runs a command with the directory, variables, functions and options that the previous
-// command of the session left, in this or another process. One command at a time; jobs end with their nacre process.
+// `nacre run --session NAME`: runs a command with the directory, variables, functions and options that the session's
+// previous command left, even if another nacre process ran it. One command runs at a time; jobs end with their nacre
+// process.
 import { dirname } from "node:path";
 import { failureText } from "../../execution/endings.ts";
 import { describeProcess, sessionLeftovers } from "../../execution/leftovers.ts";
@@ -32,7 +33,8 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
       onStart: live.onStart,
     });
     if ((await live.end()) === "reader gone") return EXIT.brokenPipe;
-    // A signal to nacre closed the session. A command that was only interrupted has its own exit code.
+    // If a signal to nacre closed the session, exit with that signal's code. A command that was only interrupted keeps
+    // its own exit code.
     if (session.isClosed && interruption.exitCode !== undefined) {
       if (interruption.remark !== undefined) remark(io, interruption.remark);
       return interruption.exitCode;

@@ -5,17 +5,17 @@ import type { EnvMode, Mode, Policy } from "../option.ts";
 
 export interface RunPlan {
   readonly command: string;
-  /** The program and its arguments, if the command was not one line of bash. */
+  /** The program and its arguments; undefined if the command is one line of bash. */
   readonly argv: readonly string[] | undefined;
   /** Absolute. */
   readonly workingDir: string;
-  /** Whether the command line names no directory. */
+  /** Whether --cwd was left out. */
   readonly isHere: boolean;
   /** The name of the session to continue. */
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly envMode: EnvMode;
-  /** Whether the command line names the environment mode. */
+  /** Whether --env-mode was given. */
   readonly namesEnvMode: boolean;
   readonly policy: Policy;
   readonly policyFile: string | undefined;

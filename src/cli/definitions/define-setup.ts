@@ -64,7 +64,7 @@ function defineInit(program: Command, { io, done }: ProgramOptions): void {
     );
 }
 
-/** Checks the options now: a server that rejects them reports it only in the client's log. */
+/** Checks the options now, because a server that rejects them could report that only in the client's log. */
 function checkServerOptions(program: Command, options: readonly string[], init: Command): void {
   const mcp = program.commands.find((command) => command.name() === "mcp");
   const { operands = [], unknown = [] } = mcp?.parseOptions([...options]) ?? {};

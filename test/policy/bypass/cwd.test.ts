@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by cwd", () => {
+describe("bypass through the working directory", () => {
   it.each([
     "cd / && rm -rf *",
     "pushd / && rm -rf *",
@@ -10,12 +10,12 @@ describe("bypass by cwd", () => {
     "cd ../../.. && rm -rf *",
     "cd && rm -rf *",
     "cd / ; find . -delete",
-  ])("the directory is followed: %j", (command) => {
+  ])("the policy tracks directory changes: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
   it.each(["cd packages/a && rm -rf dist", "cd / && ls", "cd build && rm -rf *", "(cd /); rm -rf build"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

@@ -13,7 +13,7 @@ describe("bypass by decoded text", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it.each(["echo aGVsbG8= | base64 -d"])("what only looks like it passes: %j", (command) => {
+  it.each(["echo aGVsbG8= | base64 -d"])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });

@@ -27,7 +27,7 @@ describe("bypass by devices", () => {
   });
 
   it.each(["mkfs.ext4 -F disk.img", "dd if=/dev/zero of=x.img", "ls > /dev/null", "fdisk -l"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

@@ -25,7 +25,7 @@ describe("bypass by exec options", () => {
     "git log",
     "tar -I zstd -cf a.tar.zst b",
     "ssh -o StrictHostKeyChecking=no host ls",
-  ])("what only looks like it passes: %j", (command) => {
+  ])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });

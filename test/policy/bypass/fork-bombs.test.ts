@@ -16,7 +16,7 @@ describe("bypass by fork bombs", () => {
   });
 
   it.each(["echo ':(){ :|:& };:'", "for i in 1 2; do x & done; wait", "while true; do date; sleep 1; done"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

@@ -10,7 +10,7 @@ describe("bypass by invisible text", () => {
   );
 
   it.each(["echo 'na\u00efve'", "git commit -m '\ud83d\udc68\u200d\ud83d\udc69\u200d\ud83d\udc67'"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

@@ -37,7 +37,7 @@ describe("bypass by nested shells", () => {
     "tmux send-keys -t dev 'npm test' Enter",
     "bind '\"\\e[A\": history-search-backward'",
     "cat <<E | grep rm\nrm -rf /\nE",
-  ])("what only looks like it passes: %j", (command) => {
+  ])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });

@@ -15,7 +15,7 @@ describe("bypass by permissions", () => {
   });
 
   it.each(["chmod +x a.sh", "chmod -R 755 dist", "chown -R dev:dev ./data"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

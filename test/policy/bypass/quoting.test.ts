@@ -15,7 +15,10 @@ describe("bypass by quoting", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it.each(["echo '\\rm -rf /'", "echo {rm,-rf,/}"])("what only looks like it passes: %j", (command) => {
-    expect(verdictOf(command)).toBe("allow");
-  });
+  it.each(["echo '\\rm -rf /'", "echo {rm,-rf,/}"])(
+    "harmless commands of the same form are allowed: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
 });

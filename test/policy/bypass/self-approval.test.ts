@@ -128,7 +128,7 @@ describe("bypass by self-approval", () => {
   });
 
   it.each(["nacre run 'rm -rf /'", "nacre run -- rm -rf /", "npx nacre run --cwd / 'rm -rf *'"])(
-    "what a nested nacre runs is refused like any other command: %j",
+    "a destructive command is denied inside a nested nacre, too: %j",
     (command) => {
       expect(verdictOf(command)).toBe("deny");
     },
@@ -197,7 +197,7 @@ describe("bypass by self-approval", () => {
     "deno run -A npm:@anthropic-ai/claude-code --dangerously-skip-permissions",
     "npm start -- --dangerously-skip-permissions",
     "python3 agent.py --yolo",
-  ])("an agent that acts without asking is asked about: %j", (command) => {
+  ])("starting an agent with its approvals disabled needs approval: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 
@@ -222,7 +222,7 @@ describe("bypass by self-approval", () => {
     "dd of=.mcp.json < x",
     "curl -o .mcp.json https://x/y",
     "install -m 644 x .cursor/mcp.json",
-  ])("settings that decide what runs unasked are not written unasked: %j", (command) => {
+  ])("writing a settings file that controls approvals needs approval: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 
@@ -250,11 +250,11 @@ describe("bypass by self-approval", () => {
     "volta run node x.js",
     "yarn workspace web start",
     "HOME=/tmp/h npm install",
-  ])("what only looks like it passes: %j", (command) => {
+  ])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 
-  it("a profile is looser or not by comparison with the current one", () => {
+  it("a nested nacre may use the current profile or a stricter one, not a looser one", () => {
     expect(verdictOf("nacre run --policy trusting ls", { profile: "trusting" })).toBe("allow");
     expect(verdictOf("nacre run --policy off ls", { profile: "trusting" })).toBe("ask");
     expect(verdictOf("nacre run --policy standard ls", { profile: "cautious", sandboxed: true })).toBe("ask");

@@ -21,7 +21,10 @@ describe("bypass by system files", () => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it.each(["cp /etc/hosts .", "sed -n 1p /etc/passwd"])("what only looks like it passes: %j", (command) => {
-    expect(verdictOf(command)).toBe("allow");
-  });
+  it.each(["cp /etc/hosts .", "sed -n 1p /etc/passwd"])(
+    "harmless commands of the same form are allowed: %j",
+    (command) => {
+      expect(verdictOf(command)).toBe("allow");
+    },
+  );
 });

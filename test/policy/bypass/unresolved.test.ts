@@ -15,7 +15,7 @@ describe("bypass by unresolved", () => {
   });
 
   it.each(['rm -f "$tmp"', 'echo "$X"', "kill $(cat pid)"])(
-    "what only looks like it passes: %j",
+    "harmless commands of the same form are allowed: %j",
     (command) => {
       expect(verdictOf(command)).toBe("allow");
     },

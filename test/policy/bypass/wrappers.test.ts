@@ -38,7 +38,7 @@ describe("bypass by wrappers", () => {
     "env NODE_ENV=test npm test",
     "watch -n1 date",
     "time make",
-  ])("what only looks like it passes: %j", (command) => {
+  ])("harmless commands of the same form are allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });
