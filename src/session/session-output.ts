@@ -39,7 +39,7 @@ export class SessionOutput {
   #loggers: LoggerPair;
   /** Loggers that are being started for the next command. */
   #next: Promise<LoggerPair> | undefined;
-  /** The loggers that the running command was told to switch to. */
+  /** The loggers that the running command switches to when it starts. */
   #switching: LoggerPair | undefined;
   /** Where the output of the command begins. */
   #from = START;

@@ -1,29 +1,10 @@
 // Sessions on a full disk: a tmpfs in the mount namespace of their host.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
-import { useShells } from "../fixtures/shells.ts";
-import {
-  CANNOT_MOUNT,
-  canMount,
-  onSmallDisk,
-  type SpecialHost,
-  useSpecialHosts,
-} from "../fixtures/special-host.ts";
+import { describe, expect, test } from "vitest";
+import { FULL, SPOOL_FULL, useSmallDisks } from "../fixtures/small-disk.ts";
 
-const { directory } = useShells();
-const specialHost = useSpecialHosts();
-beforeEach(({ skip }) => skip(!canMount(), CANNOT_MOUNT));
-
-const FULL = /^No shell can be started: no space is left for the state directory .*state\. Free some/;
-const SPOOL_FULL = /^spool full: the disk had no space left for the output; the exit code is right/;
-
-async function onDisk(options = "size=1m"): Promise<{ host: SpecialHost; disk: string }> {
-  const disk = directory();
-  const host = specialHost({ prefix: onSmallDisk(disk, options) });
-  await host.manager({ stateRoot: join(disk, "state") });
-  return { host, disk };
-}
+const { directory, onDisk } = useSmallDisks();
 
 /** Prints more than the disk can hold, and goes on. */
 const TOO_MUCH = "trap '' PIPE; head -c 4M /dev/zero | tr '\\0' x";

@@ -4,32 +4,13 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { beforeEach, describe, expect, test } from "vitest";
-import { useShells } from "../fixtures/shells.ts";
-import {
-  CANNOT_MOUNT,
-  canMount,
-  type Failure,
-  onSmallDisk,
-  type SpecialHost,
-  useSpecialHosts,
-} from "../fixtures/special-host.ts";
+import { describe, expect, test } from "vitest";
+import { FULL, SPOOL_FULL, useSmallDisks } from "../fixtures/small-disk.ts";
+import { type Failure, onSmallDisk } from "../fixtures/special-host.ts";
 import { program } from "../mcp/mcp-clients.ts";
 import { bash, HELLO } from "../mcp/raw.ts";
 
-const { directory } = useShells();
-const specialHost = useSpecialHosts();
-beforeEach(({ skip }) => skip(!canMount(), CANNOT_MOUNT));
-
-const FULL = /^No shell can be started: no space is left for the state directory .*state\. Free some/;
-const SPOOL_FULL = /^spool full: the disk had no space left for the output; the exit code is right/;
-
-async function onDisk(options = "size=1m"): Promise<{ host: SpecialHost; disk: string }> {
-  const disk = directory();
-  const host = specialHost({ prefix: onSmallDisk(disk, options) });
-  await host.manager({ stateRoot: join(disk, "state") });
-  return { host, disk };
-}
+const { directory, onDisk } = useSmallDisks();
 
 test("a command that fills the disk keeps its exit code, and the result says spool full", async () => {
   const { host } = await onDisk();

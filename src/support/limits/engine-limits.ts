@@ -40,7 +40,7 @@ export const NEWEST_CHECKS_COUNT = 8;
 /** Killing such a chain: time without a yield to other work, and quiet time after which the chain counts as dead. */
 export const NEW_PROCESS_BURST_MS = 4;
 export const NEW_PROCESS_QUIET_MS = 12;
-/** Up to this number, pids are looked up one by one. For more, /proc is listed first. */
+/** Up to this many PIDs, the scan opens each entry of /proc directly. For more, it lists /proc first. */
 export const FEW_PIDS_COUNT = 64;
 /** Forks per millisecond: no machine is faster. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
