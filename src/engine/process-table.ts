@@ -32,6 +32,8 @@ export interface ProcessStat {
   readonly session: number;
   /** Clock ticks since boot. */
   readonly startTime: string;
+  /** Clock ticks that it ran, in its program and in the kernel. */
+  readonly processorTicks: number;
   /** True for a zombie. False while other threads are alive: /proc also shows a dead first thread as a zombie. */
   readonly hasEnded: boolean;
 }
@@ -48,6 +50,7 @@ export function readStat(pid: number): ProcessStat | undefined {
     group: Number(group),
     session: Number(session),
     startTime: fields[19] ?? "",
+    processorTicks: Number(fields[11]) + Number(fields[12]),
     hasEnded: Number(fields[17]) <= 1 && "ZX".includes(state),
   };
 }

@@ -1,8 +1,7 @@
 // The leftovers of a command: processes that still run after it ended.
 
+import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
-import { LEFTOVER_GRACE_MS, LEFTOVER_POLL_FIRST_MS } from "../support/limits.ts";
-import { sleep } from "../support/timing.ts";
 
 export interface Leftover {
   readonly pid: number;
@@ -17,13 +16,11 @@ export function describeProcess({ pid, command }: Leftover): string {
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   const own = shell.started.files.command;
   const isSubshell = (command: string) => command.includes(own);
-  let found = await shell.leftovers();
   // A subshell keeps the command line of nacre's bash. A new child has it only until it runs exec.
-  for (let pauseMs = LEFTOVER_POLL_FIRST_MS; pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
-    if (!found.some(({ command }) => isSubshell(command))) break;
-    await sleep(pauseMs);
-    found = await shell.leftovers();
-  }
+  const found = await settleLeftovers(
+    () => shell.leftovers(),
+    ({ command }) => isSubshell(command),
+  );
   return named(found, isSubshell);
 }
 

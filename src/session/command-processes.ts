@@ -7,8 +7,7 @@ import type { ProcessScope, ShellScope } from "../engine/process-scope.ts";
 import { lockLimits, type ProcessRef, readStat } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { reachOf } from "../engine/tag.ts";
-import { LEFTOVER_GRACE_MS } from "../support/limits.ts";
-import { sleep } from "../support/timing.ts";
+import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { SessionOutput } from "./session-output.ts";
 
 /** One command among those of its session. */
@@ -88,14 +87,8 @@ export async function leftoversOfCommand(
       ({ pid }) => pid !== bash.commandPid && isLeftBy(number, pid, bash),
     );
   const isHolding = ({ pid }: ProcessRef) => output.isHeldBy(pid);
-  let processes = await find();
-  let holdsOutput = processes.some(isHolding);
-  for (let pauseMs = 1; holdsOutput && pauseMs < LEFTOVER_GRACE_MS; pauseMs *= 2) {
-    await sleep(pauseMs);
-    processes = await find();
-    holdsOutput = processes.some(isHolding);
-  }
-  return { processes, holdsOutput };
+  const processes = await settleLeftovers(find, isHolding);
+  return { processes, holdsOutput: processes.some(isHolding) };
 }
 
 /** A process with a number that no command has, such as one of a nested nacre, counts as left by this command. */

@@ -220,9 +220,13 @@ describe("signals", () => {
     expect(signalGroup({ ...shell, commandStart: "1" }, "SIGKILL")).toBe("gone");
     expect(signalGroup(shell, "SIGTERM")).toBe("sent");
     await shell.ended;
-    const left = (await host.processesOf([shell])).get(shell) ?? [];
-    expect(left.map(({ command }) => command)).toEqual(["sleep 300"]);
-    for (const process of left) signalProcess(process, "SIGKILL");
+    // The end of bash does not wait for the end of its signalled child.
+    await eventually(async () => {
+      const left = (await host.processesOf([shell])).get(shell) ?? [];
+      expect(left.map(({ command }) => command)).toEqual(["sleep 300"]);
+    });
+    for (const process of (await host.processesOf([shell])).get(shell) ?? [])
+      signalProcess(process, "SIGKILL");
   });
 
   test("go to no process whose PID or start time does not match", () => {

@@ -109,6 +109,18 @@ test("a process that is only finishing is no leftover", async () => {
   });
 });
 
+test("a process that is finishing but gets no processor time is no leftover", async () => {
+  const busy = spawn("bash", ["-c", "exec taskset -c 0 bash -c 'while :; do :; done'"], { stdio: "ignore" });
+  onTestFinished(() => void busy.kill());
+  await once(busy, "spawn");
+  const { run } = openSession(shells);
+  // The idle class runs on a busy processor only now and then.
+  const late = "exec taskset -c 0 chrt --idle 0 cat";
+  for (let round = 0; round < 20; round++) {
+    expect(await run(`seq 2000 > >(${late}) 2>/dev/null`)).toMatchObject({ leftovers: [] });
+  }
+});
+
 test("every byte of fast commands is in the right result", async () => {
   const { run } = openSession(shells);
   for (let round = 0; round < 200; round++) {

@@ -34,6 +34,8 @@ export const SCAN_CHUNK_COUNT = 200;
 export const PROC_READ_BYTES = 16 * 1024;
 export const PROC_IO_READ_BYTES = 512;
 export const PROC_LOADAVG_READ_BYTES = 128;
+/** The unit of processor times in /proc. The same on every Linux that nacre supports. */
+export const CLOCK_TICK_MS = 10;
 /** A chain of processes that each fork one child and exit: newest PIDs per check, and number of checks. */
 export const NEWEST_PIDS_COUNT = 6;
 export const NEWEST_CHECKS_COUNT = 8;

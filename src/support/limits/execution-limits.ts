@@ -35,8 +35,6 @@ export const HINT_COMMAND_MAX_CHARS = 2_000;
 export const HINT_PATH_MAX_WORDS = 8;
 /** Length of a matched line in a note. */
 export const MATCH_NOTE_MAX_CHARS = 200;
-/** First pause between two looks at a child that has not run exec yet. It doubles until LEFTOVER_GRACE_MS. */
-export const LEFTOVER_POLL_FIRST_MS = 1;
 /** Timeouts of the `modes` dialect. */
 export const MODE_DEFAULT_TIMEOUT_MS = 30_000;
 export const MODE_SLOW_TIMEOUT_MS = 900_000;

@@ -34,6 +34,9 @@ export const INTERRUPT_GRACE_MS = 1_000;
 export const INTERRUPT_ROUND_MS = 50;
 /** Time for a process that holds a command's output to end by itself, as a `tee` does, and for a new child to run exec. */
 export const LEFTOVER_GRACE_MS = 30;
+/** Longest time for that in all, with the time without a processor, and longest pause between two checks. */
+export const LEFTOVER_WAIT_MAX_MS = 2_000;
+export const LEFTOVER_POLL_MAX_MS = 8;
 /** Pause before the kill at a deadline is tried again. */
 export const DEADLINE_RETRY_MS = 1_000;
 
