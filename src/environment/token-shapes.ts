@@ -1,12 +1,12 @@
 // The shapes of well-known secrets, in the value of a variable or in output. Every repetition is bounded and every shape
 // starts at a word boundary: matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS. Only a private
-// key contains white space. A shape depends on at most REDACT_LOOKBEHIND_MAX_CHARS before it.
+// key contains white space. A shape reads at most REDACT_LOOKBEHIND_MAX_CHARS characters before its match.
 
 export interface TokenShape {
   readonly label: string;
   /** Source of a regular expression without capturing groups. */
   readonly source: string;
-  /** The same without the check of the preceding character. */
+  /** The same without the check of the preceding character, for text after an escape such as `\n`: the word starts after it. */
   readonly body: string;
 }
 

@@ -27,7 +27,7 @@ export interface ShellProcessOptions {
   readonly processes: ShellScope;
   readonly started: StartedShell;
   readonly command: string;
-  /** The time between TERM and KILL. @default 2000 */
+  /** The time between TERM and KILL. @default KILL_GRACE_MS */
   readonly graceMs?: number;
   /** How long ago it began. @default 0, just now */
   readonly ageMs?: number;

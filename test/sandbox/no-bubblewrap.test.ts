@@ -38,7 +38,7 @@ function run(...words: string[]) {
     cwd: dir,
     env,
     encoding: "utf8",
-    timeout: 25_000,
+    timeout: 60_000,
   });
   return { code: status, stdout, stderr };
 }
@@ -115,7 +115,10 @@ test("the doctor reports it with the fix", ({ skip }) => {
   );
 });
 
-test("the tests list what they skip and why, and in CI a skip is a failure", ({ skip }) => {
+// It runs the tests of one file twice, each time with a start of the test runner.
+test("the tests list what they skip and why, and in CI a skip is a failure", { timeout: 120_000 }, ({
+  skip,
+}) => {
   skip(isSkipped, CANNOT_MOUNT);
   const cwd = fileURLToPath(new URL("../..", import.meta.url));
   const report = (ci: string) => {

@@ -11,7 +11,7 @@ export const KILL_POLL_FIRST_MS = 5;
 export const KILL_POLL_MAX_MS = 100;
 /** Time for killed processes to disappear before they count as survivors. Also used by engine/. */
 export const KILL_VERIFY_MAX_MS = 2_000;
-/** Time for a kill before the caller gets a report that names the rest as survivors. */
+/** After the grace: time for a kill before the caller gets a report that names the rest as survivors. */
 export const KILL_MAX_MS = 5_000;
 /** Longest pause between two attempts to kill survivors: before that report, and in the background. */
 export const KILL_RETRY_MAX_MS = 50;
