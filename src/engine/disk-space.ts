@@ -7,7 +7,7 @@ import { attempt } from "../support/attempt.ts";
 import { DISK_PROBE_BYTES } from "../support/limits.ts";
 import { isFull } from "../support/system-error.ts";
 
-/** Whether not even one block can be written: the disk is full, or the quota of this user is used up. */
+/** Whether output can no longer be written: the disk is full, or the quota of this user is used up. */
 export function isDiskFull(dir: string): boolean {
   const probe = join(dir, `probe.${randomBytes(4).toString("hex")}`);
   try {

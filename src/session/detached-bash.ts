@@ -11,7 +11,7 @@ import type { ShellProcessOptions } from "../shell/shell-process.ts";
 import { leftoverScope } from "./command-processes.ts";
 import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
 
-type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs">;
+type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs" | "endIsReported">;
 
 /** The command keeps its bash. Other processes find it on disk as a separate shell. */
 export function detachedShell(engine: Engine, detached: DetachedBash): NewShell {
@@ -29,6 +29,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
     started: { ...started, meta, files: { ...files, ...detached.files } },
     command: detached.command,
     ageMs: detached.durationMs,
+    endIsReported: true,
   };
 }
 

@@ -247,13 +247,14 @@ export class SessionBash {
   /** Call this when the shim has reported the end of bash. */
   conclude(record: ExitRecord): void {
     this.output.record(record);
-    if (!this.#detached) this.shell.conclude(record);
-    else if (!this.#isOver) void this.#concludeDetached(this.#detached, record);
+    if (this.#detached?.isRunning) void this.#concludeDetached(this.#detached, record);
+    else this.shell.conclude(record);
   }
 
   /** The shim waits only for the loggers that it started: drain the others before the shell ends. */
   async #concludeDetached(shell: ShellProcess, record: ExitRecord): Promise<void> {
     this.#isOver = true;
+    this.#detached = undefined;
     if (!this.output.isInExitRecord) shell.remark(...(await this.output.drainLast()));
     const truncated: string[] = [];
     this.output.parts(truncated);

@@ -14,8 +14,14 @@ import type { StartedShell } from "../engine/started-shell.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
-import { EXIT_MESSAGE_MAX_MS } from "../support/limits.ts";
+import { EXIT_MESSAGE_MAX_MS, EXIT_REPORT_MAX_MS } from "../support/limits.ts";
 import { decideOutcome, type Outcome } from "./outcome.ts";
+
+interface LifeOptions {
+  /** How long ago a shell of this process began. */
+  readonly ageMs?: number | undefined;
+  readonly endIsReported?: boolean | undefined;
+}
 
 export class ShellLife {
   readonly ended: Promise<Outcome>;
@@ -28,13 +34,18 @@ export class ShellLife {
   #cause: Cause | undefined;
   #completedAt: number | null = null;
   #endedMs: number | undefined;
-  /** When this process first found the shim dead and the record missing. */
-  #recordGoneMs: number | undefined;
+  readonly #endIsReported: boolean;
+  /** When this process first found the shim dead while a report of the end could still arrive. */
+  #shimGoneMs: number | undefined;
 
-  /** `ageMs`: how long ago a shell of this process began. */
-  constructor(started: StartedShell, onEnd: () => void, ageMs = 0) {
+  constructor(
+    started: StartedShell,
+    onEnd: () => void,
+    { ageMs = 0, endIsReported = false }: LifeOptions = {},
+  ) {
     this.#started = started;
     this.#onEnd = onEnd;
+    this.#endIsReported = endIsReported;
     this.#startedMs =
       monotonicMs() - (started.attached ? sinceUptimeMs(started.meta.startedUptimeMs) : ageMs);
     this.ended = new Promise((resolve) => {
@@ -95,7 +106,10 @@ export class ShellLife {
       if (shimAlive && !attached) return;
       // Read the record only after finding the shim dead: no process writes it later.
       const { exit, cause } = readEndRecord(files.record);
-      if (exit === "corrupt" && !attached && this.#mayHearYet()) return;
+      if (exit === "corrupt" && !attached && !existsSync(files.record) && this.#mayHear(EXIT_MESSAGE_MAX_MS))
+        return;
+      // The record does not say whether the session's loggers stored everything.
+      if (typeof exit === "object" && this.#endIsReported && this.#mayHear(EXIT_REPORT_MAX_MS)) return;
       // The report of the shim has not arrived yet. Write the remarks of the sandbox now: otherwise the result would
       // lack them.
       if (typeof exit === "object") this.#started.free?.();
@@ -106,11 +120,10 @@ export class ShellLife {
     }
   }
 
-  /** Whether the record was removed with its directory, and the report of the shim can still arrive. */
-  #mayHearYet(): boolean {
-    if (existsSync(this.#started.files.record)) return false;
-    this.#recordGoneMs ??= monotonicMs();
-    return monotonicMs() - this.#recordGoneMs < EXIT_MESSAGE_MAX_MS;
+  /** Whether a report of the end can still arrive. */
+  #mayHear(maxMs: number): boolean {
+    this.#shimGoneMs ??= monotonicMs();
+    return monotonicMs() - this.#shimGoneMs < maxMs;
   }
 
   /** Writes the cause of a kill. The first cause wins, and an ended shell gets none. */

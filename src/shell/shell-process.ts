@@ -31,6 +31,8 @@ export interface ShellProcessOptions {
   readonly graceMs?: number;
   /** How long ago it began. @default 0, just now */
   readonly ageMs?: number;
+  /** A session reports its end, after it has drained loggers that the shim does not know. @default false */
+  readonly endIsReported?: boolean;
   /** Called once, when it has ended. */
   readonly onEnd: (shell: ShellProcess) => void;
   /** Called with the report of every kill. */
@@ -65,7 +67,7 @@ export class ShellProcess {
     this.#processes = options.processes;
     this.#graceMs = options.graceMs ?? KILL_GRACE_MS;
     this.#onKill = options.onKill;
-    this.#life = new ShellLife(started, () => options.onEnd(this), options.ageMs);
+    this.#life = new ShellLife(started, () => options.onEnd(this), options);
     this.#output = new ShellOutput(started, this.#life);
   }
 

@@ -60,8 +60,8 @@ export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /** Age of a directory without an identity before it is deleted: the identity may be about to be written. */
 export const SPOOL_FRESH_MS = 60_000;
-/** Size of the write that tells whether a disk is full: a block of most file systems. */
-export const DISK_PROBE_BYTES = 4096;
+/** What a check for disk space writes: as much as a logger (cat) writes at once. Less can fit where the logger failed. */
+export const DISK_PROBE_BYTES = 128 * 1024;
 /** Time for a program that answers a question, and the length of its message that is kept. */
 export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;

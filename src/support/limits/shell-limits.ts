@@ -4,6 +4,8 @@
 export const STREAM_CAP_BYTES = 2 * 1024 ** 3;
 /** Time for the message of a dead shim to arrive if its record was removed. */
 export const EXIT_MESSAGE_MAX_MS = 1_000;
+/** Time for a session to drain its loggers and to report the end of a command that became a shell. */
+export const EXIT_REPORT_MAX_MS = 8_000;
 /** Time between SIGTERM and SIGKILL. */
 export const KILL_GRACE_MS = 2_000;
 /** Pause between two checks during that time: it doubles from the first to the longest. */
