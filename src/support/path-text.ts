@@ -9,6 +9,7 @@
 //   shownPath       the text for people and models
 //   wirePath        the text for JSON that leaves this process: many parsers refuse a lone surrogate
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname } from "node:path";
 import { STRAY_BYTES, textOfLatin1 } from "./stray-bytes.ts";
 
 /** What a decoder writes for a byte that is not UTF-8. A name can contain it as well. */
@@ -42,6 +43,17 @@ export function isPathText(text: string): boolean {
 
 export function fsPath(text: string): string | Buffer {
   return text.isWellFormed() ? text : bytesOfText(text);
+}
+
+/** Whether the path is the directory or below it. */
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || directory === "/" || path.startsWith(`${directory}/`);
+}
+
+/** The absolute path and its parents up to the root, innermost first. */
+export function withParents(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...withParents(parent)];
 }
 
 /** The target of a symbolic link. */

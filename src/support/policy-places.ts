@@ -1,7 +1,7 @@
 // The locations of rule files in a workspace. The policy reads them; a sandbox makes them read-only.
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fsPath } from "./path-text.ts";
+import { join } from "node:path";
+import { fsPath, withParents } from "./path-text.ts";
 
 /** The folder with the rules of a directory, and the file in it. */
 const FOLDER = ".nacre";
@@ -12,12 +12,7 @@ export const POLICY_FILE = "policy.json";
  * would not be safe: a command could escape the rules above the workspace with `git init`.
  */
 export function policyFolders(workspace: string): readonly string[] {
-  const above = [workspace];
-  let top = 0;
-  for (let at = workspace; ; at = dirname(at)) {
-    if (at !== workspace) above.push(at);
-    if (existsSync(fsPath(join(at, ".git")))) top = above.length - 1;
-    if (dirname(at) === at) break;
-  }
-  return above.slice(0, top + 1).map((directory) => join(directory, FOLDER));
+  const directories = withParents(workspace);
+  const top = directories.findLastIndex((directory) => existsSync(fsPath(join(directory, ".git"))));
+  return directories.slice(0, Math.max(0, top) + 1).map((directory) => join(directory, FOLDER));
 }

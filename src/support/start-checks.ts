@@ -1,9 +1,10 @@
 // Checks of a start, before anything is started: the command, its timeout, its variables and its directory. Each throws an
 // error that names what is wrong.
 import { accessSync, constants, statSync } from "node:fs";
-import { isAbsolute, sep } from "node:path";
+import { isAbsolute } from "node:path";
+import { attempt } from "./attempt.ts";
 import { NacreError } from "./errors.ts";
-import { fsPath, isPathText, resolvedPath, shownPath } from "./path-text.ts";
+import { fsPath, isPathText, isWithin, resolvedPath, shownPath } from "./path-text.ts";
 import { systemCode } from "./system-error.ts";
 
 /** All checks but that of the variables, in one call. */
@@ -81,16 +82,7 @@ export function isWithinRoots(dir: string, allowedRoots: readonly string[]): boo
 }
 
 function problemWithRoots(dir: string, allowedRoots: readonly string[] | undefined): string | undefined {
-  if (!allowedRoots || allowedRoots.some((root) => isWithin(resolvedPath(dir), root))) return undefined;
+  const existing = allowedRoots?.flatMap((root) => attempt(() => resolvedPath(root)) ?? []);
+  if (!allowedRoots || existing?.some((root) => isWithin(resolvedPath(dir), root))) return undefined;
   return `is outside the allowed directories (${allowedRoots.map(shownPath).join(", ")})`;
-}
-
-function isWithin(real: string, root: string): boolean {
-  let realRoot: string;
-  try {
-    realRoot = resolvedPath(root);
-  } catch {
-    return false;
-  }
-  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
 }
