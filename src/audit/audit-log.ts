@@ -5,6 +5,7 @@
 // found. A line is written in one call, so the lines of two processes mix but do not interleave.
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import type { NacreEvent } from "../support/events.ts";
 import { AUDIT_TAIL_BYTES } from "../support/limits.ts";
@@ -89,13 +90,8 @@ export function hashOf({ writer, seq, prev, event }: Omit<AuditRecord, "hash">):
 
 /** The hash in a record; the hash of the line itself if it is not a record. Either way the line must not change later. */
 export function hashIn(line: string): string {
-  try {
-    const { hash } = JSON.parse(line) as Partial<AuditRecord>;
-    if (typeof hash === "string") return hash;
-  } catch {
-    // Not a record.
-  }
-  return createHash("sha256").update(line).digest("hex");
+  const hash = attempt(() => (JSON.parse(line) as Partial<AuditRecord>).hash);
+  return typeof hash === "string" ? hash : createHash("sha256").update(line).digest("hex");
 }
 
 /** Replaces an event that JSON cannot represent by the error message. */

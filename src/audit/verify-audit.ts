@@ -2,6 +2,7 @@
 // does not show whether records at its end were removed.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { attempt } from "../support/attempt.ts";
 import { fsPath } from "../support/path-text.ts";
 import { type AuditRecord, hashIn, hashOf } from "./audit-log.ts";
 
@@ -51,12 +52,9 @@ function problemOf(
 }
 
 function recordIn(text: string): AuditRecord | undefined {
-  try {
-    const { writer, seq, prev, event, hash } = JSON.parse(text) as Partial<AuditRecord>;
-    if (typeof writer !== "string" || typeof seq !== "number" || typeof prev !== "string") return undefined;
-    if (typeof hash !== "string" || event === undefined) return undefined;
-    return { writer, seq, prev, event, hash };
-  } catch {
-    return undefined;
-  }
+  const found = attempt(() => JSON.parse(text) as Partial<AuditRecord> | null);
+  const { writer, seq, prev, event, hash } = found ?? {};
+  if (typeof writer !== "string" || typeof seq !== "number" || typeof prev !== "string") return undefined;
+  if (typeof hash !== "string" || event === undefined) return undefined;
+  return { writer, seq, prev, event, hash };
 }

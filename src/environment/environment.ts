@@ -95,26 +95,20 @@ function reasonToDrop(name: string, value: string, rules: Rules): DropReason | u
 }
 
 function assertSettable(name: string, value: unknown): void {
+  const problem = problemWith(name, value);
+  if (problem !== undefined) throw new NacreError("invalid_input", problem);
+}
+
+function problemWith(name: string, value: unknown): string | undefined {
   const shown = JSON.stringify(name);
   if (!IDENTIFIER.test(name)) {
-    throw new NacreError(
-      "invalid_input",
-      `Invalid environment variable name ${shown}: use letters, digits and _, not starting with a digit.`,
-    );
+    return `Invalid environment variable name ${shown}: use letters, digits and _, not starting with a digit.`;
   }
-  if (typeof value !== "string") {
-    throw new NacreError(
-      "invalid_input",
-      `Environment variable ${shown} must be a string, got ${typeof value}.`,
-    );
-  }
+  if (typeof value !== "string")
+    return `Environment variable ${shown} must be a string, got ${typeof value}.`;
   const nul = value.indexOf("\0");
-  if (nul !== -1) {
-    throw new NacreError(
-      "invalid_input",
-      `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive it.`,
-    );
-  }
+  if (nul === -1) return undefined;
+  return `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive it.`;
 }
 
 // No program may wait for a person: no pager, no editor, no password prompt.

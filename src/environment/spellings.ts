@@ -84,19 +84,7 @@ export function escapedAt(text: string, at: number, count: number): readonly num
   return code === undefined ? [] : [code, at + (code > 0xffff ? 2 : 1)];
 }
 
-const CONTROLS = new Map<string, number>([
-  ...([
-    ["n", 10],
-    ["t", 9],
-    ["r", 13],
-    ["b", 8],
-    ["f", 12],
-    ["a", 7],
-    ["v", 11],
-    ["e", 27],
-    ["E", 27],
-  ] as const),
-]);
+const CONTROLS = new Map(Object.entries({ n: 10, t: 9, r: 13, b: 8, f: 12, a: 7, v: 11, e: 27, E: 27 }));
 
 function lineBreakEnd(text: string, at: number): number {
   const isCrLf = text.charCodeAt(at) === CARRIAGE_RETURN && text.charCodeAt(at + 1) === LINE_FEED;
@@ -125,15 +113,7 @@ function entityAt(text: string, at: number): readonly number[] {
 }
 
 const ENTITY = /&(?:(quot|apos|amp|lt|gt);|#(\d{1,7});|#[xX]([0-9A-Fa-f]{1,6});)/y;
-const ENTITIES = new Map<string, number>([
-  ...([
-    ["quot", 0x22],
-    ["apos", 0x27],
-    ["amp", 0x26],
-    ["lt", 0x3c],
-    ["gt", 0x3e],
-  ] as const),
-]);
+const ENTITIES = new Map(Object.entries({ quot: 0x22, apos: 0x27, amp: 0x26, lt: 0x3c, gt: 0x3e }));
 
 // `%40`, and `%2540` for text that was encoded twice.
 function percentAt(text: string, at: number): readonly number[] {

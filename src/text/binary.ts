@@ -6,7 +6,7 @@ import {
   BINARY_SAMPLE_MAX_BYTES,
   BINARY_SIGNATURE_MIN_BYTES,
 } from "../support/limits.ts";
-import { incompleteTailBytes } from "./decode.ts";
+import { characterLength, incompleteTailBytes, isContinuation } from "./decode.ts";
 
 export interface BinaryOutput {
   /** The start of the output. Only the first BINARY_SAMPLE_MAX_BYTES count. */
@@ -57,13 +57,9 @@ function countOddBytes(bytes: Uint8Array): number {
 
 // 0 if the bytes are not a character. Strict enough to tell text from noise; decode.ts has the exact rule.
 function characterLengthAt(bytes: Uint8Array, at: number): number {
-  const lead = bytes[at] ?? 0;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  for (let i = at + 1; i < at + length; i++) {
-    if (((bytes[i] ?? 0) & 0xc0) !== 0x80) return 0;
-  }
-  return length;
+  const length = characterLength(bytes[at] ?? 0);
+  const rest = bytes.subarray(at + 1, at + length);
+  return length > 1 && rest.length === length - 1 && rest.every(isContinuation) ? length : 0;
 }
 
 interface Signature {

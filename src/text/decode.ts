@@ -80,11 +80,12 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function isContinuation(byte: number): boolean {
+export function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-function characterLength(lead: number): number {
+/** The number of bytes that a first byte announces; 1 for ASCII and for bytes that start no character. */
+export function characterLength(lead: number): number {
   if (lead >= 0xc2 && lead <= 0xdf) return 2;
   if (lead >= 0xe0 && lead <= 0xef) return 3;
   if (lead >= 0xf0 && lead <= 0xf4) return 4;

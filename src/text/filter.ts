@@ -16,23 +16,9 @@ export interface FilteredText {
 export function filterLines(text: string, pattern: LinePattern): FilteredText {
   const kept: string[] = [];
   let skipped = 0;
-  for (const line of linesOf(text)) {
-    if (pattern.matches(withoutEnd(line))) kept.push(line);
+  for (const [line] of text.matchAll(/[^\n]*\n|[^\n]+/g)) {
+    if (pattern.matches(line.replace(/\r?\n$/, ""))) kept.push(line);
     else skipped++;
   }
   return { text: kept.join(""), kept: kept.length, skipped };
-}
-
-function* linesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    const end = text.indexOf("\n", start);
-    const next = end === -1 ? text.length : end + 1;
-    yield text.slice(start, next);
-    start = next;
-  }
-}
-
-function withoutEnd(line: string): string {
-  if (line.endsWith("\r\n")) return line.slice(0, -2);
-  return line.endsWith("\n") ? line.slice(0, -1) : line;
 }
