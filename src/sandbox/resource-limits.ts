@@ -2,6 +2,7 @@
 // cannot be enforced.
 import { readdirSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
+import { defined } from "../support/defined.ts";
 import { NacreError } from "../support/errors.ts";
 import {
   type Controller,
@@ -66,18 +67,12 @@ export class Limits {
   /** Plans the limits of one shell; `overhead` is the number of nacre's own processes in the group. */
   plan(name: string, overhead: number): LimitPlan {
     const { maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes } = this.#options;
-    const asked = {
-      ...(maxProcesses === undefined ? {} : { pids: maxProcesses + overhead }),
-      ...(maxMemoryBytes === undefined ? {} : { memory: maxMemoryBytes }),
-    };
-    const groups: { readonly dir: string; readonly parent: GroupParent }[] = [];
-    for (const parent of this.#groupParents()) {
-      try {
-        groups.push({ parent, dir: makeGroup(parent, name, asked) });
-      } catch {
-        // It worked in the test: fall back to process limits.
-      }
-    }
+    const asked = defined({ pids: maxProcesses && maxProcesses + overhead, memory: maxMemoryBytes });
+    const groups = this.#groupParents().flatMap((parent) => {
+      // undefined although it worked in the test: fall back to process limits.
+      const dir = attempt(() => makeGroup(parent, name, asked));
+      return dir === undefined ? [] : [{ dir, parent }];
+    });
     const has = (controller: Controller) =>
       groups.some(({ parent }) => parent.controllers.includes(controller));
     const rlimits: string[] = [];
@@ -117,11 +112,8 @@ export class Limits {
 
   #groupParents(): readonly GroupParent[] {
     const { maxProcesses, maxMemoryBytes } = this.#options;
-    const wanted: Controller[] = [
-      ...(maxProcesses === undefined ? [] : (["pids"] as const)),
-      ...(maxMemoryBytes === undefined ? [] : (["memory"] as const)),
-    ];
-    this.#parents ??= wanted.length === 0 ? [] : this.#findParents(wanted);
+    const wanted = defined({ pids: maxProcesses, memory: maxMemoryBytes });
+    this.#parents ??= this.#findParents(Object.keys(wanted) as Controller[]);
     return this.#parents;
   }
 }

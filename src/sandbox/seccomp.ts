@@ -23,29 +23,29 @@ export function seccompProgram({
     // The x32 numbers of the same calls would bypass the table.
     jump(AT_LEAST, X32_BIT, 0, 1),
     ret(KILL_PROCESS),
-    ...checkArgument(CALL.socket, 0, (argument) => [
+    ...checkArgument(CALL.socket, 0, [
       ...SOCKET_FAMILIES.flatMap((family) => [jump(EQUAL, family, 0, 1), ret(ALLOW)]),
-      argument.deny,
+      DENY,
     ]),
-    ...checkArgument(CALL.socketpair, 0, (argument) => [
+    ...checkArgument(CALL.socketpair, 0, [
       jump(EQUAL, AF_UNIX, 1, 0),
-      argument.deny,
+      DENY,
       load(DATA.arguments + 8),
       and(SOCKET_TYPE_BITS),
       ...PAIR_TYPES.flatMap((type) => [jump(EQUAL, type, 0, 1), ret(ALLOW)]),
-      argument.deny,
+      DENY,
     ]),
-    ...checkArgument(CALL.ioctl, 1, (argument) => [
-      ...TERMINAL_INPUT.flatMap((request) => [jump(EQUAL, request, 0, 1), argument.deny]),
+    ...checkArgument(CALL.ioctl, 1, [
+      ...TERMINAL_INPUT.flatMap((request) => [jump(EQUAL, request, 0, 1), DENY]),
       ret(ALLOW),
     ]),
     ...[CALL.clone, CALL.unshare].flatMap((call) =>
-      checkArgument(call, 0, (argument) => [jump(ANY_BIT, CLONE_NEWUSER, 0, 1), argument.deny, ret(ALLOW)]),
+      checkArgument(call, 0, [jump(ANY_BIT, CLONE_NEWUSER, 0, 1), DENY, ret(ALLOW)]),
     ),
     // A filter cannot read its flags, which are in memory. With ENOSYS, every libc falls back to clone.
     jump(EQUAL, CALL.clone3, 0, 1),
     ret(errno(ENOSYS)),
-    ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), ret(errno(EPERM))]),
+    ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), DENY]),
     ret(ALLOW),
   ];
   return Buffer.concat(program);
@@ -140,6 +140,7 @@ const ALLOW = 0x7fff_0000;
 const KILL_PROCESS = 0x8000_0000;
 const EPERM = 1;
 const ENOSYS = 38;
+const DENY = ret(errno(EPERM));
 
 /** Offsets in struct seccomp_data. */
 const DATA = { number: 0, architecture: 4, arguments: 16 } as const;
@@ -153,12 +154,8 @@ const ANY_BIT = 0x45;
  * For one call, loads the lower half of an argument: the kernel reads these arguments as 32 bits. Every path of the body must
  * return, because the call number is no longer loaded.
  */
-function checkArgument(
-  call: number,
-  index: number,
-  body: (argument: { readonly deny: Buffer }) => readonly Buffer[],
-): Buffer[] {
-  const inside = [load(DATA.arguments + 8 * index), ...body({ deny: ret(errno(EPERM)) })];
+function checkArgument(call: number, index: number, body: readonly Buffer[]): Buffer[] {
+  const inside = [load(DATA.arguments + 8 * index), ...body];
   return [jump(EQUAL, call, 0, inside.length), ...inside];
 }
 
