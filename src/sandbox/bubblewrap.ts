@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Confinement } from "../engine/confinement.ts";
 import { runOnce } from "../engine/run-once.ts";
 import { SHELL_NAMES } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
@@ -10,20 +11,50 @@ import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";
 import { isFull } from "../support/system-error.ts";
-import type { Descriptor, ProbeResult, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
-import { explainFailure, explainMissing } from "./explain.ts";
+import { explainFailure, explainMissing, type SandboxRefusal } from "./explain.ts";
 import { findBwrap } from "./find-bwrap.ts";
+import type { GuardedLink } from "./guarded-links.ts";
+import type { Placeholder } from "./placeholders.ts";
 import { realPath } from "./real-path.ts";
 import type { SandboxSpec } from "./sandbox-options.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { guardTrusted } from "./trusted-base.ts";
-import { isSeen, viewOf } from "./view.ts";
+import { isSeen, type ViewPlan, viewOf } from "./view.ts";
 
 /** Descriptors for bwrap: not the standard ones, and none that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
-export class Bubblewrap implements SandboxDriver {
-  readonly name = "bubblewrap";
+export interface WrapPlan extends ViewPlan {
+  /** The program and its arguments inside the sandbox. */
+  readonly argv: readonly string[];
+  /** Absolute. */
+  readonly workingDir: string;
+  /** The program is PID 1 of its namespace: it ignores signals without a handler, and reaps orphans. */
+  readonly isInit?: boolean;
+}
+
+/** A file that is open in the program. */
+interface Descriptor {
+  readonly fd: number;
+  readonly mode: "read" | "write";
+  /** An absolute path, or the name of a file in the shell's own directory. */
+  readonly file: string;
+  /** The content to write before the start. */
+  readonly content?: Buffer;
+}
+
+export interface WrappedStart {
+  readonly argv: readonly string[];
+  readonly descriptors: readonly Descriptor[];
+  readonly placeholders: readonly Placeholder[];
+  /** Links that a command can replace; compared after it. */
+  readonly links: readonly GuardedLink[];
+  readonly confinement: Confinement;
+}
+
+type ProbeResult = { readonly ok: true } | SandboxRefusal;
+
+export class Bubblewrap {
   readonly #dir: string;
   readonly #filters = new Map<boolean, string | undefined>();
 
@@ -32,6 +63,7 @@ export class Bubblewrap implements SandboxDriver {
     this.#dir = dir;
   }
 
+  /** Tests the sandbox with the arguments of a real command. */
   async probe(
     spec: SandboxSpec,
     isPlaceholder: WrapPlan["isPlaceholder"] = () => false,
@@ -65,9 +97,7 @@ export class Bubblewrap implements SandboxDriver {
         isPlaceholder,
       };
       // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them.
-      const { argv, descriptors } = this.#wrap({ ...spec, policyFolders: [] }, plan, {
-        withPlaceholders: false,
-      });
+      const { argv, descriptors } = this.wrap({ ...spec, policyFolders: [] }, plan, false);
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
         if (content) writeFileSync(path, content);
@@ -80,15 +110,8 @@ export class Bubblewrap implements SandboxDriver {
     }
   }
 
-  wrap(spec: SandboxSpec, plan: WrapPlan): WrappedStart {
-    return this.#wrap(spec, plan, { withPlaceholders: true });
-  }
-
-  #wrap(
-    spec: SandboxSpec,
-    plan: WrapPlan,
-    { withPlaceholders }: { withPlaceholders: boolean },
-  ): WrappedStart {
+  /** Without placeholders, nothing is mounted on missing paths. */
+  wrap(spec: SandboxSpec, plan: WrapPlan, withPlaceholders = true): WrappedStart {
     const bwrap = findBwrap(spec.writable);
     if (bwrap === undefined) throw new NacreError("spawn_failed", explainMissing().why);
     if (!isSeen(plan.workingDir, spec)) {
@@ -100,11 +123,12 @@ export class Bubblewrap implements SandboxDriver {
     const view = viewOf(spec, { ...plan, emptyDir: this.#emptyDir(spec) });
     const filter = this.#filterFile(spec.debuggers);
     const missing = new Set(withPlaceholders ? [] : view.placeholders.map(({ path }) => path));
+    const mounts = view.mounts.filter(({ path }) => !missing.has(path));
     const args = [
       ...NAMESPACES,
       ...(spec.network === "none" ? ["--unshare-net"] : []),
       ...(plan.isInit ? ["--as-pid-1"] : []),
-      ...without(view.args, missing),
+      ...mounts.flatMap(({ args }) => args),
       ...["--chdir", plan.workingDir],
       ...temporaryDirArgs(),
       ...(filter === undefined ? [] : ["--seccomp", String(FD.seccomp)]),
@@ -127,7 +151,7 @@ export class Bubblewrap implements SandboxDriver {
       placeholders: view.placeholders,
       links: view.links,
       confinement: {
-        driver: this.name,
+        driver: "bubblewrap",
         profile: spec.profile,
         network: spec.network,
         notEnforced: [...view.notEnforced, ...(filter === undefined ? [noFilter] : [])],
@@ -180,29 +204,3 @@ function temporaryDirArgs(): string[] {
     .filter((name) => process.env[name] !== undefined)
     .flatMap((name) => ["--setenv", name, "/tmp"]);
 }
-
-/** Removes the mounts on paths that do not exist. */
-function without(args: readonly string[], missing: ReadonlySet<string>): string[] {
-  if (missing.size === 0) return [...args];
-  const kept: string[] = [];
-  for (let at = 0; at < args.length; ) {
-    const length = LENGTHS[args[at] ?? ""] ?? 1;
-    const option = args.slice(at, at + length);
-    if (!missing.has(option[length - 1] ?? "")) kept.push(...option);
-    else if (kept.at(-2) === "--perms") kept.splice(-2);
-    at += length;
-  }
-  return kept;
-}
-
-/** The number of arguments of each option, including its name. */
-const LENGTHS: Readonly<Record<string, number>> = {
-  "--bind": 3,
-  "--ro-bind": 3,
-  "--ro-bind-try": 3,
-  "--tmpfs": 2,
-  "--perms": 2,
-  "--remount-ro": 2,
-  "--dev": 2,
-  "--proc": 2,
-};

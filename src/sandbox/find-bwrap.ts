@@ -1,7 +1,9 @@
 // Finds bubblewrap in a directory that no sandboxed command can write.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { isWithin, realPath } from "./real-path.ts";
+import { attempt } from "../support/attempt.ts";
+import { isWithin } from "../support/path-text.ts";
+import { realPath } from "./real-path.ts";
 
 const SYSTEM_DIRS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
@@ -23,11 +25,9 @@ export function findBwrap(writable: readonly string[], path = process.env["PATH"
 }
 
 function isTrusted(file: string, owners: readonly (number | undefined)[]): boolean {
-  try {
+  const stat = attempt(() => {
     accessSync(file, constants.X_OK);
-    const { mode, uid } = statSync(file);
-    return (mode & 0o022) === 0 && owners.includes(uid);
-  } catch {
-    return false;
-  }
+    return statSync(file);
+  });
+  return stat !== undefined && (stat.mode & 0o022) === 0 && owners.includes(stat.uid);
 }

@@ -1,23 +1,18 @@
 // Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every sandbox start runs this
 // search, so it walks the list as a tree: a missing directory costs one system call, however many paths are below it.
-import { accessSync, constants, lstatSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import {
-  type CredentialPath,
   HOME_CREDENTIALS,
   MACHINE_CREDENTIALS,
   RELOCATIONS,
+  STEERING_CREDENTIALS,
 } from "../support/credential-paths.ts";
 import { CREDENTIAL_LISTING_MIN_COUNT, OTHER_HOMES_MAX_COUNT } from "../support/limits.ts";
-import { fsPath, namesIn } from "../support/path-text.ts";
-import { isWithin, kindOf, realPath } from "./real-path.ts";
-
-/** A path to hide. */
-export interface Secret {
-  readonly path: string;
-  readonly kind: "directory" | "file";
-}
+import type { ListedPath } from "../support/listed-paths.ts";
+import { fsPath, isWithin, namesIn } from "../support/path-text.ts";
+import { kindOf, realPath } from "./real-path.ts";
 
 /** Where credentials can be besides this user's home directories; determined once for a sandbox's options. */
 export interface CredentialLocations {
@@ -29,18 +24,17 @@ export interface CredentialLocations {
 
 interface Branch {
   readonly below: Map<string, Branch>;
-  entry?: CredentialPath;
+  entry?: ListedPath;
 }
 
 const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
-const STEERING = HOME_CREDENTIALS.filter(({ steers }) => steers);
 
 /** nacre's own rules: a command that reads them learns how to bypass them. */
 const OWN_RULES = ".config/nacre";
 
 /** Every path to hide: credentials and nacre's rules. */
-export function findSecrets(homes: readonly string[], locations: CredentialLocations): Secret[] {
+export function findSecrets(homes: readonly string[], locations: CredentialLocations): ListedPath[] {
   const rules = homes.map((home) => ({ path: join(home, OWN_RULES), kind: "directory" }) as const);
   return [...findCredentials(homes, locations), ...rules];
 }
@@ -49,17 +43,17 @@ export function findSecrets(homes: readonly string[], locations: CredentialLocat
 export function findCredentials(
   homes: readonly string[],
   { otherHomes, moved }: CredentialLocations,
-): Secret[] {
-  const found: Secret[] = [];
+): ListedPath[] {
+  const found: ListedPath[] = [];
   for (const home of homes) {
     collect(home, IN_HOME, found);
-    for (const { path, kind } of STEERING) found.push({ path: join(home, path), kind });
+    for (const { path, kind } of STEERING_CREDENTIALS) found.push({ path: join(home, path), kind });
   }
   for (const { path, from } of moved) {
     const branch = branchAt(IN_HOME, from);
     if (branch) collect(path, branch, found);
   }
-  const others: Secret[] = [];
+  const others: ListedPath[] = [];
   for (const home of otherHomes) collect(home, IN_HOME, others);
   collect("/", OF_MACHINE, others);
   // Most files of others are unreadable for this user anyway.
@@ -74,7 +68,7 @@ export function credentialLocations(
   return { otherHomes: otherHomes(homes), moved: relocated(homes, environment) };
 }
 
-function collect(path: string, { entry, below }: Branch, found: Secret[]): void {
+function collect(path: string, { entry, below }: Branch, found: ListedPath[]): void {
   if (entry) {
     if (kindOf(path) !== undefined) found.push({ path, kind: entry.kind });
     return;
@@ -84,7 +78,7 @@ function collect(path: string, { entry, below }: Branch, found: Secret[]): void 
   for (const [name, branch] of below) {
     if (names && !names.has(name)) continue;
     const at = join(path, name);
-    if (names || branch.entry || exists(at)) collect(at, branch, found);
+    if (names || branch.entry || kindOf(at) !== undefined) collect(at, branch, found);
   }
 }
 
@@ -92,10 +86,6 @@ function collect(path: string, { entry, below }: Branch, found: Secret[]): void 
 function listed(directory: string): ReadonlySet<string> | undefined {
   const names = attempt(() => namesIn(directory));
   return names && new Set(names);
-}
-
-function exists(path: string): boolean {
-  return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false })) !== undefined;
 }
 
 function isReachable(path: string): boolean {
@@ -126,7 +116,7 @@ function relocated(
   );
 }
 
-function treeOf(list: readonly CredentialPath[]): Branch {
+function treeOf(list: readonly ListedPath[]): Branch {
   const root: Branch = { below: new Map() };
   for (const entry of list) {
     let at = root;

@@ -100,7 +100,7 @@ export class RepositoryFinder {
     if (git === undefined) return [];
     const index = join(git, "index");
     const stamp = indexStamp(index);
-    if (stamp === "") return [];
+    if (stamp === undefined) return [];
     const known = this.#links.get(index);
     if (known?.stamp === stamp) return known.paths;
     const paths = gitlinksIn(index).map((path) => join(root, path));

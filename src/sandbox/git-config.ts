@@ -1,10 +1,8 @@
 // Finds the paths in a git configuration that git runs or obeys: hook directories and included configuration. Parses the
 // files itself, because git would run programs that the configuration names.
-import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { attempt } from "../support/attempt.ts";
-import { GIT_CONFIG_MAX_BYTES, GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
-import { fsPath, textOfBytes } from "../support/path-text.ts";
+import { GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
+import { textIn } from "./git-file.ts";
 
 export interface ConfigTarget {
   /** Absolute; links are not resolved. */
@@ -23,7 +21,7 @@ export interface ConfigReading {
 /** The targets of one file and the files it includes. Treats conditional includes as included. */
 export function configTargets(file: string, reading: ConfigReading, depth = 0): ConfigTarget[] {
   if (depth > GIT_INCLUDES_MAX_DEPTH) return [];
-  return settingsIn(readConfig(file)).flatMap(({ section, key, value }): ConfigTarget[] => {
+  return settingsIn(textIn(file)).flatMap(({ section, key, value }): ConfigTarget[] => {
     if (section === "core" && key === "hookspath") {
       const path = absolute(value, reading.top, reading.home);
       return path === undefined ? [] : [{ path, kind: "directory", key: "core.hooksPath" }];
@@ -48,12 +46,6 @@ export function globalConfigs(
     ...(xdg === undefined ? [] : [join(xdg, "git/config")]),
     ...named.filter((path) => path.startsWith("/")),
   ];
-}
-
-function readConfig(file: string): string {
-  const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
-  if (!stat?.isFile() || stat.size > GIT_CONFIG_MAX_BYTES) return "";
-  return attempt(() => textOfBytes(readFileSync(fsPath(file)))) ?? "";
 }
 
 function absolute(value: string, from: string, home: string | undefined): string | undefined {

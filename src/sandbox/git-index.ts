@@ -1,25 +1,20 @@
 // Reads the gitlinks in a git index: directories that git treats as separate repositories. When git looks for changes, it
 // runs in them with their configuration.
-import { readFileSync, type Stats, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
 import { fsPath, textOfBytes } from "../support/path-text.ts";
+import { bytesIn } from "./git-file.ts";
 
-/** Changes whenever git writes the file; empty if there is no index. */
-export function indexStamp(file: string): string {
+/** Changes whenever git writes the file; undefined if there is no index. */
+export function indexStamp(file: string): string | undefined {
   const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
-  return stat ? stampOf(stat) : "";
-}
-
-function stampOf({ mtimeMs, size, ino }: Stats): string {
-  return `${mtimeMs} ${size} ${ino}`;
+  return stat && `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
 }
 
 /** Paths relative to the working tree. Empty if the index is too large or has an unknown format. */
 export function gitlinksIn(file: string): string[] {
-  const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
-  if (!stat?.isFile() || stat.size > GIT_INDEX_MAX_BYTES) return [];
-  const bytes = attempt(() => readFileSync(fsPath(file)));
+  const bytes = bytesIn(file, GIT_INDEX_MAX_BYTES);
   if (!bytes) return [];
   // The index does not record the hash function of the repository.
   for (const objectBytes of [SHA1_BYTES, SHA256_BYTES]) {

@@ -29,7 +29,7 @@ function resolveUncached(target: string, known: Map<string, string>, links: numb
   if (target === "/") return target;
   const link = linkAt(target);
   if (link === undefined) return join(resolveFully(dirname(target), known, links), basename(target));
-  const found = existing(target);
+  const found = attempt(() => resolvedPath(target));
   if (found !== undefined) return found;
   if (links > LINKS_MAX_COUNT) throw new NacreError("invalid_input", `Too many links: ${shownPath(target)}`);
   // A dangling link: a file created through it would appear at its target.
@@ -37,31 +37,13 @@ function resolveUncached(target: string, known: Map<string, string>, links: numb
   return resolveFully(resolve(from, link), known, links + 1);
 }
 
+export type PathKind = "directory" | "file";
+
 /** Whether a path is a directory or another file; undefined if it does not exist or is inaccessible. Does not follow links. */
-export function kindOf(path: string): "directory" | "file" | undefined {
+export function kindOf(path: string): PathKind | undefined {
   const stat = statAt(path);
   if (!stat) return undefined;
   return stat.isDirectory() ? "directory" : "file";
-}
-
-/** Whether the path is the directory or below it. */
-export function isWithin(path: string, directory: string): boolean {
-  return path === directory || directory === "/" || path.startsWith(`${directory}/`);
-}
-
-/** The missing components of the path, outermost first; undefined if a parent is a file. */
-export function missingParts(
-  path: string,
-  kindAt: (path: string) => ReturnType<typeof kindOf>,
-): string[] | undefined {
-  const missing: string[] = [];
-  for (let at = path; at !== dirname(at); at = dirname(at)) {
-    const kind = kindAt(at);
-    if (kind === "file" && at !== path) return undefined;
-    if (kind !== undefined) break;
-    missing.unshift(at);
-  }
-  return missing;
 }
 
 function linkAt(path: string): string | undefined {
@@ -71,8 +53,4 @@ function linkAt(path: string): string | undefined {
 /** Treats inaccessible paths as missing: a command cannot access them either. */
 function statAt(path: string): Stats | undefined {
   return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false }));
-}
-
-function existing(path: string): string | undefined {
-  return attempt(() => resolvedPath(path));
 }

@@ -6,9 +6,10 @@ import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { homeDirectory } from "../support/home-directory.ts";
+import { isWithin } from "../support/path-text.ts";
 import { policyFolders } from "../support/policy-places.ts";
 import { type CredentialLocations, credentialLocations } from "./find-credentials.ts";
-import { isWithin, realPath } from "./real-path.ts";
+import { realPath } from "./real-path.ts";
 import type { TrustedPath } from "./trusted-base.ts";
 
 export interface SandboxOptions {

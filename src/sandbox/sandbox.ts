@@ -4,15 +4,13 @@ import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import { ROOT_NAMES } from "../engine/state-dir.ts";
 import { NacreError } from "../support/errors.ts";
-import { shownPath } from "../support/path-text.ts";
-import { Bubblewrap } from "./bubblewrap.ts";
-import type { Descriptor, SandboxDriver, WrapPlan, WrappedStart } from "./driver.ts";
-import { type FoundRepositories, RepositoryFinder } from "./find-repositories.ts";
+import { isWithin, shownPath } from "../support/path-text.ts";
+import { Bubblewrap, type WrappedStart } from "./bubblewrap.ts";
+import { type FoundRepository, RepositoryFinder } from "./find-repositories.ts";
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
-import { NoSandbox } from "./no-sandbox.ts";
 import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
-import { isWithin, realPath } from "./real-path.ts";
+import { realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";
 import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./sandbox-options.ts";
 import { type InheritedPipe, startScript } from "./start-script.ts";
@@ -66,10 +64,11 @@ export interface SandboxDeps {
   readonly isAlive: (holder: PlaceholderHolder) => boolean;
 }
 
-/** The driver that wraps the shells of one workspace. */
-type PreparedWorkspace =
-  | { readonly driver: SandboxDriver; readonly spec: SandboxSpec }
-  | { readonly driver: NoSandbox; readonly spec?: undefined };
+/** The sandbox of one workspace; without a spec there is none, and `notEnforced` describes the requested one. */
+interface PreparedWorkspace {
+  readonly spec?: SandboxSpec;
+  readonly notEnforced: readonly string[];
+}
 
 /** Refuses options without effect: the user would believe to be protected. */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
@@ -86,7 +85,7 @@ export class Sandbox {
   readonly #deps: SandboxDeps;
   readonly #limits: Limits;
   readonly #placeholders: Placeholders;
-  readonly #bubblewrap: SandboxDriver;
+  readonly #bubblewrap: Bubblewrap;
   readonly #repositories = new RepositoryFinder();
   /** By workspace. */
   readonly #prepared = new Map<string, PreparedWorkspace>();
@@ -123,7 +122,7 @@ export class Sandbox {
   async prepare(workspace: string): Promise<Confinement["driver"]> {
     const known = this.#prepared.get(workspace) ?? (await this.#probe(workspace));
     this.#prepared.set(workspace, known);
-    return known.driver.name;
+    return known.spec ? "bubblewrap" : "none";
   }
 
   /** Whether commands of this workspace can use this working directory. */
@@ -142,32 +141,28 @@ export class Sandbox {
       throw new NacreError("internal", `The sandbox was not prepared for ${shownPath(request.workspace)}.`);
     const roots = prepared.spec?.writable ?? [];
     const found = this.#repositories.find(roots);
-    const wrapped = this.#wrap(prepared, { request, shell, found });
-    const isConfined = wrapped.confinement.driver !== "none";
+    const wrapped = prepared.spec && this.#wrap(prepared.spec, request, shell, found.repositories);
     const limits = this.#limits.isAny
-      ? this.#limits.plan(shell.id, isConfined ? OWN_PROCESSES_COUNT : 0)
+      ? this.#limits.plan(shell.id, wrapped ? OWN_PROCESSES_COUNT : 0)
       : undefined;
-    const { confinement, descriptors, placeholders } = wrapped;
     const repositories = new NewRepositories(this.#repositories, roots, found);
-    const links = new LinkWatch(wrapped.links);
-    const { hasForked = () => true } = request;
+    const links = new LinkWatch(wrapped?.links ?? []);
+    const { hasForked = () => true, pipes = [] } = request;
     const start: ConfinedStart = {
-      script: startScript({
-        limits,
-        wrapped: isConfined ? wrapped : undefined,
-        dir: shell.dir,
-        pipes: request.pipes ?? [],
-      }),
-      files: descriptors.flatMap(fileOf),
+      script: startScript({ limits, wrapped, dir: shell.dir, pipes }),
+      files: (wrapped?.descriptors ?? []).flatMap(({ file, content }) =>
+        content ? [{ name: file, content }] : [],
+      ),
       takeRemarks: () => [
         ...(limits?.takeRemarks() ?? []),
         ...(hasForked() ? [...repositories.remarks(), ...links.remarks()] : []),
       ],
       end: () => {
-        if (placeholders.length > 0) this.#placeholders.release(shell.holder);
+        if (wrapped && wrapped.placeholders.length > 0) this.#placeholders.release(shell.holder);
         return [...(limits?.end() ?? []), ...repositories.remarks(), ...links.remarks()];
       },
     };
+    const confinement = wrapped?.confinement ?? unconfined(prepared.notEnforced);
     const notEnforced = [...confinement.notEnforced, ...(limits?.notEnforced ?? [])];
     return { start, confinement: { ...confinement, notEnforced } };
   }
@@ -179,12 +174,11 @@ export class Sandbox {
   async #probe(workspace: string): Promise<PreparedWorkspace> {
     const { stateRoots } = this.#deps;
     const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#deps.trusted() });
-    if (!spec) return { driver: new NoSandbox([]) };
+    if (!spec) return { notEnforced: [] };
     const probed = await this.#bubblewrap.probe(spec, this.#placeholders.held());
-    if (probed.ok) return { driver: this.#bubblewrap, spec };
+    if (probed.ok) return { spec, notEnforced: [] };
     if (this.#options.allowUnsandboxed) {
-      const missing = `the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`;
-      return { driver: new NoSandbox([missing]) };
+      return { notEnforced: [`the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`] };
     }
     throw new NacreError(
       "spawn_failed",
@@ -193,34 +187,21 @@ export class Sandbox {
   }
 
   #wrap(
-    prepared: PreparedWorkspace,
-    {
-      request,
-      shell,
-      found,
-    }: { readonly request: StartRequest; readonly shell: SandboxedShell; readonly found: FoundRepositories },
+    prepared: SandboxSpec,
+    { argv, workingDir, readable, writable = [], isInit = false }: StartRequest,
+    { holder }: SandboxedShell,
+    repositories: readonly FoundRepository[],
   ): WrappedStart {
-    const plan = (isPlaceholder: WrapPlan["isPlaceholder"]) => ({
-      repositories: found.repositories,
-      argv: request.argv,
-      workingDir: request.workingDir,
-      isPlaceholder,
-      visibleState: {
-        stateRoot: this.#deps.stateRoots[0],
-        readable: request.readable,
-        writable: request.writable ?? [],
-      },
-      ...(request.isInit ? { isInit: true } : {}),
-    });
-    if (!prepared.spec)
-      return prepared.driver.wrap(
-        undefined,
-        plan(() => false),
-      );
-    const { driver } = prepared;
-    const spec = withRunningRoots(prepared.spec, this.#deps.runningRoots());
-    return this.#placeholders.hold(shell.holder, (isPlaceholder) => driver.wrap(spec, plan(isPlaceholder)));
+    const spec = withRunningRoots(prepared, this.#deps.runningRoots());
+    const visibleState = { stateRoot: this.#deps.stateRoots[0], readable, writable };
+    return this.#placeholders.hold(holder, (isPlaceholder) =>
+      this.#bubblewrap.wrap(spec, { argv, workingDir, visibleState, repositories, isPlaceholder, isInit }),
+    );
   }
+}
+
+function unconfined(notEnforced: readonly string[]): Confinement {
+  return { driver: "none", profile: "off", network: "full", notEnforced };
 }
 
 /** The parts of another host's state root to hide if the workspace is inside it. */
@@ -239,7 +220,3 @@ function withRunningRoots(spec: SandboxSpec, running: readonly string[]): Sandbo
 
 /** bwrap itself, and the first process of its PID namespace. */
 const OWN_PROCESSES_COUNT = 2;
-
-function fileOf({ file, content }: Descriptor): { name: string; content: Buffer }[] {
-  return content ? [{ name: file, content }] : [];
-}

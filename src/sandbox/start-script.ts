@@ -2,10 +2,10 @@
 // sandbox. Pure.
 import { isAbsolute } from "node:path";
 import { shellQuote } from "../support/shell-quote.ts";
-import type { WrappedStart } from "./driver.ts";
+import type { WrappedStart } from "./bubblewrap.ts";
 import type { LimitPlan } from "./resource-limits.ts";
 
-export interface StartParts {
+interface StartParts {
   readonly limits: LimitPlan | undefined;
   readonly wrapped: WrappedStart | undefined;
   /** The shell's own directory. */

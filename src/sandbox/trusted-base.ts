@@ -8,11 +8,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attempt } from "../support/attempt.ts";
-import { fsPath, shownPath } from "../support/path-text.ts";
+import { fsPath, isWithin, shownPath, withParents } from "../support/path-text.ts";
 import type { SandboxRefusal } from "./explain.ts";
 import { linkHolders } from "./guarded-links.ts";
-import type { Placeholder } from "./placeholders.ts";
-import { isWithin, kindOf, realPath } from "./real-path.ts";
+import type { Protections } from "./protections.ts";
+import { kindOf, realPath } from "./real-path.ts";
 
 export interface TrustedPath {
   /** Absolute and resolved. */
@@ -37,25 +37,18 @@ export function guardTrusted(
   return { ok: true, readOnly: [...readOnly] };
 }
 
-/** The read-only mounts and placeholders for trusted paths and for the rule folders of the workspace. */
-export function trustedIn(
-  {
-    trusted,
-    policyFolders,
-  }: { readonly trusted: readonly TrustedPath[]; readonly policyFolders: readonly string[] },
-  kindAt: (path: string) => ReturnType<typeof kindOf>,
-): { readonly readOnly: string[]; readonly placeholders: Placeholder[]; readonly notEnforced: string[] } {
-  const links = policyFolders.filter((path) => kindAt(path) !== undefined && realPath(path) !== path);
-  const folders = policyFolders.filter((path) => !links.includes(path));
-  return {
-    readOnly: [...trusted.map(({ path }) => path).filter((path) => kindAt(path) !== undefined), ...folders],
-    placeholders: folders
-      .filter((path) => kindAt(path) === undefined)
-      .map((path) => ({ path, kind: "directory" })),
-    notEnforced: links.map(
-      (path) => `the rules in ${shownPath(path)}: it is a link, which cannot be protected`,
-    ),
-  };
+/** Protects trusted paths, and the rule folders of the workspace. */
+export function protectTrusted(
+  protections: Protections,
+  trusted: readonly TrustedPath[],
+  policyFolders: readonly string[],
+): void {
+  for (const { path } of trusted) if (protections.kindAt(path) !== undefined) protections.readOnly.add(path);
+  for (const path of policyFolders) {
+    const isLink = protections.kindAt(path) !== undefined && protections.real(path) !== path;
+    if (isLink) protections.reportLink(`the rules in ${shownPath(path)}`);
+    else protections.protect(path, { kind: "directory" });
+  }
 }
 
 /** Why the path cannot be mounted read-only. */
@@ -70,11 +63,8 @@ function protectionProblem(path: string, root: string, writable: readonly string
 
 /** The project whose node_modules contains the path. The folder of global packages has no package.json next to it. */
 function projectOf(path: string): string | undefined {
-  for (let at = path; at !== dirname(at); at = dirname(at)) {
-    if (basename(at) === "node_modules" && existsSync(fsPath(join(dirname(at), "package.json"))))
-      return dirname(at);
-  }
-  return undefined;
+  const modules = withParents(path).filter((directory) => basename(directory) === "node_modules");
+  return modules.map(dirname).find((project) => existsSync(fsPath(join(project, "package.json"))));
 }
 
 function refused(path: string, role: string, root: string, problem: string): SandboxRefusal {
@@ -102,21 +92,18 @@ function dependenciesOf(root: string): TrustedPath[] {
   const { dependencies } = (manifest ?? {}) as { readonly dependencies?: Readonly<Record<string, string>> };
   return Object.keys(dependencies ?? {}).flatMap((name) => {
     const role = `is a dependency of nacre (${name})`;
-    const nearer: string[] = [];
-    for (let at = root; ; at = dirname(at)) {
-      const folder = join(at, "node_modules");
-      const path = join(folder, name);
-      if (basename(at) !== "node_modules" && kindOf(path) !== undefined) {
-        const real = realPath(path);
-        // Protecting the folder prevents replacing a link, and adding the package to a nearer folder.
-        const folders = real === path ? nearer : [...nearer, dirname(path)];
-        return [{ path: real, role }, ...folders.map((each) => ({ path: realPath(each), role }))];
-      }
-      if (basename(at) !== "node_modules" && kindOf(folder) !== undefined && !isWithin(folder, root)) {
-        nearer.push(folder);
-      }
-      if (at === dirname(at)) return [];
-    }
+    const candidates = withParents(root).filter((directory) => basename(directory) !== "node_modules");
+    const folders = candidates.map((directory) => join(directory, "node_modules"));
+    const index = folders.findIndex((folder) => kindOf(join(folder, name)) !== undefined);
+    if (index < 0) return [];
+    const path = join(folders[index] ?? "", name);
+    const real = realPath(path);
+    // Protecting the folder prevents replacing a link, and adding the package to a nearer folder.
+    const nearer = folders
+      .slice(0, index)
+      .filter((folder) => kindOf(folder) !== undefined && !isWithin(folder, root));
+    const guarded = real === path ? nearer : [...nearer, dirname(path)];
+    return [real, ...guarded.map(realPath)].map((each) => ({ path: each, role }));
   });
 }
 
@@ -134,11 +121,8 @@ function launchLinks(root: string): TrustedPath[] {
 
 /** The link in node_modules through which a program in this folder imports the package. */
 function importsFrom(folder: string, root: string): string[] {
-  for (let at = folder; ; at = dirname(at)) {
-    const path = join(at, "node_modules/nacre");
-    if (kindOf(path) !== undefined && realPath(path) === root) return [path];
-    if (at === dirname(at)) return [];
-  }
+  const links = withParents(folder).map((directory) => join(directory, "node_modules/nacre"));
+  return links.filter((path) => kindOf(path) !== undefined && realPath(path) === root).slice(0, 1);
 }
 
 /** A program and its `bin` folder. */

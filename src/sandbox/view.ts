@@ -2,81 +2,97 @@
 // everything read-only, private directories, writable paths, protected paths inside them, hidden paths last.
 import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
-import { shownPath } from "../support/path-text.ts";
-import type { VisibleState, WrapPlan } from "./driver.ts";
+import { isWithin, shownPath } from "../support/path-text.ts";
 import { findSecrets } from "./find-credentials.ts";
+import type { FoundRepository } from "./find-repositories.ts";
 import { guardRepositories } from "./git-guard.ts";
 import type { GuardedLink } from "./guarded-links.ts";
-
 import type { Placeholder } from "./placeholders.ts";
-import { isWithin, kindOf, missingParts, realPath, realPaths } from "./real-path.ts";
+import { Protections } from "./protections.ts";
+import { kindOf, realPath } from "./real-path.ts";
 import type { SandboxSpec } from "./sandbox-options.ts";
 import { guardStartup } from "./startup-guard.ts";
-import { trustedIn } from "./trusted-base.ts";
+import { protectTrusted } from "./trusted-base.ts";
 
-interface ViewPlan extends Pick<WrapPlan, "visibleState" | "isPlaceholder" | "repositories"> {
-  /** An empty directory without permissions, which no command can write. */
-  readonly emptyDir: string;
+/** The parts of this host's state root that a shell needs. The rest is hidden. */
+interface VisibleState {
+  readonly stateRoot: string;
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
 }
 
-export interface View {
+export interface ViewPlan {
+  readonly visibleState: VisibleState;
+  /** Repositories in writable directories, except those at their tops. */
+  readonly repositories: readonly FoundRepository[];
+  /** Whether a path exists only as a placeholder for another sandbox (placeholders.ts). */
+  readonly isPlaceholder: (path: string) => boolean;
+}
+
+/** The options of bwrap that mount something at a path. */
+interface Mount {
+  readonly path: string;
   readonly args: readonly string[];
+}
+
+interface View {
+  readonly mounts: readonly Mount[];
   readonly placeholders: readonly Placeholder[];
   readonly notEnforced: readonly string[];
   /** Links that a command can replace. */
   readonly links: readonly GuardedLink[];
 }
 
+/** `emptyDir`: an empty directory without permissions, which no command can write. */
 export function viewOf(
   spec: SandboxSpec,
-  { visibleState, isPlaceholder, repositories, emptyDir }: ViewPlan,
+  { visibleState, isPlaceholder, repositories, emptyDir }: ViewPlan & { readonly emptyDir: string },
 ): View {
-  const { workspace, profile } = spec;
-  const writable = outermostFirst([...new Set(spec.writable)]);
-  const real = realPaths();
-  for (const path of writable) checkWritable(path, real);
-  const isPrivate = (path: string) => PRIVATE.some((directory) => isWithin(path, directory));
-  const shownInPrivate = profile === "read-only" && isPrivate(workspace) ? [workspace] : [];
-  const isVisible = (path: string) =>
-    !isPrivate(path) || [...writable, ...shownInPrivate].some((root) => isWithin(path, root));
-  const isWritable = (path: string) => writable.some((root) => isWithin(path, root));
-  const kindAt = memoized((path) => {
-    const kind = kindOf(path);
-    return kind !== undefined && isPlaceholder(path) ? undefined : kind;
-  });
-  const { gitConfig, homes } = spec;
-  const guard = guardRepositories(writable, repositories, { gitConfig, homes, kindAt });
-  const facts = { isVisible, isWritable, kindAt, real };
-  const masks = masksOf(spec, facts, { ownRoot: real(visibleState.stateRoot), emptyDir });
-  const startup = guardStartup({ homes, writable, kindAt, real });
-  const trusted = trustedIn(spec, kindAt);
-  const roots = [...new Set([...writable, ...guard.writable])];
-  const readOnly = [...guard.readOnly, ...startup.readOnly, ...trusted.readOnly];
-  const placeholders = [
-    ...guard.placeholders,
-    ...startup.placeholders,
-    ...trusted.placeholders,
-    ...masks.placeholders,
-  ];
-  const pins = pinsFor([...readOnly, ...masks.hidden, ...roots], { roots, placeholders });
-  const binds = outermostFirst([...roots, ...pins]);
+  const protections = new Protections(outermostFirst([...new Set(spec.writable)]), isPlaceholder);
+  for (const path of protections.roots) checkWritable(path, protections.real);
+  guardRepositories(protections, repositories, spec);
+  guardStartup(protections, spec.homes);
+  protectTrusted(protections, spec.trusted, spec.policyFolders);
+  const shownInPrivate = spec.profile === "read-only" && isPrivate(spec.workspace) ? [spec.workspace] : [];
+  const shown = [...protections.roots, ...shownInPrivate];
+  const isVisible = (path: string) => !isPrivate(path) || shown.some((root) => isWithin(path, root));
+  const ownRoot = protections.real(visibleState.stateRoot);
+  const masks = masksOf(spec, protections, { isVisible, ownRoot, emptyDir });
+  const { placeholders, readOnly, notEnforced, links } = protections;
+  const roots = [...new Set([...protections.roots, ...protections.moreWritable])];
+  const pins = pinsFor([...readOnly, ...masks.map(({ path }) => path), ...roots], roots, placeholders);
+  const needed = runPathsNeeded(spec, protections.real);
   return {
-    args: [
+    mounts: [
+      mount("--ro-bind", "/", "/"),
+      mount("--dev", "/dev"),
       // Kernel settings in /proc/sys belong to root, and root needs no capability to write its own files. If nacre runs as
       // root, a writable /proc/sys would allow an escape.
-      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
-      ...PRIVATE.flatMap((path) => ["--perms", "1777", "--tmpfs", path]),
-      ...[...runPathsNeeded(spec, real), ...shownInPrivate].flatMap((path) => ["--ro-bind", path, path]),
-      ...binds.flatMap((path) => ["--bind", path, path]),
-      ...readOnly.flatMap((path) => ["--ro-bind", path, path]),
-      ...masks.args,
-      ...stateRootArgs(visibleState, real),
+      { path: "/proc", args: ["--proc", "/proc", "--remount-ro", "/proc"] },
+      ...PRIVATE.map((path) => mount("--perms", "1777", "--tmpfs", path)),
+      ...[...needed, ...shownInPrivate].map(readOnlyAt),
+      ...outermostFirst([...roots, ...pins]).map(writableAt),
+      ...[...readOnly].map(readOnlyAt),
+      ...masks,
+      // This host's state root shows only what the shell needs. It is searchable, because bash opens its script by path.
+      mount("--perms", "0755", "--tmpfs", ownRoot),
+      ...visibleState.readable.map(protections.real).map(readOnlyAt),
+      ...visibleState.writable.map(protections.real).map(writableAt),
+      mount("--remount-ro", ownRoot),
     ],
-    placeholders,
-    notEnforced: [...guard.notEnforced, ...startup.notEnforced, ...trusted.notEnforced],
-    links: [...guard.links, ...startup.links],
+    placeholders: [...placeholders.values()],
+    notEnforced: [...notEnforced],
+    links,
   };
 }
+
+/** A mount whose last argument is its path. */
+function mount(...args: readonly string[]): Mount {
+  return { path: args.at(-1) ?? "", args };
+}
+
+const readOnlyAt = (path: string) => mount("--ro-bind", path, path);
+const writableAt = (path: string) => mount("--bind", path, path);
 
 /**
  * The directories between a writable root and a protected or hidden path. They are bound on themselves, because a mount
@@ -85,24 +101,25 @@ export function viewOf(
  */
 function pinsFor(
   targets: readonly string[],
-  { roots, placeholders }: { readonly roots: readonly string[]; readonly placeholders: View["placeholders"] },
+  roots: readonly string[],
+  placeholders: ReadonlyMap<string, Placeholder>,
 ): string[] {
   const pins = new Set<string>();
-  const made = new Set(placeholders.flatMap(({ path, kind }) => (kind === "directory" ? [path] : [])));
   for (const target of targets) {
     for (
       let at = dirname(target);
       roots.some((root) => at !== root && isWithin(at, root));
       at = dirname(at)
     ) {
-      if ((kindOf(at) === "directory" || made.has(at)) && !roots.includes(at)) pins.add(at);
+      const kind = placeholders.get(at)?.kind ?? kindOf(at);
+      if (kind === "directory" && !roots.includes(at)) pins.add(at);
     }
   }
   return [...pins];
 }
 
 /** Paths were resolved when the sandbox was prepared: a command may have put a link there since. */
-function checkWritable(path: string, real: PathFacts["real"]): void {
+function checkWritable(path: string, real: Protections["real"]): void {
   if (kindOf(path) === undefined) {
     throw new NacreError(
       "invalid_input",
@@ -120,36 +137,28 @@ function checkWritable(path: string, real: PathFacts["real"]): void {
 const PRIVATE = ["/tmp", "/run"];
 
 /** Paths in /run that commands need: the name service configuration, and the system itself on NixOS. */
-function runPathsNeeded({ network }: SandboxSpec, real: PathFacts["real"]): string[] {
+function runPathsNeeded({ network }: SandboxSpec, real: Protections["real"]): string[] {
   const needed = [...(network === "full" ? ["/etc/resolv.conf"] : []), "/run/current-system"].map(real);
   return needed.filter((path) => isWithin(path, "/run") && kindOf(path) !== undefined);
 }
 
-/** Path lookups, cached for one view. */
-interface PathFacts {
-  readonly isVisible: (path: string) => boolean;
-  readonly isWritable: (path: string) => boolean;
-  /** undefined for a placeholder. */
-  readonly kindAt: (path: string) => ReturnType<typeof kindOf>;
-  readonly real: (path: string) => string;
+function isPrivate(path: string): boolean {
+  return PRIVATE.some((directory) => isWithin(path, directory));
 }
 
-function memoized<T>(get: (path: string) => T): (path: string) => T {
-  const known = new Map<string, T>();
-  return (path) => {
-    if (!known.has(path)) known.set(path, get(path));
-    return known.get(path) as T;
-  };
+interface MaskPlan {
+  readonly isVisible: (path: string) => boolean;
+  readonly ownRoot: string;
+  readonly emptyDir: string;
 }
 
 function masksOf(
   spec: SandboxSpec,
-  { isVisible, isWritable, kindAt, real }: PathFacts,
-  { ownRoot, emptyDir }: { readonly ownRoot: string; readonly emptyDir: string },
-): Pick<View, "args" | "placeholders"> & { readonly hidden: readonly string[] } {
-  const args: string[] = [];
-  const placeholders = new Map<string, Placeholder>();
-  const hidden: string[] = [];
+  protections: Protections,
+  { isVisible, ownRoot, emptyDir }: MaskPlan,
+): Mount[] {
+  const masks: Mount[] = [];
+  const { placeholders, real } = protections;
   const wanted = [
     ...spec.hide.map((path) => ({ path: real(path), kind: "file" as const })),
     ...spec.stateRoots.map((path) => ({ path, kind: "directory" as const })),
@@ -157,27 +166,21 @@ function masksOf(
     ...findSecrets(spec.homes, spec.credentials).map(({ path, kind }) => ({ path: real(path), kind })),
   ].sort((a, b) => a.path.length - b.path.length);
   for (const { path, kind } of wanted) {
-    if (!isVisible(path) || hidden.some((other) => isWithin(path, other))) continue;
+    if (!isVisible(path) || masks.some((other) => isWithin(path, other.path))) continue;
     refuseInside(spec, path);
-    // stateRootArgs mounts this host's own state root.
-    if (path === ownRoot) continue;
-    const missing = missingParts(path, kindAt);
-    // Commands can create nothing below a file, or in a directory that is not writable.
-    if (!missing || (missing[0] !== undefined && !isWritable(missing[0]))) continue;
-    for (const at of missing) placeholders.set(at, { path: at, kind: at === path ? kind : "directory" });
-    hidden.push(path);
+    // This host's own state root has its own mounts.
+    if (path === ownRoot || !protections.hold(path, { kind })) continue;
     const isTransient = spec.transientRoots.includes(path) && !placeholders.has(path);
-    args.push(
-      ...(isTransient
-        ? transientMaskArgs(path, emptyDir)
-        : maskArgs(path, placeholders.get(path)?.kind ?? kindOf(path))),
-    );
+    const args = isTransient
+      ? transientMaskArgs(path, emptyDir)
+      : maskArgs(path, placeholders.get(path)?.kind ?? kindOf(path));
+    masks.push({ path, args });
   }
-  return { args, placeholders: [...placeholders.values()], hidden };
+  return masks;
 }
 
 /** Mounts without permissions, so that access fails with "Permission denied" instead of showing an empty directory. */
-function maskArgs(path: string, kind: "directory" | "file" | undefined): string[] {
+function maskArgs(path: string, kind: Placeholder["kind"] | undefined): string[] {
   return kind === "directory"
     ? ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
     : ["--ro-bind", "/dev/null", path];
@@ -202,17 +205,6 @@ function refuseInside({ workspace, writable }: SandboxSpec, hidden: string): voi
   );
 }
 
-/** Shows only what this shell needs. The directory is searchable, because bash opens its script by path. */
-function stateRootArgs({ stateRoot, readable, writable }: VisibleState, real: PathFacts["real"]): string[] {
-  const root = real(stateRoot);
-  return [
-    ...["--perms", "0755", "--tmpfs", root],
-    ...readable.map(real).flatMap((path) => ["--ro-bind", path, path]),
-    ...writable.map(real).flatMap((path) => ["--bind", path, path]),
-    ...["--remount-ro", root],
-  ];
-}
-
 /** Whether a command can use this working directory. */
 export function isSeen(directory: string, spec: SandboxSpec): boolean {
   const path = realPath(directory);
@@ -228,5 +220,5 @@ function outermostFirst(paths: readonly string[]): string[] {
 }
 
 function depth(path: string): number {
-  return path === "/" ? 0 : path.split("/").length - (dirname(path) === path ? 1 : 0);
+  return path === "/" ? 0 : path.split("/").length;
 }

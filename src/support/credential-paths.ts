@@ -10,23 +10,13 @@
 // Each entry lists the secret itself, not the directory of the program that keeps it: Cargo, Gradle or Claude Code
 // must still find their caches and settings. A whole directory is listed where nothing in it is needed for work.
 
-export interface CredentialPath {
-  /** The program, or the kind of secret. */
-  readonly keeper: string;
-  /** From the home directory, or from the root for those of the machine. */
-  readonly path: string;
-  readonly kind: "directory" | "file";
-  /**
-   * The program that reads it can be told to run something, or to talk to another server. In a writable home such a
-   * path cannot be created either: the next use by the person would obey the command.
-   */
-  readonly steers: boolean;
-}
+import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
 
-/** A slash at the end marks a directory. */
-type Places = Readonly<Record<string, string>>;
-
-const STEERING: Places = {
+/**
+ * The program that reads it can be told to run something, or to talk to another server. In a writable home such a path
+ * cannot be created either: the next use by the person would obey the command.
+ */
+const STEERING: PathTable = {
   ssh: ".ssh/",
   GnuPG: ".gnupg/",
   "password store": ".password-store/",
@@ -56,7 +46,7 @@ const STEERING: Places = {
   Cursor: ".cursor/mcp.json",
 };
 
-const KEPT: Places = {
+const KEPT: PathTable = {
   keyrings:
     ".local/share/keyrings/, .local/share/kwalletd/, .gnome2/keyrings/, .local/share/python_keyring/, Library/Keychains/",
   "password managers":
@@ -146,7 +136,7 @@ const KEPT: Places = {
   "other histories": ".lesshst, .calc_history, .units_history",
 };
 
-const OF_THE_MACHINE: Places = {
+const OF_THE_MACHINE: PathTable = {
   accounts: "etc/shadow, etc/shadow-, etc/gshadow, etc/gshadow-, etc/security/opasswd, etc/sudoers",
   "host keys":
     "etc/ssh/ssh_host_rsa_key, etc/ssh/ssh_host_ecdsa_key, etc/ssh/ssh_host_ed25519_key, etc/ssh/ssh_host_dsa_key",
@@ -160,11 +150,14 @@ const OF_THE_MACHINE: Places = {
   MySQL: "etc/mysql/debian.cnf",
 };
 
+/** Those of every home directory that must not be created either. */
+export const STEERING_CREDENTIALS: readonly ListedPath[] = listedPaths(STEERING);
+
 /** In every home directory. */
-export const HOME_CREDENTIALS: readonly CredentialPath[] = [...read(STEERING, true), ...read(KEPT, false)];
+export const HOME_CREDENTIALS: readonly ListedPath[] = [...STEERING_CREDENTIALS, ...listedPaths(KEPT)];
 
 /** Below the root of the file system. */
-export const MACHINE_CREDENTIALS: readonly CredentialPath[] = read(OF_THE_MACHINE, false);
+export const MACHINE_CREDENTIALS: readonly ListedPath[] = listedPaths(OF_THE_MACHINE);
 
 /** Variables that move a place, with its default: everything listed there is looked for at the variable's value. */
 export const RELOCATIONS: Readonly<Record<string, string>> = {
@@ -214,13 +207,3 @@ export const RELOCATIONS: Readonly<Record<string, string>> = {
   WANDB_CONFIG_DIR: ".config/wandb",
   npm_config_userconfig: ".npmrc",
 };
-
-function read(places: Places, steers: boolean): CredentialPath[] {
-  return Object.entries(places).flatMap(([keeper, paths]) =>
-    paths.split(", ").map((path) => {
-      const isDirectory = path.endsWith("/");
-      const kind = isDirectory ? "directory" : "file";
-      return { keeper, path: isDirectory ? path.slice(0, -1) : path, kind, steers } as const;
-    }),
-  );
-}

@@ -8,11 +8,9 @@ export function excerpt(value: unknown): string {
     case "string":
       return `the string ${quotedExcerpt(value)}`;
     case "bigint":
-      return "a bigint";
     case "symbol":
-      return "a symbol";
     case "function":
-      return "a function";
+      return `a ${typeof value}`;
     case "object":
       if (value === null) return "null";
       return Array.isArray(value) ? "an array" : "an object";
@@ -28,8 +26,12 @@ export function quotedExcerpt(text: string): string {
 }
 
 /** The first items, separated by commas, and the number of the others. */
-export function listed(items: readonly string[], total = items.length): string {
-  const shown = items.slice(0, MESSAGE_LIST_MAX_COUNT);
+export function listed(
+  items: readonly string[],
+  total = items.length,
+  maxCount = MESSAGE_LIST_MAX_COUNT,
+): string {
+  const shown = items.slice(0, maxCount);
   const more = total - shown.length;
   return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }

@@ -1,8 +1,10 @@
 // Files that run, or decide which programs run, at the user's next login, shell or editor start. The policy's class
 // `startup` and the read-only parts of a writable home in a sandbox both use this list. Paths are relative to the home
-// directory; a trailing slash marks a whole directory. Pure data: the policy imports it.
+// directory. Pure data: the policy imports it.
 
-const PLACES: Readonly<Record<string, string>> = {
+import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
+
+const PLACES: PathTable = {
   bash: ".bashrc, .bash_profile, .bash_login, .bash_logout, .bash_aliases, .profile, .inputrc",
   zsh: ".zshenv, .zprofile, .zshrc, .zlogin, .zlogout",
   "other shells": ".cshrc, .tcshrc, .login, .kshrc, .mkshrc",
@@ -23,23 +25,11 @@ const PLACES: Readonly<Record<string, string>> = {
     ".mcp.json, .codex/config.toml, .codex/hooks.json, .gemini/settings.json, .gemini/extensions/, .config/opencode/, .cursor/hooks.json, .aider.conf.yml, .config/goose/config.yaml, .qwen/settings.json",
 };
 
-export interface StartupPath {
-  readonly path: string;
-  readonly kind: "directory" | "file";
-}
-
 /** The startup files of every home directory. */
-export const HOME_STARTUP: readonly StartupPath[] = Object.values(PLACES).flatMap(read);
+export const HOME_STARTUP: readonly ListedPath[] = listedPaths(PLACES);
 
 /**
  * Directories that precede those of the system in PATH. The policy allows links there, because people install tools that
  * way. A sandbox does not: a link could replace a program that the user runs outside of it.
  */
-export const HOME_PROGRAMS: readonly StartupPath[] = read(".local/bin/, bin/");
-
-function read(paths: string): StartupPath[] {
-  return paths.split(", ").map((path) => {
-    const isDirectory = path.endsWith("/");
-    return { path: isDirectory ? path.slice(0, -1) : path, kind: isDirectory ? "directory" : "file" };
-  });
-}
+export const HOME_PROGRAMS: readonly ListedPath[] = listedPaths({ "of the user": ".local/bin/, bin/" });

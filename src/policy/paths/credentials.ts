@@ -1,10 +1,7 @@
 // Which paths contain keys and credentials, by the list that also defines the sandbox's masks.
 
-import {
-  type CredentialPath,
-  HOME_CREDENTIALS,
-  MACHINE_CREDENTIALS,
-} from "../../support/credential-paths.ts";
+import { HOME_CREDENTIALS, MACHINE_CREDENTIALS } from "../../support/credential-paths.ts";
+import type { ListedPath } from "../../support/listed-paths.ts";
 import { hasGlob } from "../shell-model/marks.ts";
 import { couldStartWith } from "./path-parts.ts";
 
@@ -31,7 +28,7 @@ interface Index {
 }
 
 /** By the first part: most paths start with no listed part and need no further comparison. */
-function indexOf(list: readonly CredentialPath[]): Index {
+function indexOf(list: readonly ListedPath[]): Index {
   const all = list.map(({ path }) => path.split("/"));
   const byFirstPart = new Map<string, Paths>();
   for (const path of all) {

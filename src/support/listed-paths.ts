@@ -1,0 +1,15 @@
+// Tables of paths: what a program is, and its paths, separated by commas. A trailing slash marks a whole directory.
+
+export type PathTable = Readonly<Record<string, string>>;
+
+export interface ListedPath {
+  readonly path: string;
+  readonly kind: "directory" | "file";
+}
+
+export function listedPaths(table: PathTable): ListedPath[] {
+  const paths = Object.values(table).flatMap((list) => list.split(", "));
+  return paths.map((path) =>
+    path.endsWith("/") ? { path: path.slice(0, -1), kind: "directory" } : { path, kind: "file" },
+  );
+}
