@@ -9,6 +9,7 @@ import { PLACEHOLDER_LOCK_MAX_MS, PLACEHOLDER_LOCK_POLL_MS } from "../support/li
 import { systemCode } from "../support/system-error.ts";
 
 export interface LockOwner {
+  /** This process. */
   readonly self: ProcessIdentity;
   readonly isAlive: (process: ProcessIdentity) => boolean;
 }

@@ -3,12 +3,14 @@
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import { ROOT_NAMES } from "../engine/state-dir.ts";
+import type { StartScript } from "../engine/taken-slot.ts";
 import { NacreError } from "../support/errors.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
 import { Bubblewrap, type WrappedStart } from "./bubblewrap.ts";
 import { type FoundRepository, RepositoryFinder } from "./find-repositories.ts";
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
+import type { LockOwner } from "./placeholder-lock.ts";
 import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
 import { realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";
@@ -42,26 +44,19 @@ export interface StartRequest {
 }
 
 /** The files of a confined start, and its cleanup. */
-export interface ConfinedStart {
-  readonly script: string;
-  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+export interface ConfinedStart extends StartScript {
   /** Remarks on events since the last call. */
   takeRemarks(): string[];
-  /** Call this after the end: cleans up and returns the last remarks. */
-  end(): string[];
 }
 
 /** What the sandbox needs to know about this nacre and others. */
-export interface SandboxDeps {
+export interface SandboxDeps extends LockOwner {
   /** The state root of this manager first, then others to hide. */
   readonly stateRoots: readonly [string, ...string[]];
   /** The state roots of all running hosts; called for each start. */
   readonly runningRoots: () => readonly string[];
   /** Files that nacre runs or reads outside the sandbox. */
   readonly trusted: () => readonly TrustedPath[];
-  /** This process. */
-  readonly self: PlaceholderHolder;
-  readonly isAlive: (holder: PlaceholderHolder) => boolean;
 }
 
 /** The sandbox of one workspace; without a spec there is none, and `notEnforced` describes the requested one. */
