@@ -144,6 +144,10 @@ describe("what is trusted", () => {
     expect(paths.filter((path) => /node_modules\/(zod|unbash|re2js)$/.test(path))).toHaveLength(3);
     expect(paths).toContain(process.execPath);
     expect(paths.some((path) => path.endsWith("/bash"))).toBe(true);
+    const roles = new Map(ownProgram(undefined).map(({ path, role }) => [role, path]));
+    expect(roles.get("is Node, which nacre runs outside the sandbox")).toBe(process.execPath);
+    // Every program on Linux has a loader and a C library.
+    expect(paths.filter((path) => /\/(ld|libc)[^/]*\.so/.test(path))).not.toEqual([]);
   });
 
   test("and is outside every writable path needs no protection", () => {
