@@ -3,6 +3,8 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { canAsk } from "../../src/mcp/approvals.ts";
+import { deferred } from "../../src/support/timing.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { dataOf, ERAS, type OpenOptions, textOf, useMcp } from "./mcp-clients.ts";
 
 const mcp = useMcp();
@@ -130,6 +132,47 @@ test("an approval without a question does not count", async () => {
   expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
   expect(existsSync(join(dir, "file"))).toBe(true);
   expect(JSON.stringify(transport.received)).toContain("input_required");
+});
+
+describe("an approval that another call brings while the question is open", () => {
+  const answered = async (args: Record<string, unknown>) => {
+    const questions: string[] = [];
+    const end = deferred();
+    const prepare = (client: Client) =>
+      client.setRequestHandler("elicitation/create", async ({ params }) => {
+        if (questions.push(params.message) === 1) await end.promise;
+        return { action: "decline" };
+      });
+    const capabilities = { elicitation: { form: {} } };
+    const { client, call, dir, transport } = await mcp.inProcess({ era: "modern", capabilities, prepare });
+    writeFileSync(join(dir, "file"), "");
+    const first = call("Bash", { command: COMMAND });
+    const [, requestState = ""] = await eventually(() => {
+      const found = /"requestState":"([^"]+)"/.exec(JSON.stringify(transport.received));
+      if (!found) throw new Error("No question");
+      return found;
+    });
+    const inputResponses = { approval: { action: "accept", content: {} } };
+    const second = { name: "Bash", arguments: { command: COMMAND, ...args }, inputResponses, requestState };
+    const result = dataOf(await client.callTool(second));
+    const questionCount = questions.length;
+    end.resolve();
+    await first;
+    return { result, questionCount, file: join(dir, "file") };
+  };
+
+  test("counts for the same call", async () => {
+    const { questionCount, file } = await answered({});
+    expect(questionCount).toBe(1);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test("does not count for the same command in the background", async () => {
+    const { result, questionCount, file } = await answered({ run_in_background: true });
+    expect(result).toMatchObject({ error_code: "approval_refused" });
+    expect(questionCount).toBe(2);
+    expect(existsSync(file)).toBe(true);
+  });
 });
 
 test("the policy off lets everything run without a question", async () => {
