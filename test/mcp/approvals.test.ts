@@ -135,7 +135,7 @@ test("an approval without a question does not count", async () => {
 });
 
 describe("an approval that another call brings while the question is open", () => {
-  const answered = async (args: Record<string, unknown>) => {
+  const answered = async (args: Record<string, unknown>, times = 1) => {
     const questions: string[] = [];
     const end = deferred();
     const prepare = (client: Client) =>
@@ -145,7 +145,6 @@ describe("an approval that another call brings while the question is open", () =
       });
     const capabilities = { elicitation: { form: {} } };
     const { client, call, dir, transport } = await mcp.inProcess({ era: "modern", capabilities, prepare });
-    writeFileSync(join(dir, "file"), "");
     const first = call("Bash", { command: COMMAND });
     const [, requestState = ""] = await eventually(() => {
       const found = /"requestState":"([^"]+)"/.exec(JSON.stringify(transport.received));
@@ -154,7 +153,11 @@ describe("an approval that another call brings while the question is open", () =
     });
     const inputResponses = { approval: { action: "accept", content: {} } };
     const second = { name: "Bash", arguments: { command: COMMAND, ...args }, inputResponses, requestState };
-    const result = dataOf(await client.callTool(second));
+    let result = {};
+    for (let count = 0; count < times; count++) {
+      writeFileSync(join(dir, "file"), "");
+      result = dataOf(await client.callTool(second));
+    }
     const questionCount = questions.length;
     end.resolve();
     await first;
@@ -165,6 +168,13 @@ describe("an approval that another call brings while the question is open", () =
     const { questionCount, file } = await answered({});
     expect(questionCount).toBe(1);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test("counts once", async () => {
+    const { result, questionCount, file } = await answered({}, 2);
+    expect(result).toMatchObject({ error_code: "approval_refused" });
+    expect(questionCount).toBe(2);
+    expect(existsSync(file)).toBe(true);
   });
 
   test("does not count for the same command in the background", async () => {
