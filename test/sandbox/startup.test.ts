@@ -22,7 +22,9 @@ const { workspace, outside } = world;
 const fileAt = ({ path, kind }: (typeof HOME_STARTUP)[number]) =>
   kind === "directory" ? join(path, "planted") : path;
 const FILES = [...HOME_STARTUP, ...HOME_PROGRAMS].map(fileAt);
-const variables = { HOME: process.env["HOME"], ZDOTDIR: process.env["ZDOTDIR"] };
+const variables = Object.fromEntries(
+  ["HOME", "ZDOTDIR", "XDG_CONFIG_HOME"].map((name) => [name, process.env[name]]),
+);
 
 afterEach(() => {
   for (const [name, value] of Object.entries(variables)) {
@@ -97,11 +99,17 @@ describeSandboxed("in a sandbox with a writable home", () => {
     expect(planted(home, FILES)).toEqual(FILES);
   });
 
-  test("the startup files of zsh cannot be created in ZDOTDIR", async () => {
+  test.each([
+    ["ZDOTDIR", "moved/.zshrc"],
+    ["XDG_CONFIG_HOME", "moved/fish/config.fish"],
+    ["XDG_CONFIG_HOME", "moved/systemd/user/planted.service"],
+  ])("startup files cannot be created where %s moves them: %s", async (name, file) => {
     const home = freshHome();
-    process.env["ZDOTDIR"] = join(home, "zsh");
-    await runIn(manager(home), `mkdir -p '${home}/zsh'; echo PLANTED >'${home}/zsh/.zshrc'`, workspace);
-    expect(planted(home, ["zsh/.zshrc"])).toEqual([]);
+    process.env[name] = join(home, "moved");
+    await runIn(manager(home), plantAll(home, [file]), workspace);
+    expect(planted(home, [file])).toEqual([]);
+    await runIn(manager(home, "off"), plantAll(home, [file]), workspace);
+    expect(planted(home, [file])).toEqual([file]);
   });
 
   test("the rest of the home directory can be used", async () => {
