@@ -50,6 +50,11 @@ const withWorktree = () => {
   top();
   git(workspace, "worktree", "add", "-q", join(workspace, "tree"));
 };
+const withSubmodule = () => {
+  top();
+  repository(join(outside, "sub"));
+  git(workspace, "submodule", "--quiet", "add", join(outside, "sub"), "mod");
+};
 const nested = (path: string) => () => {
   top();
   repository(join(workspace, path));
@@ -98,23 +103,19 @@ const PLANTS: readonly Plant[] = [
     },
     path: ".x/a/b/c/d/e/.git/config",
   },
-  {
-    what: "the .git file of a submodule",
-    before: () => {
-      top();
-      repository(join(outside, "sub"));
-      git(workspace, "submodule", "--quiet", "add", join(outside, "sub"), "mod");
-    },
-    path: "mod/.git",
-  },
+  { what: "the .git file of a submodule", before: withSubmodule, path: "mod/.git" },
   {
     what: "a missing config.worktree of a submodule",
-    before: () => {
-      top();
-      repository(join(outside, "sub"));
-      git(workspace, "submodule", "--quiet", "add", join(outside, "sub"), "mod");
-    },
+    before: withSubmodule,
     path: ".git/modules/mod/config.worktree",
+  },
+  {
+    what: "a hook of a submodule without a working tree",
+    before: () => {
+      withSubmodule();
+      rmSync(join(workspace, "mod"), { recursive: true });
+    },
+    path: ".git/modules/mod/hooks/post-checkout",
   },
   {
     what: "a hook where core.hooksPath leads",
