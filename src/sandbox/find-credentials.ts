@@ -30,12 +30,16 @@ interface Branch {
 const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
 
-/** nacre's own rules: a command that reads them learns how to bypass them. */
-const OWN_RULES = ".config/nacre";
+/** The folder with the user's rules: a command that reads them learns how to bypass them. */
+const CONFIG = ".config";
+const OWN_RULES = "nacre";
 
 /** Every path to hide: credentials and nacre's rules. */
 export function findSecrets(homes: readonly string[], locations: CredentialLocations): ListedPath[] {
-  const rules = homes.map((home) => ({ path: join(home, OWN_RULES), kind: "directory" }) as const);
+  // XDG_CONFIG_HOME moves them.
+  const moved = locations.moved.filter(({ from }) => from === CONFIG).map(({ path }) => path);
+  const configs = [...homes.map((home) => join(home, CONFIG)), ...moved];
+  const rules = configs.map((config) => ({ path: join(config, OWN_RULES), kind: "directory" }) as const);
   return [...findCredentials(homes, locations), ...rules];
 }
 

@@ -79,6 +79,34 @@ test("the rules above a workspace count up to the outermost repository, even if 
   expect(policyFolders(deep)).toEqual(all);
 });
 
+describeSandboxed("the rules of the user", () => {
+  const before = process.env["XDG_CONFIG_HOME"] ?? "";
+  const moved = join(outside, "config");
+
+  test.each([
+    ["in the home directory", join(home, ".config"), before],
+    ["where XDG_CONFIG_HOME moves them", moved, moved],
+  ])("can neither be read, changed nor created: %s", async (_, config, variable) => {
+    process.env["XDG_CONFIG_HOME"] = variable;
+    onTestFinished(() => {
+      process.env["XDG_CONFIG_HOME"] = before;
+    });
+    mkdirSync(config, { recursive: true });
+    const folder = join(config, "nacre");
+    const create = `mkdir -p '${folder}' && echo '{}' >'${folder}/policy.json'`;
+    const attempts = [`cat '${folder}/policy.json'`, create, `mv '${folder}' '${config}/away'`];
+    const reaches = async (attempt: string, sandbox: SandboxProfile) => {
+      const options = sandbox === "off" ? {} : { writable: [config] };
+      return (await output(`${attempt} && echo REACHED`, sandbox, options)).includes("REACHED");
+    };
+    expect(await reaches(create, "workspace-write")).toBe(false);
+    expect(existsSync(folder)).toBe(false);
+    expect(await reaches(create, "off")).toBe(true);
+    for (const attempt of attempts) expect(await reaches(attempt, "workspace-write"), attempt).toBe(false);
+    for (const attempt of attempts) expect(await reaches(attempt, "off"), attempt).toBe(true);
+  });
+});
+
 describeSandboxed("a file of rules and an audit log in the workspace", () => {
   test("cannot be written by a command", async () => {
     const [policyFile, auditFile] = [join(workspace, "rules/own.json"), join(workspace, "log/audit")];
