@@ -1,5 +1,5 @@
 // A command can send SIGSTOP to nacre's own processes, which run as the same user: `kill -STOP $PPID` stops its shim.
-import { spawnSync } from "node:child_process";
+import { ChildProcess, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useDurables } from "../fixtures/durable.ts";
@@ -103,6 +103,24 @@ describe("a stopped keeper", () => {
     await eventually(() => expect(stateOf(keeper)).toBe("T"));
     expect((await run(shells, "echo fine")).getAllOutput()).toBe("fine\n");
     expect(keeperPid(shells.root.path)).toBe(keeper);
+  });
+
+  test("that cannot be continued is named as the reason why a start fails", async () => {
+    const shells = manager({ poolSize: 0 });
+    await run(shells, "true");
+    const keeper = keeperPid(shells.root.path);
+    process.kill(keeper, "SIGSTOP");
+    const { kill } = ChildProcess.prototype;
+    try {
+      // As under a debugger: the signal is sent, and the keeper stays stopped.
+      ChildProcess.prototype.kill = function (signal) {
+        return this.pid === keeper && signal === "SIGCONT" ? true : kill.call(this, signal);
+      };
+      await expect(run(shells, "echo fine")).rejects.toThrow(`The keeper (pid ${keeper}), which starts all`);
+    } finally {
+      ChildProcess.prototype.kill = kill;
+    }
+    expect((await run(shells, "echo fine")).getAllOutput()).toBe("fine\n");
   });
 
   test("and a stopped deputy do not delay the end of their manager, and stay no longer", async () => {
