@@ -81,6 +81,18 @@ describe("a state with one piece that bash cannot read back", () => {
   });
 });
 
+test("a function with an unnamed coprocess runs in a new bash as before", async () => {
+  const place = openSession(shells);
+  await place.run(
+    `f() { coproc cat; echo hi >&\${COPROC[1]}; read -r x <&\${COPROC[0]}; echo $x; kill $COPROC_PID; }`,
+  );
+  expect((await place.run("f")).out).toBe("hi\n");
+  await killBash(place);
+  const { out, notes } = await place.run("f");
+  expect(out).toBe("hi\n");
+  expect(notes.filter((note) => note.startsWith("Not restored"))).toEqual([]);
+});
+
 test.each(["IFS=", "IFS=:", "IFS=ABC"])("%s: all shell options are restored", async (statement) => {
   const place = openSession(shells);
   await place.run(`shopt -s nullglob; ${statement}`);
