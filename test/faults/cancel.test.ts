@@ -70,7 +70,7 @@ describe("an interrupt in a session", () => {
 
   test("lets the traps of background lists run to their end", async () => {
     const mark = new Mark();
-    const place = openSession(shells);
+    const place = openSession(shells, { killGraceMs: 10_000 });
     const running = place.session.run(
       lengthen(
         "(trap 'sleep 0.2; touch cleaned; exit' TERM; touch ready; S) & (trap 'touch left' EXIT; S) & S",
@@ -86,7 +86,7 @@ describe("an interrupt in a session", () => {
 
   test("lets a trap on INT that runs programs finish", async () => {
     const mark = new Mark();
-    const place = openSession(shells);
+    const place = openSession(shells, { killGraceMs: 10_000 });
     const running = place.session.run(
       lengthen("trap 'sleep 0.3; echo cleaned; exit 7' INT; touch ready; S; touch marker", mark),
     );
