@@ -73,16 +73,16 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // bash is asleep in pselect6 with the job pipe (fd 6) as its last descriptor: a job would have woken it. Not every
-  // user may read this file.
+  // "0x7" means that bash sleeps in pselect6 on descriptors up to the job pipe (fd 6). A job would have woken it. If
+  // this user may not read the file, assume that bash waits.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
   return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
 }
 
 /**
- * The directory of the keeper that started this waiting bash; undefined if it does not wait. A waiting bash was started
- * with that keeper's hook.sh, has the job pipe, and has not opened its script, which bash opens as fd 255. The same test
- * is in host-gone.sh.
+ * The directory of the keeper that started this waiting bash; undefined if the process is not a waiting bash. A waiting
+ * bash was started with that keeper's hook.sh, has the job pipe, and has not opened its script, which bash opens as
+ * fd 255. The same test is in host-gone.sh.
  */
 export function keeperOfWaiting(commandPid: number): string | undefined {
   const pipe = attempt(() => readlinkSync(pipePath(commandPid, JOB_FD)));

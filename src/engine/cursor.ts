@@ -41,8 +41,8 @@ export class Cursor {
   }
 
   /**
-   * Corrects the position if a command has truncated its output file: the whole file is then new. Call this before
-   * using the position, which it returns.
+   * Corrects the position if a process has truncated the file, so that output after the truncation counts as new. Call
+   * this before using the position. Returns the position.
    */
   settle(): number {
     // Read the count before the size. Bytes written in between are then in the file but not in the count, and do not
@@ -51,7 +51,7 @@ export class Cursor {
     // Keep the position of a removed file: nacre can restore the file with all its content.
     const size = withFile(this.#path, (fd) => fstatSync(fd).size);
     if (size === undefined) return this.#position;
-    // After a truncation the file may have grown beyond the position again.
+    // The size alone does not show a truncation: the file may have grown beyond the position again.
     const lost = Math.max(this.#lost, (written ?? 0) - size);
     if (size >= this.#position && lost === this.#lost) return this.#position;
     this.#position = size < this.#position ? 0 : Math.max(0, this.#position - (lost - this.#lost));
@@ -75,8 +75,8 @@ export class Cursor {
 
   /**
    * Reads up to maxBytes of new output without moving. The result is valid until the next peek of any cursor, because
-   * all share one buffer: reading gigabytes must not leave gigabytes to the garbage collector. A caller that awaits
-   * before it has used the result passes its own buffer.
+   * all cursors share one buffer. A new buffer per read would leave gigabytes to the garbage collector. A caller that
+   * awaits before it has used the result passes its own buffer.
    */
   peek(maxBytes: number, into = sharedOf(maxBytes)): Buffer {
     const length = withFile(this.#path, (fd) => fill(fd, into.subarray(0, maxBytes), this.#position));

@@ -1,5 +1,5 @@
 // How a shell ended and why, in one file of fixed size. The file exists before the shell starts, and writers overwrite
-// it in place: that works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, which
+// it in place, which works on a full disk, where a new file or a rename fails. Bytes 0-127 are the exit record, which
 // the shim writes. Bytes 128-255 are the cause, which the process that ends the shell writes before the first signal.
 import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { shortageOf } from "../support/system-error.ts";
@@ -66,7 +66,7 @@ export function readEndRecord(path: string): EndRecord {
   };
 }
 
-/** Writes the cause unless there is one: the first cause wins. Returns whether this one was written. */
+/** Writes the cause unless the record already has one: the first cause wins. Returns whether it wrote the cause. */
 export function writeCause(path: string, cause: Cause): boolean {
   const fd = openSync(path, "r+");
   try {
@@ -81,7 +81,7 @@ export function writeCause(path: string, cause: Cause): boolean {
   }
 }
 
-/** Parses an exit record, or the shim's report to the host. Returns undefined for any deviation. */
+/** Parses an exit record, or the shim's report to the host. Returns undefined for any other text. */
 export function parseExitFields(text: string): ExitRecord | undefined {
   const match = /^(\d{1,3}) (-|[cflu]+) (\d+) (\d+) (\d+\.\d\d)$/.exec(text);
   if (!match) return undefined;

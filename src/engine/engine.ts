@@ -63,7 +63,7 @@ export class Engine implements ShellScope {
   readonly #bashPath: string;
   readonly #keeper: Keeper;
   readonly #pool: SlotPool;
-  /** By generation: the shells whose exit the keeper has not reported yet. */
+  /** The shells whose exit the keeper has not reported yet, by the generation of their slot. */
   readonly #running = new Map<string, Running>();
   readonly #tagHolders = new TagHolders();
   readonly #scan = new SharedScan((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
@@ -117,7 +117,7 @@ export class Engine implements ShellScope {
     return await this.#keeper.openLogger(file, capBytes);
   }
 
-  /** Call this when the caller has dropped an ended shell: another shell may then get its tag. */
+  /** Call this when the manager drops an ended shell. The shell then no longer counts as the holder of its tag. */
   release(shell: StartedShell): void {
     this.#tagHolders.release(shell);
   }
@@ -126,7 +126,7 @@ export class Engine implements ShellScope {
     return await this.#scan.processesOf(shells);
   }
 
-  /** `isPart` excludes processes. */
+  /** `isPart`: whether a process of the shell may get the signal. */
   async signalNewProcesses(
     shells: readonly StartedShell[],
     plan: SignalNewPlan,
@@ -172,7 +172,7 @@ export class Engine implements ShellScope {
 
   async #startNow(plan: StartPlan): Promise<StartedShell> {
     this.#prepare();
-    // Try more often than there are waiting slots: another process can have killed all of them.
+    // Try more often than there are waiting slots, because another process may have killed all of them.
     const most = (this.#options.poolSize ?? POOL_SLOTS_COUNT) + 2;
     for (let tries = 0; tries < most; tries++) {
       const started = await this.#startOnce(plan);
@@ -180,11 +180,11 @@ export class Engine implements ShellScope {
     }
     throw new NacreError(
       "spawn_failed",
-      "Shells die before they get their command. Is something killing bash?",
+      "No shell could be started: every bash died before it got its command. Is another program killing bash?",
     );
   }
 
-  /** undefined if the slot is dead: the caller takes another one. */
+  /** undefined if the slot is dead: the caller then takes another slot. */
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
     const stdin = plan.session || plan.stdin ? "rest" : "";
     const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
@@ -201,12 +201,12 @@ export class Engine implements ShellScope {
     const meta = this.#prepareSlot(taken);
     const pidsBefore = markPids();
     if (!meta || !this.#send(taken, job, plan)) return undefined;
-    // Refill after a delay, in case the command runs for long. Its end refills the pool at once.
+    // Refill the pool even if the command runs for long. If the command ends sooner, #ended refills the pool.
     this.#pool.refillIn(POOL_REFILL_DELAY_MS);
     return taken.begun(meta, pidsBefore);
   }
 
-  /** undefined if the slot's directory was removed while it waited: the next slot may have a new one. */
+  /** undefined if the slot's directory was removed while the slot waited: the next slot gets a new directory. */
   #prepareSlot(taken: TakenSlot): ShellMeta | undefined {
     try {
       return taken.prepare();

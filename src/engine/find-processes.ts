@@ -20,7 +20,7 @@ export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;
 
-/** Which of these processes belong to each shell. Works for shells of other hosts, too. */
+/** Which of these processes belong to each shell. Also works for shells of other hosts. */
 export async function findProcesses(
   shells: readonly StartedShell[],
   pids: readonly number[],
@@ -85,7 +85,7 @@ function relationFinder(
 
 /** The shells by the process group that their command leads. */
 function leadersOf(shells: readonly StartedShell[]): Map<number, StartedShell> {
-  // The kernel does not reuse a PID that is still the ID of a group: if no process has this PID, the group still
+  // The kernel does not reuse a PID that is still the ID of a group. So if no process has this PID, the group still
   // belongs to the shell.
   const leads = ({ commandPid, commandStart }: StartedShell) =>
     (readStat(commandPid)?.startTime ?? commandStart) === commandStart;
@@ -145,15 +145,15 @@ interface TaggedShells {
   readonly hostsByKeeper: Map<bigint, Set<number | undefined>>;
 }
 
-/** While the shim is alive, no other host can draw the number of its host. */
+/** Whether another host may use the tag by now. While the shim is alive, no other host can draw its number. */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Whether another host now uses the number of this shell's dead host. It could draw that number only after the last
- * process with such a tag had ended. So no process of this shell is left, and processes with its tag belong to the
- * other host.
+ * Whether another host now uses the number of this shell's dead host. The other host could draw that number only after
+ * the last process with such a tag had ended. So no process of this shell is left, and processes with its tag belong
+ * to the other host.
  */
 function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint, TaggedShells>): boolean {
   if (tag === undefined) return false;
@@ -161,7 +161,7 @@ function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint,
   return [...hosts].some((pid) => pid !== undefined && pid !== meta.host.pid);
 }
 
-/** Processes of its group or session, those with the cookie, and their descendants. */
+/** Finds processes with the shell's group, session or cookie, and their descendants. */
 async function findRelated(shells: readonly StartedShell[], found: Found): Promise<void> {
   const owners = leadersOf(shells);
   const byCookie = cookiesOf(shells);

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Sourced (BASH_ENV) by a bash that was started before its job was known. It waits for the job, applies it and leaves no
-# trace: then bash opens its script, as if it had been started just now.
+# trace. Then bash opens its script, as if it had been started just now.
 #
-# The job comes through fd 6, a pipe without a name: only the host can write to it, through /proc. Every process that
-# sees the path of a fifo could write to it, and bash would run that text here.
+# The job comes through fd 6, a pipe without a name, so that only the host can write to it, through /proc. If it were a
+# fifo, every process that sees its path could write a job, and bash would run it here.
 __nacre_job() {
   # The job: an empty field, the working directory, the command's BASH_ENV (or nothing), "rest" if its stdin follows the
   # job in this pipe (or nothing), the number of variables, and each as NAME=VALUE, all NUL-terminated.
-  # All names here have this prefix: a variable of the job must not overwrite a local one.
+  # All names here have this prefix, so that a variable of the job does not overwrite a local variable.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
-  # This bash has the pipe open for writing, too, so it never reads end-of-file. It exits when its shim is dead: no host
-  # uses a slot without a shim. Only this read has a timeout, because a timeout costs a system call per byte.
+  # This bash also has the pipe open for writing, so it never reads end-of-file. It exits when its shim is dead, because
+  # no host uses a slot without a shim. Only this read has a timeout, because a timeout costs a system call per byte.
   until IFS='' builtin read -r -d '' -t 10 -u 6 __nacre_pair; do
     (($? > 128)) || builtin exit 126
     builtin read -r _ _ _ __nacre_pair _ <"/proc/$BASHPID/stat"
@@ -24,19 +24,19 @@ __nacre_job() {
   IFS='' builtin read -r -d '' -u 6 __nacre_count
   while ((__nacre_count-- > 0)); do
     IFS='' builtin read -r -d '' -u 6 __nacre_pair
-    # Otherwise bash would print a warning about a missing locale.
+    # Discard stderr, because bash warns about a missing locale.
     # shellcheck disable=SC2163 # the pair is NAME=VALUE
     builtin export "$__nacre_pair" 2>/dev/null
   done
-  # Not through `builtin`, which would undo the redirection. Open it again for reading only: fd 6 is open for writing, too,
-  # and a process that holds the writing end of its own stdin never reads end-of-file.
+  # Do not use `builtin exec`, which would undo the redirection. Open the pipe again for reading only: fd 6 is also open
+  # for writing, and a process that holds the writing end of its own stdin never reads end-of-file.
   [[ -z $__nacre_stdin ]] || exec <"/proc/$BASHPID/fd/6"
   exec 6>&-
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"
     builtin exit 126
   fi
-  # As in a bash that was started there: unset, but exported as soon as it is set.
+  # As in a bash that was started in this directory, OLDPWD is unset, but exported as soon as it is set.
   builtin unset OLDPWD
   builtin export OLDPWD
 }
@@ -46,7 +46,7 @@ SECONDS=0
 # The start script sets limits, or replaces this bash with a sandbox that runs another one.
 # shellcheck source=/dev/null
 if [[ -e ${0%/*}/start ]]; then builtin . "${0%/*}/start"; fi
-# The command's own BASH_ENV, as bash treats it: expanded like a word in double quotes, and not searched in PATH.
+# Read the command's own BASH_ENV as bash would: expand it like a word in double quotes, and do not search PATH.
 if [[ -n ${BASH_ENV-} ]]; then
   builtin eval "__nacre_file=\"${BASH_ENV//\"/\\\"}\""
   [[ $__nacre_file == */* ]] || __nacre_file=./$__nacre_file

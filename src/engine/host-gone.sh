@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Cleans up after a dead host, in its keeper or, if that was killed, in its deputy (deputy.sh): ends every shell that is
-# not durable with all its processes, and keeps the deadlines of the durable ones.
+# Cleans up after a dead host. Runs in its keeper or, if the keeper was killed, in its deputy (deputy.sh). Ends every
+# shell that is not durable, with all its processes, and enforces the deadlines of the durable ones.
 # shellcheck disable=SC2154 # keeper_dir, hook_env, keeper_tag, host_shift and command_line are set by keeper.sh
 
 host_is_gone() {
   local dir
-  # The directories of durable shells, each with its deadline in seconds since boot and its shim; their tags; their shims
-  # with start times. Not global: then a command could not have a variable of such a name.
+  # Deadline (in seconds since boot) and shim by directory of a durable shell; directory by tag; start time by shim. Not
+  # global, because then a command could not have a variable of such a name.
   local -A durable=() shim_of=() spared_tags=() spared_shims=()
-  # No process would notice our death from here on: an unset variable must not end this program before it is done.
+  # An unset variable must not end this program before it is done.
   set +u
   list_durable
   # The cause is on disk before the first signal, so that every later reader agrees on it.
@@ -32,8 +32,8 @@ is_pending() {
 }
 
 # A slot that still waits for its job has not begun, and its dead host cannot send the job. A slot that got its job has
-# begun, even if it has not read all of it: the host may have reported the start. Its bash is awake. A bash asleep in
-# pselect6 until fd 6 is readable has no job.
+# begun, even if it has not read the whole job, because the host may have reported the start. The bash of such a slot is
+# awake. A bash that sleeps in pselect6 until fd 6 is readable has no job.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
@@ -47,8 +47,8 @@ has_begun() {
   return 0
 }
 
-# Whether process $1 is a bash in hook.sh: it was started with that file, has the job pipe, and has not opened its script,
-# which bash opens as fd 255. The same test is in attach.ts.
+# Whether process $1 is a bash in hook.sh: it was started with that file, has the job pipe, and has not opened its
+# script, which bash opens as fd 255. The same test is in attach.ts.
 waits_for_job() {
   local variable variables=()
   [[ -p /proc/$1/fd/6 && ! -e /proc/$1/fd/255 ]] || return
@@ -75,8 +75,8 @@ list_durable() {
   done
 }
 
-# Runs as long as a durable shell lives. Ends those past their deadline, and the leftovers of ended ones, as the host
-# would have done.
+# Runs as long as a durable shell lives. Ends durable shells at their deadlines, and the leftovers of ended ones, as the
+# host would have done.
 keep_deadlines() {
   local dir uptime deadline tag kept left=("${!durable[@]}")
   while ((${#left[@]})); do
@@ -97,7 +97,7 @@ keep_deadlines() {
       elif ! is_taken_over "$dir"; then
         covered+=("$dir")
       fi
-      # Not unset, and not used in arithmetic: both would expand characters of the path again.
+      # Assign instead of unset, because unset (like arithmetic) would expand characters of the path again.
       durable[$dir]=
     done
     left=("${kept[@]}")
@@ -114,7 +114,7 @@ keep_deadlines() {
   done
 }
 
-# Whether the command's first process lives. A shim that is not stopped records its end at once.
+# Whether the command's first process lives. When it ends, a shim that is not stopped records the end at once.
 has_command() {
   local pid start
   { read -r _ _ pid start _ <"$1/identity"; } 2>/dev/null || return 1
@@ -127,7 +127,7 @@ has_shim() {
   start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
 }
 
-# Whether another host owns it now (lease.ts): that host decides about its leftovers.
+# Whether another host owns the shell now (lease.ts). That host then decides about its leftovers.
 is_taken_over() {
   local link
   for link in "$1"/owner.*; do
@@ -155,21 +155,21 @@ write_cause() {
   } 4<>"$1/record"
 }
 
-# Stops the processes of the commands until a scan finds nothing new, then kills them all: a stopped process cannot fork.
-# Repeats that until nothing is left: the death of a group's leader wakes its stopped members, and a shim that was just
-# forked may start its command only now. Spares shims and loggers: they record the end and exit by themselves. Continues
-# stopped ones.
+# Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
+# cannot fork. Repeats this until nothing is left, because the death of a group's leader wakes its stopped members, and
+# a shim that was just forked may start its command only now. Spares shims and loggers, which record the end and exit by
+# themselves, and continues those that are stopped.
 kill_all() {
   local -A seen=() groups=() cookies=()
   local path pid new rest rounds hit deadline=5
   # Limited by time and not by rounds: a process that cannot be killed must not keep this program busy.
   SECONDS=0
   while ((SECONDS < deadline)); do
-    # In each round: a shim may have written its identity only now.
+    # Repeat this in each round, because a shim may have written its identity only now.
     [[ $keeper_tag == - ]] && list_related
     seen=()
     rest=0
-    # Three scans that each find something new: a process forks faster than a scan. kill_newest handles that.
+    # If three scans in a row find something new, a process forks faster than a scan. kill_newest handles that.
     for ((new = 1, rounds = 0; new && rounds < 3; rounds++)); do
       new=0
       for path in /proc/[0-9]*; do
@@ -188,7 +188,7 @@ kill_all() {
     done
     ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
     kill_newest
-    # Killing it takes several attempts, and no other process will try.
+    # Killing such a process takes several attempts, and no other program will try.
     [[ $hit ]] && deadline=30
     [[ $hit ]] || ((${#seen[@]} || rest)) || break
     pause
@@ -196,8 +196,8 @@ kill_all() {
 }
 
 # A process that forks one child and exits is gone when a scan reaches it, and its child appeared after the scan began.
-# But the kernel assigns PIDs in order and reports the latest in /proc/loadavg. Killing that one succeeds before it forks
-# once in a few attempts. Sets hit if it found a process. Uses the tables of kill_all.
+# But the kernel assigns PIDs in order and reports the latest in /proc/loadavg. One of a few attempts kills that process
+# before it forks. Sets hit if it found a process. Uses the tables of kill_all.
 kill_newest() {
   local pid last before=0 quiet=0
   hit=''
@@ -205,11 +205,11 @@ kill_newest() {
   while ((quiet < 200 && SECONDS < deadline)); do
     read -r _ _ _ _ last </proc/loadavg || return
     ((quiet += last == before ? 20 : 1))
-    # The two newest: another process may have forked since.
+    # Check the two newest PIDs, because another process may have forked since.
     for ((pid = last; pid > 1 && pid > last - 2; pid--)); do
       is_of_command "$pid" || continue
       kill -KILL "$pid" 2>/dev/null
-      # The PID of a zombie stays the latest.
+      # An unchanged PID can be that of a zombie, so it does not count as a new process.
       ((last == before)) || hit=1 quiet=0
     done
     before=$last
@@ -226,7 +226,7 @@ is_of_command() {
     [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# A command can stop its shim and its loggers: they would stay forever.
+# Continues process $1 if it is stopped. A command can stop its shim and its loggers, which would then stay forever.
 continue_stopped() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null
@@ -246,8 +246,8 @@ belongs_to() {
   [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
 }
 
-# A shim that must end, and may not have started its command yet; of this keeper or of an earlier one. A fork of the
-# keeper that runs no other program has the keeper's command line. The leader of a group is a keeper or a deputy.
+# Whether process $1 is a shim, of this or an earlier keeper, that must end and may not have started its command yet. A
+# fork of the keeper that runs no other program has the keeper's command line. A group leader is a keeper or a deputy.
 is_young_shim() {
   local pid=$1 stat
   [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -256,8 +256,8 @@ is_young_shim() {
   [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
 }
 
-# False for a zombie, which shows its limits until its parent reaps it. A process whose first thread has ended looks like a
-# zombie while its other threads live on.
+# False for a zombie, which shows its limits until its parent reaps it. A process whose first thread has ended looks
+# like a zombie while its other threads live on.
 is_alive() {
   local stat
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -274,7 +274,7 @@ list_related() {
     [[ -n ${durable[$dir]-} ]] && continue
     cookies[NACRE_SHELL=${dir##*/}]=1
     read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
-    # The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is still ours.
+    # The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is the shell's.
     if ! start_time "$pid" || [[ $REPLY == "$start" ]]; then groups[$pid]=1; fi
   done
 }

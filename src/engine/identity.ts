@@ -17,7 +17,7 @@ export interface ShellIdentity {
 
 export function readIdentity(path: string): ShellIdentity | undefined {
   const text = attempt(() => readFileSync(path, "latin1")) ?? "";
-  // A line without a newline was cut short.
+  // Without the final newline, the file is incomplete.
   const match = /^(\d+) (\d+) (\d+) (\d+) (\d+|-) (\S+) (\d+)\n$/.exec(text);
   if (!match) return undefined;
   const [, shimPid = "", shimStart = "", commandPid = "", commandStart = "", tag = "", bootId = "", ns = ""] =

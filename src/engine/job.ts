@@ -10,7 +10,7 @@ export interface Job {
   readonly workingDir: string;
   /** The command's BASH_ENV; "" for none. */
   readonly bashEnv: string;
-  /** "rest": the bytes that follow the job in its pipe. "": empty. */
+  /** "rest": the command's stdin follows the job in the same pipe. "": its stdin is empty. */
   readonly stdin: "" | "rest";
   /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
   readonly variables: readonly string[];
@@ -63,8 +63,8 @@ function pairs(variables: Variables): string[] {
 
 /**
  * Whether bash gets this variable only with the job. Some variables would keep a starting bash from waiting for its
- * job. Those of the loader can name a file that a sandboxed command can write, and the waiting bash is outside the
- * sandbox.
+ * job. The loader's variables (LD_*) can name a file that a sandboxed command can write, and the waiting bash would
+ * load that file outside the sandbox.
  */
 function isLate(name: string): boolean {
   return name === "BASH_ENV" || name === "POSIXLY_CORRECT" || name === "TMOUT" || /^LD_/.test(name);

@@ -30,8 +30,8 @@ export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
   /**
-   * Closes its stdin, which signals that the host is gone. Resolves when the keeper has cleaned up, or its deputy if the
-   * keeper was killed.
+   * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up or, if the
+   * keeper was killed, its deputy.
    */
   end(): Promise<void>;
   /** Returns whether the keeper is stopped, and continues it. A command of the same user can send it SIGSTOP. */
@@ -40,14 +40,14 @@ export interface KeeperProcess {
   relieveDeputy(): void;
 }
 
-/** The keeper died. The caller may repeat its request to the next one. */
+/** The keeper died. The caller may repeat its request to the next keeper. */
 export class KeeperLost extends NacreError {
   constructor() {
     super("spawn_failed", "The keeper, which starts all shells, was killed. Is something killing bash?");
   }
 }
 
-/** Another host on this machine uses the drawn number: draw another one. */
+/** Another host on this machine uses the drawn number. The caller draws another number. */
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
@@ -133,8 +133,8 @@ function giveUp(child: ChildProcess): void {
 }
 
 /**
- * Sends a field, whose text does not matter. Without a field, the end of the lifeline means that the host is dead and
- * its shells must end.
+ * Sends a field, whose text does not matter, before the lifeline ends. Without the field, the end of the lifeline would
+ * mean that the host is dead and its shells must end.
  */
 function relieve(child: ChildProcess): void {
   lifelineOf(child)
@@ -142,7 +142,7 @@ function relieve(child: ChildProcess): void {
     .end(encodeFields(["relieved"]));
 }
 
-/** When this pipe closes, the deputy knows that this process is dead: no other process has this end open. */
+/** When this pipe closes, the deputy knows that this process is dead, because no other process has this end open. */
 function lifelineOf(child: ChildProcess): Socket | undefined {
   return (child.stdio[LIFELINE_FD] as Socket | null | undefined) ?? undefined;
 }
@@ -196,7 +196,7 @@ async function firstAnswer(
   exited: Promise<void>,
   bashPath: string,
 ): Promise<Answer> {
-  // Its last answer can still be in the pipe when Node reports the exit.
+  // The keeper's last answer can still be in the pipe when Node reports the exit.
   const nothing = { kind: "unknown", line: "" } as const;
   const last = exited.then(async () => (await within(KEEPER_LAST_ANSWERS_MS, greeting)) ?? nothing);
   const silent = { kind: "fatal", reason: `${bashPath} did not greet in time. Is it bash?` } as const;

@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
 # The keeper: one per host process. It forks every shell, so that the host never has to, and it outlives the host. It
 # reads requests from stdin and answers on stdout; protocol.ts describes both. pipe.sh makes pipes, shim.sh is what each
-# forked child runs, host-gone.sh cleans up after the host, and deputy.sh does so if the keeper was killed, too.
+# forked child runs, host-gone.sh cleans up after the host, and deputy.sh does so if the keeper was also killed.
 #
-# Needs only bash >= 4.4 and coreutils. Runs from a copy of these scripts in DIR, which the host has made
-# (keeper-scripts.ts): a sandboxed command may be able to write to the package, and bash would run the changed script
-# outside the sandbox.
+# Needs only bash >= 4.4 and coreutils. Runs from a copy of these scripts that the host has written to DIR
+# (keeper-scripts.ts), because a sandboxed command may be able to write to the package, and bash would run the changed
+# script outside the sandbox.
 #
 # Started as: keeper.sh BASH DIR TAG SHIFT [LIFELINE]
-# TAG is "-" for no tag. LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives; without it there
-# is no deputy.
+# TAG is "-" for no tag. LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without
+# LIFELINE there is no deputy.
 set -u
 
 shell_path=$1 # not $BASH: that is the user's login shell if argv[0] is not in PATH
 keeper_dir=$2 # private to this keeper: its scripts, the logger's link, fifos of sandboxed sessions
-keeper_tag=$3 # this host's tag with every bit below the host's own set, see tag.ts
+keeper_tag=$3 # this host's tag, with every bit below the host field set (tag.ts)
 host_shift=$4 # tag >> host_shift is equal for all processes of this host
 shell_shift=$((host_shift - 14)) # tag >> shell_shift is equal for all processes of one shell
 lifeline=${5-}
 hook=${BASH_SOURCE[0]%/*}/hook.sh
-# For BASH_ENV, which bash expands like a word in double quotes. Without escapes, bash would not find the hook in a state
-# root called $HOME: it would neither wait for its job nor be confined.
+# For BASH_ENV, which bash expands like a word in double quotes. Without escapes, bash would not find the hook in a
+# state root called $HOME, and would neither wait for its job nor be confined.
 hook_env=${hook//\\/\\\\}
 hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
 env_path=$(type -P env)
-# Resolve programs now: one of the same name that appears in PATH later must not be run. Forks inherit the table.
+# Resolve programs now, so that no program of the same name that appears in PATH later is run. Forks inherit the table.
 hash cat mkdir mkfifo ln mv rm readlink
 
 # shellcheck source=src/engine/pipe.sh
@@ -41,7 +41,7 @@ main() {
   # A write to the pipe of a dead host raises SIGPIPE, which must not end the keeper during the cleanup. A Ctrl-C or a
   # hang-up is meant for the host.
   trap '' PIPE INT HUP QUIT TERM
-  # Not "bash" in the process table: agents run `pkill bash`.
+  # Change the name in the process table, because agents run `pkill bash`.
   printf nacre-keeper >"/proc/$BASHPID/comm" 2>/dev/null
   close_leaked_fds
   handshake || exit 1
@@ -73,7 +73,7 @@ answer() {
   printf '%s\n' "$*" 2>/dev/null
 }
 
-# env NAME COUNT NAME=VALUE...: keeps an environment in memory (never exported here) for the slots to come.
+# env NAME COUNT NAME=VALUE...: keeps an environment in memory (never exported here) for later slots.
 request_env() {
   local name count i value
   read_field name && read_field count || return
@@ -93,17 +93,17 @@ request_slot() {
     read_field cap && read_field streams && read_field env || return
   restore_keeper_dir
   has_deputy || start_deputy
-  # Before a process runs in it: the deputy and the next keeper must know every shell.
+  # List the shell before a process runs in it, because the deputy and the next keeper must know every shell.
   cover "$dir"
   shim "$generation" "$dir" "$tag" "$cap" "$streams" "nacre_env_$env" &
-  # bash keeps every job in a table until it is waited for: that table must not grow.
+  # bash keeps every job in a table until it is waited for. Remove this job, so that the table does not grow.
   disown $!
   ((${#covered[@]} < covered_max)) || forget_ended
 }
 
-# log NAME FIFO FILE CAP_KIB: another logger for a session, if a leftover holds the pipes of its first ones. A child of the
-# keeper and not of the session's bash, whose `wait` would never return. A bash in a sandbox opens FIFO, because it
-# cannot see the logger's process; without FIFO the logger reads from a pipe without a name.
+# log NAME FIFO FILE CAP_KIB: forks another logger for a session, for example if a leftover holds the pipes of its first
+# ones. If the logger were a child of the session's bash, `wait` there would never return. A bash in a sandbox opens
+# FIFO, because it cannot see the logger's process; without FIFO the logger reads from a pipe without a name.
 request_log() {
   local name fifo file cap
   read_field name && read_field fifo && read_field file && read_field cap || return
@@ -116,8 +116,8 @@ request_log() {
   fi
 }
 
-# The directories of shells that may be alive, in memory, and on disk for the deputy and for the next keeper. Ended ones are
-# dropped when the list has doubled: the cost per shell stays constant and the list stays short.
+# The directories of shells that may be alive, in memory, and on disk for the deputy and for the next keeper. The keeper
+# drops ended shells when the list has doubled, so that the cost per shell stays constant and the list stays short.
 covered=()
 covered_max=64
 cover() {
@@ -135,13 +135,13 @@ forget_ended() {
   write_covered "${kept[@]}"
 }
 
-# The file must never hold only a part of the list: a reader would end durable shells that are not in it.
+# Replaces the file in one step: if it held only a part of the list, a reader would end durable shells not in it.
 write_covered() {
   printf '%s\0' "$@" 2>/dev/null >"$keeper_dir/covered.new" &&
     mv -f -- "$keeper_dir/covered.new" "$keeper_dir/covered" 2>/dev/null
 }
 
-# The list of the keeper before. An entry without a record is no shell: a full disk can have cut a path short.
+# Reads the list of the previous keeper. Skips entries without a record: a full disk can have cut a path short.
 read_covered() {
   local dir
   covered=()
@@ -154,12 +154,12 @@ read_covered() {
 
 # --- start ------------------------------------------------------------------------------------------
 
-# Closes fds that leaked from the host, except the lifeline: every command would inherit them.
+# Closes fds that leaked from the host, except the lifeline, because every command would inherit them.
 close_leaked_fds() {
   local path fd
   for path in "/proc/$BASHPID/fd/"*; do
     fd=${path##*/}
-    # One of them is this script, which bash reads while it runs.
+    # Keep the fd of this script, which bash reads while it runs.
     [[ $fd =~ ^[0-9]+$ && ! $path -ef ${BASH_SOURCE[0]} ]] && ((fd > 2 && fd != lifeline)) && eval "exec $fd>&-"
   done
 }
@@ -192,7 +192,7 @@ handshake() {
   command_line_of "$BASHPID" && command_line=$REPLY
   # An earlier keeper may have left shells.
   read_covered || : >"$keeper_dir/covered"
-  # Before the host relieves the deputy of an earlier keeper: the shells must be covered all the time.
+  # Start the deputy before the host relieves the deputy of an earlier keeper, so that there is always one.
   start_deputy
   write_keeper_identity
   answer hello 2 "$BASHPID" "$REPLY" "$tag_state" "$identity_tail" "$BASH_VERSION"
@@ -203,13 +203,13 @@ make_keeper_dir() {
 }
 
 # The state directory can be removed while the host runs. The host restores the scripts (keeper-scripts.ts), the keeper
-# the rest: without the link no logger starts, without the list and the identity no deputy acts.
+# the rest. Without the link, no logger starts. Without the list and the identity, no deputy acts.
 restore_keeper_dir() {
   [[ -e $keeper_dir/identity && -e $keeper_dir/covered && -L $keeper_dir/nacre-log ]] && return
   make_keeper_dir && write_covered "${covered[@]}" && write_keeper_identity
 }
 
-# The process that acts as the keeper. Sets REPLY to its start time.
+# Records this process as the acting keeper. Sets REPLY to its start time.
 write_keeper_identity() {
   start_time "$BASHPID"
   printf '%s %s %s\n' "$BASHPID" "${REPLY:=0}" "$identity_tail" >"$keeper_dir/identity"
@@ -223,8 +223,8 @@ command_line_of() {
   [[ $REPLY ]]
 }
 
-# Another keeper with the same number would treat our shells as its own. After a restart by the same host the number is not
-# taken: the earlier keeper is dead, and its shims have this tag. The host then passes "+TAG".
+# Whether another host has this number: its keeper would treat our shells as its own. After a restart, the same host
+# passes "+TAG": the shims of its dead keeper have this tag, so the number is not taken. Removes the "+".
 tag_is_taken() {
   if [[ $keeper_tag == +* ]]; then
     keeper_tag=${keeper_tag#+}
@@ -237,8 +237,8 @@ tag_is_taken() {
   return 1
 }
 
-# Sets REPLY to the tag (hard limit on file locks) of a process; fails if it has none. Reads only the twelfth line: this
-# runs several times for every process on the machine.
+# Sets REPLY to the tag (hard limit on file locks) of a process; fails if it has none. Reads only the twelfth line,
+# because this runs several times for every process on the machine.
 tag_of() {
   local lines=()
   { mapfile -s 11 -n 1 lines <"/proc/$1/limits"; } 2>/dev/null

@@ -80,7 +80,7 @@ export class Keeper {
     return this.#tagSpace;
   }
 
-  /** False if its directory was removed. Every request restores it first. */
+  /** False if the keeper's directory was removed. Every request restores the directory first. */
   get hasFiles(): boolean {
     return this.#scripts.areInPlace;
   }
@@ -108,8 +108,8 @@ export class Keeper {
   }
 
   /**
-   * Starts a logger. It begins when it reads an empty line from its stdin, and ends when no process holds that open.
-   * With `fifoDir` it reads from a fifo there, else from an unnamed pipe.
+   * Starts a logger. It begins when it reads an empty line from its stdin, and ends when no process has its stdin open
+   * for writing. With `fifoDir`, its stdin is a fifo in that directory, else an unnamed pipe.
    */
   async openLogger(file: string, capBytes: number, fifoDir?: string): Promise<LoggerProcess> {
     const keeper = await this.#ready();
@@ -272,13 +272,13 @@ function notInTime(): NacreError {
 function keepsStopping(pid: number): NacreError {
   return new NacreError(
     "spawn_failed",
-    `The keeper (pid ${pid}), which starts all shells, is stopped, and again each time it is continued. What sends it SIGSTOP? End that, then run kill -CONT ${pid}.`,
+    `The keeper (pid ${pid}), which starts all shells, is stopped, and stops again each time nacre continues it. Find and end the program that sends it SIGSTOP, then run kill -CONT ${pid}.`,
   );
 }
 
 function outOfSomething(): NacreError {
   return new NacreError(
     "spawn_failed",
-    "A shell could not be started: the system is out of processes, memory or disk space. End some and try again.",
+    "A shell could not be started: the system is out of processes, memory or disk space. End some processes or free some space, then try again.",
   );
 }

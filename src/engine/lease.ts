@@ -9,11 +9,11 @@ import { type ProcessIdentity, processKey } from "./process-table.ts";
 import { ownerName, ownerNumber, type ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
-  /** How often it was taken over or given up. */
+  /** How often the shell was taken over or given up. */
   readonly number: number;
-  /** undefined if it was given up. */
+  /** undefined if the last holder gave the shell up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Whether it was taken over after its end: no other host needs to take it over. */
+  /** Whether a host took the shell over after its end. Then no other host needs to take it over. */
   readonly over: boolean;
 }
 

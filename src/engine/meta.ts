@@ -25,7 +25,7 @@ export interface ShellMeta {
   readonly capBytes: number;
   /** Only if a sandbox or a limit was requested. */
   readonly confinement?: Confinement;
-  /** Its part of the output files, if it is not the whole of "out" and "err". */
+  /** Where the shell's output is, if it is not the whole of "out" and "err". */
   readonly output?: Readonly<Record<"stdout" | "stderr", { readonly file: string; readonly from: number }>>;
 }
 

@@ -29,7 +29,7 @@ export interface SignalNewPlan {
 
 export type OnSignalled = (shell: StartedShell, process: ProcessRef, result: SignalResult) => void;
 
-/** Checks the newest PIDs a few times. Two checks usually suffice, because the kernel assigns no PID in between. */
+/** Checks the newest PIDs a few times. Two checks suffice if the kernel assigns no PID in between, which is usual. */
 export function sampleNewest(
   ownerOf: OwnerOf,
   onFound: (shell: StartedShell, process: ProcessRef) => void,
@@ -77,7 +77,7 @@ export async function signalNewest(
   }
 }
 
-/** Whether the process belongs to one of the shells, dead or alive: a dead one may have forked. */
+/** Returns whether the process belongs to one of the shells, dead or alive: a dead process may have forked. */
 function signalIfOwned(
   pid: number,
   signal: NodeJS.Signals,

@@ -17,7 +17,7 @@ export function markPids(): PidMark {
   return { last: lastPid(), atMs: monotonicMs() };
 }
 
-/** Whether no process has started since. Cheap, and true for most commands. */
+/** Whether no process has started since the mark. Cheap, and true for most commands. */
 export function isNoneSince(mark: PidMark): boolean {
   return mark.last > 0 && lastPid() === mark.last && !mayHaveWrapped(mark);
 }

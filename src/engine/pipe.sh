@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Pipes without a name, for the keeper and its shims, and for the supervisor in a sandbox.
 
-# open_pipe FD: a new, empty pipe without a name, open for reading and writing as this fd. No mkfifo: every process that
-# sees the path of a fifo can open it, and this needs no other program.
+# open_pipe FD: a new, empty pipe without a name, open for reading and writing as this fd. Not a fifo, because every
+# process that sees the path of a fifo can open it, and because mkfifo is another program.
 open_pipe() {
   # From 5.1 on bash passes a short here-string through a pipe; before that, through a file.
   eval "exec $1<<<''"

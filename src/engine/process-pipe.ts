@@ -1,12 +1,12 @@
 // Unnamed pipes, opened through a process that holds them: /proc/PID/fd/N. The kernel allows that only to a process
-// that sees the holder in its /proc and may trace it, which no sandboxed process may. Every process that sees the path
-// of a fifo could open it, even on a read-only mount.
+// that sees the holder in its /proc and may trace it, which no sandboxed process may. A fifo would be less safe: every
+// process that sees its path could open it, even on a read-only mount.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
 import { isEnding, isSameProcess, type ProcessIdentity } from "./process-table.ts";
 
-/** The pipe that shim.sh gives a slot, and the one it keeps for itself. */
+/** The job pipe in the slot's bash, and the report pipe in its shim (shim.sh). */
 export const JOB_FD = 6;
 export const REPORT_FD = 6;
 
@@ -28,7 +28,7 @@ export function openPipe(owner: ProcessIdentity, fd: number, mode: "write" | "bo
     if (isEnding(owner.pid)) return undefined;
     throw new NacreError(
       "spawn_failed",
-      `This process may not open the pipes of the shells it has started (${pipePath(owner.pid, fd)}: ${code}). Is bash readable for this user, and is /proc restricted (hidepid, AppArmor, SELinux)?`,
+      `This process may not open the pipes of the shells it has started (${pipePath(owner.pid, fd)}: ${code}). Check that this user may read the bash program, and that /proc is not restricted (hidepid, AppArmor, SELinux).`,
       { cause: error },
     );
   }

@@ -32,7 +32,7 @@ export interface ProcessStat {
   readonly session: number;
   /** Clock ticks since boot. */
   readonly startTime: string;
-  /** Clock ticks that it ran, in its program and in the kernel. */
+  /** The processor time that it has used, in clock ticks. */
   readonly processorTicks: number;
   /** True for a zombie. False while other threads are alive: /proc also shows a dead first thread as a zombie. */
   readonly hasEnded: boolean;
@@ -60,7 +60,7 @@ const PF_EXITING = 0x4;
 /** SIGKILL in the set of pending signals: the kernel turns every fatal signal into it. */
 const PENDING_KILL = 1 << 8;
 
-/** Whether it will not run another instruction of its program: gone, being torn down, or with a pending SIGKILL. */
+/** Whether the process will run no more of its program: gone, being torn down, or with a pending SIGKILL. */
 export function isEnding(pid: number): boolean {
   return namesIn(`/proc/${pid}/task`).every((thread) => {
     const fields = statFields(`/proc/${pid}/task/${thread}/stat`);
@@ -84,13 +84,13 @@ export function endingSignal(pid: number): number {
   return Number(statFields(`/proc/${pid}/stat`)?.[49] ?? 0) & 0x7f;
 }
 
-/** Whether this process is alive, and not another one with its PID. */
+/** Whether the process with this PID and start time is alive. */
 export function isSameProcess(pid: number, startTime: string): boolean {
   const stat = readStat(pid);
   return stat !== undefined && stat.startTime === startTime && !stat.hasEnded;
 }
 
-/** Whether a signal or a debugger has stopped it. */
+/** Whether a signal or a debugger has stopped the process. */
 export function isStopped(pid: number): boolean {
   return "Tt".includes(readStat(pid)?.state ?? "-");
 }
@@ -123,13 +123,13 @@ export function openFilesLimit(pid: number): number {
   return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
 }
 
-/** Whether it ignores this signal number. */
+/** Whether the process ignores this signal number. */
 export function ignoresSignal(pid: number, signal: number): boolean {
   const mask = /^SigIgn:\s+([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
   return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
-/** The path of its program; undefined if this user may not read it. */
+/** The path of the process's program; undefined if this user may not read it. */
 export function programOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/exe`);
@@ -158,7 +158,7 @@ export function isProcess(pid: number): boolean {
   return Number(/^Tgid:\s+(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]) === pid;
 }
 
-/** Yields between chunks, because there can be thousands. */
+/** Yields between chunks, because there can be thousands of PIDs. */
 export async function forEachPid(pids: readonly number[], visit: (pid: number) => void): Promise<void> {
   for (const [index, pid] of pids.entries()) {
     visit(pid);
@@ -166,7 +166,7 @@ export async function forEachPid(pids: readonly number[], visit: (pid: number) =
   }
 }
 
-/** Children of its first thread, including zombies. */
+/** The children of the parent's first thread, including zombies. */
 export function childrenOf(parent: number): number[] {
   const listed = readText(`/proc/${parent}/task/${parent}/children`);
   // Some kernels do not list children.
@@ -203,7 +203,7 @@ function lineOfOtherThreads(pid: number): string {
   return "";
 }
 
-/** The NAME=VALUE pairs that it was started with; empty if they cannot be read. */
+/** The NAME=VALUE pairs that the process was started with; empty if they cannot be read. */
 export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
 }
@@ -219,7 +219,7 @@ export function pidMax(): number {
 let loadavg: number | undefined;
 const loadavgText = Buffer.alloc(PROC_LOADAVG_READ_BYTES);
 
-/** The last PID assigned: a command that does not change it forked nothing. Keeps the file open for frequent calls. */
+/** The last PID that the kernel assigned. A command that forks changes it. Keeps the file open for frequent calls. */
 export function lastPid(): number {
   try {
     loadavg ??= openSync("/proc/loadavg", "r");

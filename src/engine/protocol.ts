@@ -1,16 +1,16 @@
 // The messages between a host and its keeper.
 //
-// Requests, on the keeper's stdin: fields that each end with NUL, the first one names the request.
+// Requests, on the keeper's stdin: fields that each end with NUL. The first field names the request.
 //   env NAME COUNT NAME=VALUE...                         an environment for slots to come
 //   slot GENERATION DIR TAG CAP_KIB STREAMS ENV          fork a shim whose command waits for its job
-//   log NAME FIFO FILE CAP_KIB                           fork a logger into FILE; it begins at an empty line. It reads
-//                                                        from FIFO, made for it, or from a pipe of its own where that is ""
+//   log NAME FIFO FILE CAP_KIB                           fork a logger into FILE; it begins after an empty line.
+//                                                        It reads from FIFO, or from an unnamed pipe if FIFO is ""
 // The job itself goes through a pipe of the slot, not through the keeper: WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
-// The host only holds the lifeline, fd 3, open. A field "relieved" lets the deputy of a dead keeper exit, because
-// another keeper is at work.
+// The lifeline, fd 3: the host keeps it open while it lives. If another keeper is at work, the host sends the field
+// "relieved", which lets the deputy of a dead keeper exit.
 //
-// Answers, on its stdout: one line each. Shims write answers, too.
+// Answers, on the keeper's stdout: one line each, from the keeper and its shims.
 //   hello VERSION PID START TAG_STATE BOOT_ID PID_NS BASH_VERSION    once, at the start
 //   fatal REASON                                                     instead of hello
 //   ready GENERATION SHIM_PID COMMAND_PID COMMAND_START OUT_LOGGER ERR_LOGGER    the slot waits for its job
@@ -62,8 +62,8 @@ export function encodeFields(fields: readonly string[]): string {
 }
 
 /**
- * A directory as a field, with a slash at its end. In a UTF-8 locale, after an incomplete character, `read -d ''` takes the
- * NUL for the rest of that character and waits for another NUL.
+ * A directory as a field, with a slash at its end. If the name ends with an incomplete UTF-8 character, `read -d ''`
+ * would otherwise take the NUL for the rest of that character and wait for another NUL.
  */
 export function directoryField(directory: string): string {
   return directory.endsWith("/") ? directory : `${directory}/`;

@@ -1,5 +1,5 @@
-// Whether PID 1 reaps orphans when they end. The kernel makes an orphan a child of PID 1, which has to wait for it.
-// Node waits only for children that it started itself. In a container without an init, where Node is PID 1, every
+// Whether PID 1 reaps orphans when they end. The kernel makes an orphan a child of PID 1, which must reap it.
+// Node reaps only children that it started itself. In a container without an init, where Node is PID 1, every
 // orphan stays as a zombie.
 import { basename } from "node:path";
 import { commandLine, readStat } from "./process-table.ts";
@@ -24,7 +24,7 @@ function firstProcess(): FirstProcess {
   return { name: readStat(1)?.name ?? "", command: commandLine(1) };
 }
 
-/** npm and npx change their process name, so check the command, too. */
+/** npm and npx change their process name, so check the command as well. */
 function isNode({ name, command }: FirstProcess): boolean {
   const program = basename(command.split(" ", 1)[0] ?? "");
   return [program, name].some((text) => /^(?:node(?:js)?|npm|npx|pnpm|yarn|bun|deno)\b/.test(text));

@@ -16,7 +16,7 @@ export class SessionFile {
     if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
       throw new NacreError(
         "invalid_input",
-        `"${name}" cannot be the name of a session: a letter or digit, then letters, digits, dots, dashes and underscores, 64 at most in all.`,
+        `"${name}" cannot be the name of a session. Start with a letter or digit, continue with letters, digits, dots, dashes and underscores, and use at most 64 characters.`,
       );
     }
     root.ensure();
@@ -26,7 +26,7 @@ export class SessionFile {
     this.#lock = join(dir, `${name}.lock`);
   }
 
-  /** undefined if there is no file or it is unreadable: the session then starts with clean state. */
+  /** undefined if the file is missing or unreadable: the session then starts with clean state. */
   read(): unknown {
     try {
       return JSON.parse(readFileSync(this.#path, "utf8"));
@@ -78,7 +78,7 @@ export class SessionFile {
       rmSync(path, { recursive: true, force: true });
       throw new NacreError(
         "spawn_failed",
-        `The session cannot be kept in ${this.#path}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to another disk.`,
+        `The session cannot be saved in ${this.#path}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to another disk.`,
         { cause },
       );
     }

@@ -23,7 +23,7 @@ export class SharedScan {
 
   async processesOf(shells: readonly StartedShell[]): Promise<Found> {
     const batch = this.#next ?? this.#plan();
-    // One scan cannot tell two views of the same shell apart.
+    // One scan can serve only one StartedShell object per shell.
     if (shells.some((shell) => (batch.shells.get(shell.id) ?? shell) !== shell))
       return await this.#scan(shells);
     for (const shell of shells) batch.shells.set(shell.id, shell);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The shim: one per shell, a fork of the keeper. It starts the loggers and a bash that waits for its job (hook.sh), waits
-# for that bash to end, drains the loggers, writes the exit record and only then reports to the host: when the host
-# learns of the end, everything is on disk.
+# The shim: one per shell, a fork of the keeper. It starts the loggers and a bash that waits for its job (hook.sh),
+# waits for that bash to end, drains the loggers, writes the exit record and only then reports to the host. So
+# everything is on disk when the host learns of the end.
 #
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the job pipe, 8 and 9 the command's ends of the
 # output pipes. The command and the loggers get only their own. The shim first closes fds 3 and 4 of the keeper
 # (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens /proc/SHIM/fd/6 for each
-# report, and the host opens it once. 8 and 9 stay open here until everything is written: a logger that ends before was
-# killed, and the kernel still counts what a living one has written.
+# report, and the host opens it once. 8 and 9 stay open here until everything is written. So a logger that ends earlier
+# was killed, and the kernel still has the byte count of a living logger.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
@@ -18,10 +18,10 @@ shim() {
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
 
-  # The command's stdout is a pipe and not the file: `echo x >/dev/stderr` reopens it, and would truncate a file. The
-  # files are opened here so that this process can read how much was written.
+  # The command's stdout is a pipe and not the file, because `echo x >/dev/stderr` opens it again and would truncate a
+  # file. The shim opens the files, so that it can read how much was written.
   exec 4<>"$dir/record" 5>>"$dir/out" || exit 1
-  # Without the hook bash would read its script at once: it would not wait for its job, and not be confined.
+  # Without the hook, bash would read its script at once: it would neither wait for its job nor be confined.
   [[ -r $hook ]] || exit 1
   open_pipe 6 || exit 1
   exec 8> >(log 5 "$cap")
@@ -60,7 +60,7 @@ shim() {
   local uptime
   read -r uptime _ </proc/uptime
 
-  # Overwritten in place, in one write: a full disk can refuse a new file, but not this.
+  # Overwrite the record in place, in one write: a full disk can refuse a new file, but not this write.
   local record="$code ${flags:--} $out_bytes $err_bytes ${uptime:-0.00}"
   printf 'X %-124s.\n' "$record" >&4
   restore_file 4 "$dir/record"
@@ -76,7 +76,7 @@ restore_output() {
   [[ $streams == split ]] && restore_file 7 "$1/err"
 }
 
-# restore_file FD PATH: copies the file that is open as FD to PATH, unless it still exists.
+# restore_file FD PATH: copies the file that is open as FD to PATH, unless PATH still is that file.
 restore_file() {
   [[ $2 -ef /proc/$BASHPID/fd/$1 ]] && return
   (umask 077 && cat <"/proc/$BASHPID/fd/$1" >"$2.restored" && mv -f -- "$2.restored" "$2")
@@ -101,9 +101,9 @@ write_trailer() {
   esac
 }
 
-# The logger: copies its stdin to the file on fd $1. Its own file size limit is the disk cap: the kernel enforces it to the
-# byte, even if host and keeper are dead, and it does not limit other files of the command. Run through a link, it is not
-# called "cat" in the process table: agents run `pkill cat`.
+# The logger: copies its stdin to the file on fd $1. The disk cap is the logger's own file size limit: the kernel
+# enforces it to the byte, even if host and keeper are dead, and it does not limit other files of the command. The
+# logger runs through a link, so that it is not called "cat" in the process table: agents run `pkill cat`.
 log() {
   trap - PIPE INT HUP QUIT TERM
   ulimit -f "$2"
@@ -117,11 +117,12 @@ log() {
 later_logger() {
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   exec 5>>"$3" || { printf 'no %s\n' "$1" >&3 && exit 1; }
-  # Open for writing, too, until the host has it: otherwise the logger would read end-of-file. Not longer: it would never
-  # end. Open a fifo before the answer: the host removes its name as soon as the session has opened it.
+  # Keep the pipe open for writing until the host has opened it: otherwise the logger would read end-of-file. log closes
+  # fd 6: otherwise the logger would never end. Open a fifo before the answer, because the host removes its name as soon
+  # as the session has opened it.
   if [[ $2 ]]; then exec 6<>"$keeper_dir/$2"; else open_pipe 6; fi || { printf 'no %s\n' "$1" >&3 && exit 1; }
   exec </proc/self/fd/6
-  # In a fork: the kernel counts what this process writes, and after the answer that must be output only.
+  # Answer in a fork: the kernel counts what this process writes, and the count must include only output.
   local pid=$BASHPID
   (printf 'logging %s %s\n' "$1" "$pid" >&3)
   read -r -t 10 _ || exit 1
@@ -134,13 +135,13 @@ run_command() {
   [[ $2 == - ]] || ulimit -x "$2"
   export -n PATH LC_ALL OLDPWD
   local -n nacre_environment=$3
-  # Copies of everything used below, under names that no variable of the command can have.
+  # Copy everything used below to names that no variable of the command can have.
   local nacre_hook=$hook_env nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
   local nacre_pair nacre_name nacre_odd=()
   for nacre_pair in "${nacre_environment[@]}"; do
     nacre_name=${nacre_pair%%=*}
     case $nacre_name in
-      # This bash cannot set these, or would change its behavior: env sets them for the next one.
+      # This bash cannot set these variables, or they would change its behavior. So env sets them for the next bash.
       UID | EUID | PPID | BASH* | IFS | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | covered | nacre_*)
         nacre_odd+=("$nacre_pair")
         ;;
@@ -150,7 +151,7 @@ run_command() {
         ;;
     esac
   done
-  # Only now: a warning of this bash (about a locale, for example) is not output of the command.
+  # Redirect only now, because a warning of this bash (about a locale, for example) is not output of the command.
   exec >&8 2>&9 8>&- 9>&-
   if ((${#nacre_odd[@]})); then
     # Other users can see a command line; no secret has such a name.
@@ -160,7 +161,8 @@ run_command() {
   exec -a bash "$nacre_bash" "$nacre_script"
 }
 
-# The PIDs with their start times: a reused PID cannot be mistaken for them. Sets REPLY to the start time of the command.
+# Writes the PIDs with their start times, so that no reused PID is mistaken for them. Sets REPLY to the start time of
+# the command.
 write_identity() {
   local own
   start_time "$BASHPID" && own=$REPLY
@@ -179,7 +181,7 @@ start_time() {
   REPLY=${20}
 }
 
-# Waits until logger $1 has written everything the command printed. If it has ended, adds a flag for how.
+# Waits until logger $1 has written everything the command printed. If the logger has ended, adds a flag that says how.
 end_of_logger() {
   local sure=1 tries=0 woken='' stat state call
   while IFS= read -r stat <"/proc/$1/stat"; do
@@ -188,8 +190,8 @@ end_of_logger() {
     case $state in
       Z | X) break ;;
       S)
-        # Asleep in read() of its stdin: the pipe is empty, and the command is dead. The sleep alone proves nothing: on
-        # a slow file system write() sleeps, too.
+        # The logger is done if it sleeps in read() of its stdin: the pipe is empty, and the command is dead. The sleep
+        # alone proves nothing, because write() also sleeps on a slow file system.
         if IFS= read -r call <"/proc/$1/syscall"; then
           [[ $call == '0 0x0 '* || $call == '63 0x0 '* ]] && return
         else
@@ -197,7 +199,7 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Another process stopped it: continue it once. A second stop is intended.
+        # Another process stopped the logger: continue it once. A second stop is intended.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;
@@ -210,7 +212,7 @@ end_of_logger() {
   done
   if ((!sure)); then
     flags+=u
-    # It ends by itself when its pipe closes, unless it stays stopped.
+    # The logger ends by itself when its pipe closes, unless it stays stopped.
     kill -CONT "$1"
   fi
   [[ -e /proc/$1 && ${state:-} != Z ]] && return
@@ -227,16 +229,16 @@ pause() {
   wait_seconds 0.002
 }
 
-# Waits without forking `sleep`: no process ever writes to this pipe. Created at the first use; a fork uses its own, or the
-# one that it inherited.
+# Waits without forking `sleep`: reads from a pipe that no process ever writes to. Creates the pipe unless this process
+# has one; a fork inherits it.
 wait_seconds() {
   [[ -p /proc/$BASHPID/fd/$waiting_fd ]] || open_pipe "$waiting_fd"
   read -r -t "$1" -u "$waiting_fd" _
 }
 waiting_fd=20
 
-# lost_bytes FD LOGGER: sets REPLY to the bytes that the logger has written and that a truncation has removed from its file.
-# Fails if nothing is lost, or if the logger is gone: then the kernel no longer has the count.
+# lost_bytes FD LOGGER: sets REPLY to how many bytes of the logger's output a truncation has removed from its file.
+# Fails if nothing is lost, or if the logger is gone, because the kernel then no longer has the count.
 lost_bytes() {
   local at total
   written "$1" && at=$REPLY || return

@@ -72,7 +72,7 @@ export class SlotPool {
     this.#timer.unref();
   }
 
-  /** Call this when the shell of this slot has ended: its number is free again. */
+  /** Call this when the shell of this slot has ended: its tag number is free again. */
   release(slot: Slot): void {
     if (slot.tagNumber !== undefined) this.#numbers?.release(slot.tagNumber);
   }
@@ -118,7 +118,7 @@ export class SlotPool {
     }
   }
 
-  /** Replaces a dead slot after a delay, because whatever killed it may kill the next one, too. */
+  /** Replaces a dead slot after a delay, because whatever killed it may also kill the next one. */
   #replace(dead: Slot): void {
     this.discard(dead);
     this.refillIn(REFILL_AFTER_DEATH_MS);
@@ -171,7 +171,7 @@ class DirectoryLost extends NacreError {
   constructor(path: string, cause: unknown) {
     super(
       "spawn_failed",
-      `No shell can be started: the state directory ${path} is removed again each time it is made. End what removes it, or set NACRE_HOME to a directory that stays.`,
+      `No shell can be started: the state directory ${path} disappears each time nacre creates it. End the program that removes it, or set NACRE_HOME to another directory.`,
       { cause },
     );
   }
@@ -210,7 +210,7 @@ export function diskProblem(path: string, cause: unknown): string {
   const shortage = shortageOf(cause);
   if (shortage) return shortage.message;
   if (isFull(cause)) {
-    return `No shell can be started: no space is left for the state directory ${path}. Free some, or set NACRE_HOME to another disk.`;
+    return `No shell can be started: no space is left for the state directory ${path}. Free some space, or set NACRE_HOME to another disk.`;
   }
   return `No shell can be started: ${messageOf(cause)}`;
 }

@@ -27,7 +27,7 @@ export interface StartedShell {
   readonly scriptFd?: number;
   /** Call this after the end: removes the sandbox and writes remarks about it. Later calls do nothing. */
   readonly free?: () => void;
-  /** Taken before its start. */
+  /** The last PID assigned before the command started. */
   readonly pidsBefore: PidMark;
   /** Read from disk: another host process started it. */
   readonly attached?: boolean;

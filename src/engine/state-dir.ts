@@ -4,7 +4,7 @@
 //   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
 //   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
 //   <root>/sessions/              NAME.json, NAME.lock (session-file.ts)
-//   <root>/sandbox/, code-cache/  of sandbox/ and of cli/code-cache.ts
+//   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
@@ -186,7 +186,7 @@ export class StateRoot {
       const uid = process.getuid?.();
       if (uid !== undefined && stat.uid !== uid)
         throw new Error(`it belongs to another user (uid ${stat.uid})`);
-      // Output can contain secrets: make an existing directory private, too.
+      // Output can contain secrets: make an existing directory private as well.
       if ((stat.mode & 0o077) !== 0) chmodSync(this.path, 0o700);
       for (const dir of [this.shellsDir, this.keepersDir]) {
         makeDirs(dir);

@@ -5,8 +5,8 @@
 # Started inside the sandbox as: supervisor.sh BASH
 # It reads NUL-terminated fields from stdin: TOKEN DIRECTORY for the next bash, then "held" when the host has opened the
 # stdin of that bash, through which it sends the script; or "end", "". It answers through fd 9, a pipe to the host
-# (session-reports.ts): the PID of that bash in here, and how it ended. The bashes have neither; they report through
-# /proc/1/fd/9, which only processes in here can open.
+# (session-reports.ts): the PID of that bash inside the sandbox, and how it ended. The bashes inherit neither stdin nor
+# fd 9; they report through /proc/1/fd/9, which only processes inside the sandbox can open.
 #
 # It is the first process of its PID namespace: no signal of a command can end it, and orphans become its children.
 set -u
@@ -19,9 +19,9 @@ main() {
   local token directory pid code=0
   while field token && field directory; do
     [[ $token == end ]] && break
-    # The pipe of its script. Only the host can open it, through that bash.
+    # This pipe carries the script of the next bash. Only the host can open it, through that bash.
     open_pipe 8
-    # Job control makes it the leader of its own process group and leaves INT and QUIT at their defaults.
+    # Job control makes bash the leader of its own process group and leaves INT and QUIT at their defaults.
     set -m
     become_bash "$token" "$directory" &
     pid=$!
@@ -44,7 +44,8 @@ field() {
 
 become_bash() {
   exec </proc/self/fd/8 8>&-
-  # By the bash itself, when its stdin is ready for the host: its first command can end before the supervisor runs again.
+  # The bash itself reports its PID when its stdin is ready for the host, because its first command can end before the
+  # supervisor runs again.
   report P "$1" "$BASHPID"
   # If the directory is gone, bash stays where it is; the session notices.
   cd -- "$2" 2>/dev/null || :
@@ -56,8 +57,8 @@ report() {
   printf '%s\0%s\0%s\0\n' "$@" >&9
 }
 
-# When this process ends, the kernel kills everything in here: let processes that got a signal end first. The host limits
-# the wait.
+# When this process ends, the kernel kills everything in the sandbox. So it waits until processes that got a signal have
+# ended. The host limits the wait.
 until_alone() {
   local others
   open_pipe 8

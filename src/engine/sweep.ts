@@ -120,7 +120,7 @@ function ageOf({ identity, meta, exit, touchedAt }: Traces, { nowMs, boot }: Clo
   if (typeof exit === "object") return Math.max(0, boot.uptimeMs - exit.endedUptimeMs);
   if (!meta) return byClockMs;
   // Without a record, the last modification is the best estimate. It is never earlier than the start. If the wall clock
-  // was set since then, the time of the modification is by the old clock or by the new one.
+  // was set since then, the modification time may come from the old clock or from the new one.
   const sinceStartMs = Math.max(0, boot.uptimeMs - meta.startedUptimeMs);
   const byClockOfStartMs = sinceStartMs - (touchedAt - meta.createdAt);
   const possible = [byClockMs, byClockOfStartMs].filter((ms) => ms >= 0 && ms <= sinceStartMs);

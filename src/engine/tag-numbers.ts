@@ -15,7 +15,7 @@ export class TagNumbers {
     this.#space = space;
   }
 
-  /** Serves one call at a time: no caller gets a number during a scan for numbers in use. */
+  /** Serves one call at a time, so that no caller gets a number during a scan for numbers in use. */
   take(): Promise<number> {
     const taken = this.#queue.then(() => this.#take());
     this.#queue = taken.catch(() => undefined);
@@ -33,7 +33,10 @@ export class TagNumbers {
       this.#taken.add(number);
       return number;
     }
-    throw new NacreError("limit_reached", `All ${SHELL_NUMBERS} shells this host can tell apart are alive.`);
+    throw new NacreError(
+      "limit_reached",
+      `All ${SHELL_NUMBERS} shells that this host can have at a time are alive. End some first.`,
+    );
   }
 
   release(number: number): void {

@@ -6,8 +6,8 @@
 //   bit 62      61..52   51..38    37..32   31..18    17..14   13..0
 //   marker 1    host 1   shell 1   host 2   shell 2   host 3   shell 3
 //
-// A tag has ones in all fields below its own. The tag of a keeper, its shims and its loggers has ones in the shell field,
-// too: no shell gets that number. No host gets a number of all ones.
+// A tag has ones in all fields below its own. The tag of a keeper, its shims and its loggers also has ones in the
+// shell field, so no shell gets that number. No host gets a number of all ones.
 
 interface Level {
   /** Bits below the host field. */
@@ -70,7 +70,7 @@ export class TagSpace {
     );
   }
 
-  /** The shell of a tag, directly or through a nacre inside it; undefined for other hosts and for keepers. */
+  /** The shell that a tag belongs to, directly or through a nacre inside it; undefined for other hosts and keepers. */
   shellNumber(tag: bigint): number | undefined {
     const { hostShift, shellShift } = this.#level;
     if (tag >> BigInt(hostShift) !== this.keeperTag >> BigInt(hostShift)) return undefined;
@@ -79,7 +79,7 @@ export class TagSpace {
   }
 }
 
-/** Processes whose tag, shifted, is the prefix belong to the shell, directly or through a nacre inside it. */
+/** A process belongs to the shell, directly or through a nacre inside it, if its tag >> shift equals the prefix. */
 export interface TagReach {
   readonly shift: bigint;
   readonly prefix: bigint;

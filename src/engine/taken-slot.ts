@@ -1,5 +1,5 @@
 // A slot on its way from waiting to running a command: the files written before the start, and the descriptors that
-// this process keeps open until its end.
+// this process keeps open until the command ends.
 import { closeSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -50,7 +50,7 @@ export interface StartContext {
   readonly supervisorFiles: readonly [string, ...string[]];
 }
 
-/** The waiting bash sources it before the command; it may replace that bash with a sandbox. */
+/** A script that the waiting bash sources before the command. The script may replace that bash with a sandbox. */
 export interface StartScript {
   readonly script: string;
   /** Written to the shell's directory. */
@@ -70,7 +70,7 @@ export interface TakenSlotOptions {
 export class TakenSlot {
   readonly slot: Slot;
   readonly #options: TakenSlotOptions;
-  /** Until the shell has started. */
+  /** The script pipe of a session's bash, until the shell has started. */
   #scriptFd: number | undefined;
   #stdin: StdinFeed | undefined;
   #startScript: StartScript | undefined;
@@ -150,7 +150,7 @@ export class TakenSlot {
     const remarks = this.#startScript?.end() ?? [];
     this.#startScript = undefined;
     if (remarks.length === 0) return;
-    // This fails on a full disk, or if the command never ran and its directory is gone. The exit record needs neither.
+    // Ignore a failure: the disk may be full, or the command never ran and its directory is gone.
     attempt(() => writeFileSync(this.slot.files.remarks, `${remarks.join("\n")}\n`, { mode: 0o600 }));
   }
 }

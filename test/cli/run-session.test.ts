@@ -192,14 +192,14 @@ test("a state that cannot be saved does not change the exit code", async () => {
   );
   expect({ code, stdout }).toEqual({ code: 7, stdout: "out\n" });
   expect(stderr).toMatch(
-    /The session cannot be kept in .+work.json: .+ starts from the state before this one/,
+    /The session cannot be saved in .+work.json: .+ starts from the state before this one/,
   );
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });
 
 test("invalid names and conflicting options are explained", async () => {
   expect((await nacre("run", "--session", "../x", "true")).stderr).toContain(
-    "cannot be the name of a session: a letter or digit, then letters, digits, dots, dashes and underscores",
+    "cannot be the name of a session. Start with a letter or digit, continue with letters, digits, dots, dashes",
   );
   const stdin = await inSession("cat", "--stdin");
   expect(stdin).toMatchObject({ code: 2, stdout: "" });

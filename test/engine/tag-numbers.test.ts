@@ -43,7 +43,7 @@ test("every shell gets a number of its own, in turn, until all are taken; one gi
   for (let i = 0; i < SHELL_NUMBERS; i++) expect(await numbers.take()).toBe(i);
   await expect(numbers.take()).rejects.toMatchObject({
     code: "limit_reached",
-    message: `All ${SHELL_NUMBERS} shells this host can tell apart are alive.`,
+    message: `All ${SHELL_NUMBERS} shells that this host can have at a time are alive. End some first.`,
   });
   numbers.release(77);
   expect(await numbers.take()).toBe(77);
