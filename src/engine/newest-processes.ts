@@ -1,5 +1,5 @@
 // Finds and signals processes that no scan of /proc can catch: a chain in which each process forks one child and exits.
-// Each process of the chain lives for 50 to 100 microseconds, and a scan takes milliseconds. But the kernel assigns PIDs
+// Each process of the chain lives 50 to 100 microseconds, and a scan takes milliseconds. But the kernel assigns PIDs
 // in order and reports the latest in /proc/loadavg: checking that one PID takes 20 microseconds. A fork fails while a
 // SIGKILL is pending for the parent, so one SIGKILL in time ends the chain. A SIGSTOP during the fork is too late.
 

@@ -5,9 +5,9 @@
 #
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the job pipe, 8 and 9 the command's ends of the
 # output pipes. The command and the loggers get only their own. The shim first closes fds 3 and 4 of the keeper
-# (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens /proc/SHIM/fd/6 for each
-# report, and the host opens it once. 8 and 9 stay open here until everything is written. So a logger that ends earlier
-# was killed, and the kernel still has the byte count of a living logger.
+# (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens /proc/SHIM/fd/6 for
+# each report, and the host opens it once. 8 and 9 stay open here until everything is written. So a logger that ends
+# earlier was killed, and the kernel still has the byte count of a living logger.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
@@ -82,8 +82,8 @@ restore_file() {
   (umask 077 && cat <"/proc/$BASHPID/fd/$1" >"$2.restored" && mv -f -- "$2.restored" "$2")
 }
 
-# write_trailer DIR CODE: how the command ended, for readers of only the output file. A fault file means that the command
-# never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
+# write_trailer DIR CODE: how the command ended, for readers of only the output file. A fault file means that the
+# command never began (hook.sh, or the start script of a sandbox); the reasons are those of shell/outcome.ts.
 write_trailer() {
   local fault=''
   [[ -e $1/fault ]] && read -r fault <"$1/fault"

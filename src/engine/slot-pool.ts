@@ -1,5 +1,5 @@
-// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a command
-// need not wait for a fork. It opens any other kind on request.
+// Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a
+// command need not wait for a fork. It opens any other kind on request.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";

@@ -1,5 +1,5 @@
-// Tags: numbers that every descendant of a shell has as its hard limit on file locks (RLIMIT_LOCKS: without effect since
-// Linux 2.4.25, inherited, readable in /proc/PID/limits).
+// Tags: numbers that every descendant of a shell has as its hard limit on file locks (RLIMIT_LOCKS: without effect
+// since Linux 2.4.25, inherited, readable in /proc/PID/limits).
 //
 // A process can only lower its limit, so nacre inside nacre uses the bits below the tag that it inherited:
 //
