@@ -140,13 +140,13 @@ export class ShellManager {
     await this.adopt();
   }
 
-  /** Takes over durable shells whose host is dead, and ends what dead hosts left behind. Returns those taken over. */
+  /** Takes over and returns durable shells whose host is dead. Ends everything else that dead hosts left behind. */
   async adopt(): Promise<ShellProcess[]> {
     const { adopted } = await adoptShells(this.#engine, this.root);
     return adopted.map((started) => this.#shells.takeOver(started));
   }
 
-  /** Ends the waiting slots of dead hosts, and removes what belongs to no shell. Takes nothing over. */
+  /** Ends the waiting slots of dead hosts, and removes the directories of dead keepers. Takes no shell over. */
   tidyUp(): void {
     removeAbandonedKeepers(this.root);
   }
@@ -156,7 +156,7 @@ export class ShellManager {
     return this.#shells.find(idOrPrefix);
   }
 
-  /** Every shell on disk, also those of other hosts, oldest first. */
+  /** Every shell on disk, including those of other hosts, oldest first. */
   findAll(): ShellProcess[] {
     return this.#shells.all();
   }
@@ -167,13 +167,13 @@ export class ShellManager {
     return await (key === undefined ? create() : this.#keys.run(scope, key, create));
   }
 
-  /** Finds shells of other hosts, too; undefined for a shell of another scope. */
+  /** Also finds shells of other hosts. Returns undefined for a shell of another scope. */
   getShell(id: string, { scope }: ScopeFilter = {}): ShellProcess | undefined {
     const shell = this.#shells.get(id);
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
-  /** Those this manager has started or taken over. */
+  /** The shells that this manager has started or taken over. */
   listShells({ scope }: ScopeFilter = {}): ShellProcess[] {
     return this.#shells.ownOf(scope);
   }
@@ -182,7 +182,7 @@ export class ShellManager {
     return this.listShells(filter).filter((shell) => shell.isRunning);
   }
 
-  /** Forgets shells that ended longer ago than this by the wall clock, with their output. Returns how many. */
+  /** Forgets shells, with their output, that ended longer ago than this by the wall clock. Returns how many. */
   cleanupCompleted({ maxAgeSeconds = FINISHED_MAX_AGE_SECONDS } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
     return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
@@ -227,13 +227,13 @@ export class ShellManager {
     const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
     deadlines.clearAll();
     running.stop();
-    // Ended shells, too: they may have leftovers.
+    // Include ended shells, because they may have leftovers.
     const shells = this.listShells().filter((shell) => !(shell.durable && shell.isRunning));
     const by = "the end of its host";
     await Promise.all([this.#shells.endAll(shells, by), this.sessions.closeAll(by)]);
     await this.#engine.dispose();
     this.#confiner.tidy();
-    // This process may live on without the manager: another host may take these shells over.
+    // This process may live on without the manager. Let other hosts take its durable shells over.
     for (const { started, durable } of this.listRunning()) {
       if (durable) giveUp(started.files, started.meta, thisProcess());
     }
@@ -254,7 +254,7 @@ export class ShellManager {
         capBytes: this.#capBytes,
       },
     );
-    this.#sweeper.nowAndThen();
+    this.#sweeper.scheduleIfDue();
     const leave = options.background === false ? () => {} : this.#quota.take(scope);
     let shell: ShellProcess | undefined;
     try {
@@ -280,7 +280,7 @@ export class ShellManager {
 
   #addLeftover(left: LeftoverCommand): ShellProcess {
     const shell = this.#shells.add(leftoverShell(this.#engine, left));
-    // Before it is our own, so that no second "end" event is sent: the session has reported the command's end.
+    // Conclude before own(), so that no second "end" event is sent: the session has reported the command's end.
     shell.conclude(bashRecord(left));
     this.#shells.own(shell);
     return shell;
@@ -288,7 +288,7 @@ export class ShellManager {
 
   #onSwept(ids: readonly string[]): void {
     for (const id of ids) this.#drop(id);
-    // Leftovers of session commands are not on disk under their own id. Not by the wall clock, which can be set.
+    // Leftovers of session commands are not on disk under their own id. Do not use the wall clock, which can be set.
     const maxAgeMs = (this.#options.finishedMaxAgeSeconds ?? FINISHED_MAX_AGE_SECONDS) * 1000;
     this.#forgetAll(({ endedAgoMs }) => endedAgoMs !== null && endedAgoMs > maxAgeMs);
   }

@@ -1,5 +1,5 @@
-// Cleans up after a host process that was killed together with its keeper and its deputy. Removes what belongs to no
-// shell: bashes that wait for a job that no process will send, and the directories of keepers.
+// Cleans up after a host process that was killed together with its keeper and its deputy. Ends bashes
+// that wait for a job that no process will send, and removes the directories of dead keepers.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { keeperOfWaiting } from "../engine/attach.ts";
@@ -41,8 +41,8 @@ function endWaitingShells(root: StateRoot, keepers: ReadonlySet<string>): Readon
     if (meta) {
       if (isSameProcess(shimPid, shimStart)) needed.add(meta.host.pid);
     } else if (waitsFor(identity, keepers)) {
-      // Kill the shim first, if it is still alive: it has no end to record, and would restore the directory when its
-      // bash ends.
+      // Kill the shim first, if it is still alive: otherwise it would restore the directory when its bash ends. There
+      // is no end to record.
       signalProcess({ pid: shimPid, startTime: shimStart }, "SIGKILL");
       sendSignal(commandPid, "SIGKILL");
       rmSync(files.dir, { recursive: true, force: true });
@@ -70,7 +70,7 @@ function waitsFor({ commandPid, commandStart }: ShellIdentity, keepers: Readonly
   );
 }
 
-/** Whether both the keeper and its host process are dead. False if this process cannot see that. */
+/** Whether both the keeper and its host process are dead. False if this process cannot tell. */
 function isAbandoned(keeperDir: string): boolean {
   const identity = attempt(() => readFileSync(join(keeperDir, KEEPER_NAMES.identity), "latin1")) ?? "";
   const match = /^(\d+) (\d+) (\S+) (\d+)\n$/.exec(identity);

@@ -1,5 +1,5 @@
 // Handles the shells of dead host processes: takes over the durable ones and ends the others. abandoned-keepers.ts
-// removes what belongs to no shell.
+// ends bashes that never got a job, and removes the directories of dead keepers.
 
 import { progressOf, readStartedShell } from "../engine/attach.ts";
 import { readEndRecord, writeCause } from "../engine/end-record.ts";
@@ -19,13 +19,13 @@ import { endShells } from "./kill.ts";
 export interface Adoption {
   /** Durable shells that this host process owns from now on, running or ended. */
   readonly adopted: readonly StartedShell[];
-  /** False if the time was up before all shells were checked. A caller that asks for another one still finds it. */
+  /** False if the time was up before all shells were checked. getShell() still finds the others on disk. */
   readonly complete: boolean;
 }
 
 interface AbandonedShell {
   readonly shell: StartedShell;
-  /** Its host died before it could send the job. */
+  /** The shell's host died before it could send the job. */
   readonly neverStarted: boolean;
 }
 
@@ -40,9 +40,9 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
     const shell = readStartedShell(root, id);
     const lease = shell && attempt(() => readLease(shell.files, shell.meta));
     if (!shell || !lease || !isAbandoned(shell, lease, isAlive)) return;
-    const ran = isOver(shell);
-    const neverStarted = !ran && (await isWaiting(shell));
-    const over = ran || neverStarted;
+    const hasEnded = isOver(shell);
+    const neverStarted = !hasEnded && (await isWaiting(shell));
+    const over = hasEnded || neverStarted;
     if (shell.unseen === undefined && (over || !shell.meta.durable)) toEnd.push({ shell, neverStarted });
     if (!shell.meta.durable || lease.over) return;
     if (over) ended.push({ shell, lease });
@@ -50,7 +50,7 @@ export async function adoptShells(scope: ProcessScope, root: StateRoot): Promise
   };
   let complete = await forEachUntil(deadline, root.list(), check);
   await endAbandoned(scope, toEnd);
-  // Take over ended shells last: on a slow disk there may not be time for all, and they need no owner.
+  // Take over ended shells last, because they need no owner, and a slow disk may leave no time for them.
   complete &&= await forEachUntil(deadline, ended, async ({ shell, lease }) => {
     if (takeOver(shell.files, lease, thisProcess(), true)) adopted.push(shell);
   });

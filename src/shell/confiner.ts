@@ -21,13 +21,13 @@ import { makeScratch } from "./scratch.ts";
 /** Parts of the StartPlan of one shell. */
 export interface ConfinedPlan {
   readonly startScript: ((context: StartContext) => StartScript) | undefined;
-  /** Part of its meta; known when `startScript` has been called. */
+  /** The sandbox's part of the shell's meta; known once `startScript` has been called. */
   readonly meta: () => { readonly confinement?: Confinement };
   /** Remarks on what has happened since the last call, such as a process that the kernel killed for lack of memory. */
   readonly takeRemarks: () => string[];
 }
 
-/** The report pipe of the first process of a sandboxed session; its bashes open it through that process (supervisor.sh). */
+/** The report pipe of a sandboxed session's first process; the session's bashes open it there (supervisor.sh). */
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
@@ -73,8 +73,8 @@ export class Confiner {
   }
 
   /**
-   * The plan for a shell that runs its command as a script. `inherits` is a script that the shell reads first, and
-   * reports on.
+   * The plan for a shell that runs its command as a script. `inherits` is a script that the shell reads first. The
+   * shell then writes the resulting state to its scratch directory.
    */
   async forScript(at: {
     readonly workspace: string | undefined;

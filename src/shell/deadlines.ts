@@ -5,7 +5,7 @@ import type { ShellProcess } from "./shell-process.ts";
 export class Deadlines {
   readonly #timers = new Map<string, NodeJS.Timeout>();
 
-  /** `timeoutMs` is the requested timeout, `leftMs` the rest of it. */
+  /** `timeoutMs` is the requested timeout, `leftMs` the time left until then. */
   set(shell: ShellProcess, timeoutMs: number, leftMs: number): void {
     const wait = Math.min(Math.max(0, leftMs), TIMER_MAX_MS);
     const timer = setTimeout(() => {

@@ -29,7 +29,7 @@ export interface Followed {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As text, in whole characters. */
+/** Yields the output as text, in whole characters. */
 export async function* followOutput(
   files: ShellFiles,
   followed: Followed,

@@ -5,8 +5,8 @@
 //                    -> #release: a bash whose foreground child has ended continues
 //                    until nothing is left, or the grace period is over
 //
-// A background list ignores INT, though its children do not: a process that ignores INT gets TERM. A process that
-// ignores both keeps running with everything below it until the grace period is over.
+// A background list ignores INT, though its children do not. So a process that ignores INT gets TERM. A process that
+// ignores both keeps running, with all its descendants, until the grace period is over.
 
 import { constants } from "node:os";
 import { basename } from "node:path";
@@ -79,7 +79,7 @@ class Interruption {
       const left = (await scope.processesOf([shell])).get(shell) ?? [];
       if (left.length === 0 && hasEnded())
         return (await isNothingLeft(scope, [shell], pidBefore)) ? "ended" : "must be killed";
-      // A session's bash may take the command only now.
+      // A session's bash may have taken the command only now.
       if (this.#sent.size === 0 && left.length > 0 && !(await this.#round("all processes"))) break;
       if (left.some((process) => this.#hasLostSignal(process)) && !(await this.#round("lost signals"))) break;
     }
@@ -90,7 +90,7 @@ class Interruption {
     const { stopped, isComplete } = await this.#stop();
     const spared = ignoringBoth(stopped);
     for (const { process } of stopped) {
-      // Processes that appeared after the first round do the work of a trap: leave them alone.
+      // Leave processes alone that appeared after the first round: they do the work of a trap.
       if (which === "lost signals" && !this.#hasLostSignal(process)) continue;
       if (spared.has(process.pid)) continue;
       const signal = ignoresSignal(process.pid, SIGINT) ? "SIGTERM" : "SIGINT";
@@ -98,7 +98,7 @@ class Interruption {
       signalProcess(process, signal);
     }
     // Leave a bash stopped if it is already on the list: its child may have ended since, and #release decides which
-    // signal it gets.
+    // signal that bash gets.
     const waiting = new Set(this.#waiting.map(({ process }) => processKey(process)));
     const fresh = this.#bashesThatWait(stopped).filter(({ process }) => !waiting.has(processKey(process)));
     this.#waiting.push(...fresh);
@@ -111,7 +111,7 @@ class Interruption {
 
   /**
    * A bash drops an INT that arrives after its foreground child has ended by itself and before it has reaped the child.
-   * Give it a moment to reap.
+   * So bash gets a moment to reap.
    */
   async #stop(): Promise<StoppedTogether> {
     const { scope, shell } = this.#plan;
@@ -150,7 +150,7 @@ class Interruption {
   }
 
   /**
-   * If its child died of INT, bash runs its INT trap or dies of INT. Otherwise TERM ends it, and its EXIT trap runs.
+   * If its child died of INT, bash runs its INT trap or dies of INT. Otherwise TERM ends bash, and its EXIT trap runs.
    */
   #release(): void {
     // Release the innermost bash first: it may have ended by the time its parent's turn comes.

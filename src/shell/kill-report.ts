@@ -55,8 +55,8 @@ function shimOf({ shell, hasEnded }: KilledShell): Survivor[] {
 const DENIED = "it belongs to another user and this process may not signal it (EPERM)";
 const NOT_ENDED = "it did not end after SIGKILL; it may be waiting in the kernel (uninterruptible sleep)";
 const KEEPS_FORKING =
-  "it forks faster than it can be killed; nacre goes on killing it in the background. Look again with BashOutput or nacre ps";
+  "it forks faster than it can be killed; nacre keeps killing it in the background. Check again with BashOutput or nacre ps";
 const SHIM_STOPPED =
   "everything the command started has ended, but its shim, which records the end, is stopped and cannot be continued. Send it SIGCONT";
 const SHIM_NOT_DONE =
-  "everything the command started has ended, but its shim has not recorded the end yet. Look again in a moment";
+  "everything the command started has ended, but its shim has not recorded the end yet. Check again in a moment";

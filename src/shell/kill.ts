@@ -3,10 +3,10 @@
 //   endShells
 //     ask            TERM to every process, then a grace period
 //     freezeAndKill  STOP what is left until a scan finds nothing new, then KILL all of it, and scan again. Nothing
-//                    is killed before everything is stopped: a shell whose child dies goes on with its next step.
-//                    Only what forks faster than a scan can follow is killed as it appears
-//                    (engine/newest-processes.ts). Has a deadline: past it, the same goes on in the background
-//                    until nothing is left.
+//                    is killed before everything is stopped, because a shell whose child dies goes on with its next
+//                    step. Only processes that fork faster than a scan can follow are killed as they appear
+//                    (engine/newest-processes.ts). After the deadline, this continues in the background until
+//                    nothing is left.
 //     waitForRecords until the shims have recorded the ends; continues a stopped shim
 
 import type { SignalNewPlan } from "../engine/newest-processes.ts";
@@ -113,7 +113,7 @@ class KillRound {
       if (process.pid === spared) continue;
       const reached = group === "sent" && process.group === shell.commandPid;
       if (!reached) this.#send(shell, process, signal);
-      // A group counts as "sent" when one member got the signal: this one may belong to another user.
+      // "sent" means that at least one member of the group got the signal. This process may belong to another user.
       else if (mayNotSignal(process.pid)) this.#denied.add(processKey(process));
       else this.#note(shell, process);
       if (wake) signalProcess(process, wake);
@@ -138,14 +138,14 @@ class KillRound {
     }
   }
 
-  /** Kills until nothing is left, or until the deadline. After that it continues, without keeping the program alive. */
+  /** Kills until nothing is left. After the deadline, this continues without keeping the program alive. */
   async freezeAndKill(): Promise<void> {
     const killed = this.#killAll().then(() => {
       this.#isDone = true;
       this.#continueShims(this.#shells);
     });
     await within(KILL_MAX_MS, killed);
-    // If this program ends first, the keeper does the same.
+    // If this program ends first, the keeper kills the rest.
     void killed.catch(() => {});
   }
 
@@ -205,8 +205,8 @@ class KillRound {
   }
 
   /**
-   * A stopped process cannot fork: when a scan finds nothing new, it has found everything. If every scan finds new
-   * processes, or those it found are gone at once, a process forks faster than nacre can stop it. Then nacre kills its
+   * A stopped process cannot fork, so a scan that finds nothing new has found everything. If every scan finds new
+   * processes, or processes that are already gone, a process forks faster than nacre can stop it. Then nacre kills its
    * children as they appear.
    */
   async #freeze(): Promise<[StartedShell, ProcessRef][]> {

@@ -1,5 +1,5 @@
-// The shells a manager knows: its own (started or taken over), and those of other host processes that a caller has asked
-// for. Watches the running ones, keeps their deadlines, and ends them.
+// The shells a manager knows: its own (started or taken over), and those of other host processes that a caller has
+// asked for. Watches the running shells, enforces their deadlines, and ends them.
 import { readFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { readStartedShell } from "../engine/attach.ts";
@@ -57,7 +57,7 @@ export class KnownShells {
     const names = named.join(", ") + (more > 0 ? ` and ${more} more` : "");
     throw new NacreError(
       "invalid_input",
-      `${idOrPrefix} is the beginning of several shells: ${names}. Write more of it.`,
+      `${idOrPrefix} is the beginning of several shell ids: ${names}. Write more characters of the id.`,
     );
   }
 
@@ -123,7 +123,7 @@ export class KnownShells {
     this.#options.engine.release(shell.started);
   }
 
-  /** Ends all of them with one kill. */
+  /** Ends all these shells with one kill. */
   async endAll(shells: readonly ShellProcess[], by: string): Promise<ReadonlyMap<unknown, KillReport>> {
     if (shells.length === 0) return new Map();
     using _hold = holdEventLoop();

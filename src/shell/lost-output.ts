@@ -29,5 +29,5 @@ export function truncatedRemark(file: string, missing: number | undefined): stri
 }
 
 export function unsureRemark(stream: StreamName): string {
-  return `${stream} may be incomplete: its logger did not come to rest in time`;
+  return `${stream} may be incomplete: its logger did not finish in time`;
 }

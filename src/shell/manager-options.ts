@@ -47,9 +47,9 @@ export interface CreateShellOptions {
   readonly workingDir: string;
   /** Added to the manager's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its stdin, passed on as fast as the command reads. @default empty */
+  /** The command's stdin, passed on as fast as the command reads. @default empty */
   readonly stdin?: Readable;
-  /** Callers of other scopes cannot see it. @default "default" */
+  /** Callers of other scopes cannot see the shell. @default "default" */
   readonly scope?: string;
   readonly session?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
@@ -63,10 +63,10 @@ export interface CreateShellOptions {
   readonly trailer?: boolean;
   /** Two calls with the same key start the command only once. */
   readonly idempotencyKey?: string;
-  /** The directory that a sandbox lets it write to, unless the manager has one. @default workingDir */
+  /** The directory that a sandboxed command may write to, unless the manager has a workspace. @default workingDir */
   readonly workspace?: string;
-  /** A file that is visible in its sandbox. */
+  /** A file that the command can read inside its sandbox. */
   readonly inherits?: string;
-  /** Whether it counts against the limit on background shells. @default true */
+  /** Whether the shell counts against the limit on background shells. @default true */
   readonly background?: boolean;
 }

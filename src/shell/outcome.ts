@@ -4,13 +4,13 @@ import type { Cause, EndRecord, ExitRecord } from "../engine/end-record.ts";
 
 export type Outcome =
   | { readonly kind: "exited"; readonly code: number }
-  /** bash reports a death by signal as 128 + n. That looks like `exit 137`, so the signal is inferred. */
+  /** Inferred from the exit code: bash reports a death by signal n as 128 + n, which `exit` can also return. */
   | { readonly kind: "signaled"; readonly signal: string; readonly code: number }
   | { readonly kind: "timedOut"; readonly afterMs: number; readonly code: number }
   | { readonly kind: "killed"; readonly by: string; readonly code: number }
   | { readonly kind: "aborted"; readonly code: number }
   | { readonly kind: "failedToStart"; readonly reason: string }
-  /** The shell is gone without a record: never a success, and without an exit code. */
+  /** The shell is gone and left no record. This never counts as a success, and there is no exit code. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface OutcomeFacts {
@@ -18,11 +18,11 @@ export interface OutcomeFacts {
   readonly shimAlive: boolean;
   /** The text of the fault file: why bash could not begin the command. */
   readonly fault: string | undefined;
-  /** Why nacre cannot find its processes. */
+  /** Why nacre cannot find the shell's processes. */
   readonly unseen?: string | undefined;
 }
 
-/** undefined while it runs. */
+/** undefined while the shell runs. */
 export function decideOutcome({ record, shimAlive, fault, unseen }: OutcomeFacts): Outcome | undefined {
   const { exit, cause } = record;
   if (exit === "pending") {

@@ -24,13 +24,13 @@ export function remarksOn(record: ExitRecord, { files, meta }: StartedShell): st
   const isRemoved = isCounted(meta) && record.stdoutBytes > 0 && !existsSync(files.stdout);
   if (isRemoved) {
     remarks.push(
-      `output lost: its directory ${files.dir} was removed while it ran and cannot be made again; the exit code is right`,
+      `output lost: its directory ${files.dir} was removed while it ran, and nacre cannot create it again; the exit code is right`,
     );
   } else if (record.unsure) remarks.push("output may be incomplete");
   return [...remarks, ...confinementRemarks({ files, meta })];
 }
 
-/** Whether the record counts the bytes of this output: a session counts them for each command itself. */
+/** Whether the record counts the bytes of this output. A session counts the bytes of each command itself. */
 export function isCounted({ output, isSessionBash }: ShellMeta): boolean {
   return output === undefined && isSessionBash === undefined;
 }

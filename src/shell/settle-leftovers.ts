@@ -1,5 +1,5 @@
 // Tells leftovers from processes that are about to end or to run another program. On a busy machine such a process can
-// wait for a processor much longer than it then runs, so that time does not count.
+// wait for a processor much longer than it then runs, so the time it waits does not count.
 
 import { isEnding, type ProcessRef, readStat } from "../engine/process-table.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -11,7 +11,7 @@ import {
 } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 
-/** Repeats `find` until no process is unsettled, or until all unsettled ones have had their grace. Returns the last result. */
+/** Repeats `find` until no process is unsettled, or the grace period of the unsettled ones is over. */
 export async function settleLeftovers(
   find: () => Promise<readonly ProcessRef[]>,
   isUnsettled: (process: ProcessRef) => boolean,
@@ -22,7 +22,7 @@ export async function settleLeftovers(
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LEFTOVER_POLL_MAX_MS)) {
     const found = await find();
     const unsettled = found.filter(isUnsettled);
-    // A process that ended after it was found looks settled: it holds nothing any more.
+    // A process that ended after it was found looks settled, because it holds nothing any more.
     if (unsettled.length === 0 || graceMs >= LEFTOVER_GRACE_MS || monotonicMs() > endMs)
       return found.filter(({ pid }) => !isEnding(pid));
     await sleep(pauseMs);
@@ -30,7 +30,7 @@ export async function settleLeftovers(
   }
 }
 
-/** Whether it could run, or waits for the disk, and has used less processor time than the grace. */
+/** Whether the process could run or waits for the disk, and has used less processor time than the grace period. */
 function lacksProcessor(pid: number, ticksAtFirst: Map<number, number>): boolean {
   const stat = readStat(pid);
   if (stat === undefined) return false;

@@ -1,5 +1,5 @@
-// The state of one shell: derives its outcome once, from its record, its cause and whether its shim is alive. Measures its
-// start and end with clocks that do not jump.
+// The state of one shell: derives its outcome once, from its record, its cause and whether its shim is alive. Measures
+// its start and end with clocks that do not jump.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { uptime } from "node:os";
 import {
@@ -104,12 +104,17 @@ export class ShellLife {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
       // A living shim reports to its own host. Other processes read the record.
       if (shimAlive && !attached) return;
-      // Read the record only after finding the shim dead: no process writes it later.
+      // Read the record only after finding the shim dead, because then no process writes it any more.
       const { exit, cause } = readEndRecord(files.record);
-      if (exit === "corrupt" && !attached && !existsSync(files.record) && this.#mayHear(EXIT_MESSAGE_MAX_MS))
+      if (
+        exit === "corrupt" &&
+        !attached &&
+        !existsSync(files.record) &&
+        this.#canBeReported(EXIT_MESSAGE_MAX_MS)
+      )
         return;
-      // The record does not say whether the session's loggers stored everything.
-      if (typeof exit === "object" && this.#endIsReported && this.#mayHear(EXIT_REPORT_MAX_MS)) return;
+      // Wait for the session's report: the record does not say whether the session's loggers stored everything.
+      if (typeof exit === "object" && this.#endIsReported && this.#canBeReported(EXIT_REPORT_MAX_MS)) return;
       // The report of the shim has not arrived yet. Write the remarks of the sandbox now: otherwise the result would
       // lack them.
       if (typeof exit === "object") this.#started.free?.();
@@ -121,7 +126,7 @@ export class ShellLife {
   }
 
   /** Whether a report of the end can still arrive. */
-  #mayHear(maxMs: number): boolean {
+  #canBeReported(maxMs: number): boolean {
     this.#shimGoneMs ??= monotonicMs();
     return monotonicMs() - this.#shimGoneMs < maxMs;
   }

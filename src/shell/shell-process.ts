@@ -23,13 +23,13 @@ import { type ShellStatus, statusOf } from "./shell-status.ts";
 import { awaitCondition, type WaitCondition, type WaitResult } from "./wait-for.ts";
 
 export interface ShellProcessOptions {
-  /** Finds its processes. */
+  /** Finds the shell's processes. */
   readonly processes: ShellScope;
   readonly started: StartedShell;
   readonly command: string;
   /** The time between TERM and KILL. @default KILL_GRACE_MS */
   readonly graceMs?: number;
-  /** How long ago it began. @default 0, just now */
+  /** How long ago the shell began. @default 0, just now */
   readonly ageMs?: number;
   /** A session reports its end, after it has drained loggers that the shim does not know. @default false */
   readonly endIsReported?: boolean;
@@ -44,7 +44,7 @@ export class ShellProcess {
   readonly command: string;
   readonly workingDir: string;
   readonly scope: string;
-  /** Milliseconds since the epoch, as all wall-clock times here. */
+  /** Milliseconds since the epoch, like all wall-clock times here. */
   readonly createdAt: number;
   readonly startedAt: number;
   readonly started: StartedShell;
@@ -180,20 +180,20 @@ export class ShellProcess {
     return this.#output.follow();
   }
 
-  /** The same as raw bytes, from these positions on, until the signal aborts. */
+  /** The same output as raw bytes, from these positions on, until the signal aborts. */
   outputBytes(options: Pick<Followed, "from" | "signal"> = {}): AsyncGenerator<OutputBytes, void, void> {
     return this.#output.followBytes(options);
   }
 
   // --- waiting ------------------------------------------------------------------------------------
 
-  /** The exit code, null if none is known. An expired wait throws and ends nothing. */
+  /** Waits for the end and returns the exit code, null if none is known. Throws when the time is over. */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;
   }
 
-  /** The matching line, or the end. Throws when the time is over, or the shell ends before the line comes. */
+  /** Returns the matching line, or the end. Throws when the time is over, or the shell ends before the line comes. */
   async waitFor(condition: WaitCondition, timeoutMs = condition.timeoutMs): Promise<WaitResult> {
     const result = await this.waitUntil(condition, timeoutMs);
     if (result.kind === "expired") {

@@ -17,7 +17,7 @@ export class ShellQuota {
     this.#live = live;
   }
 
-  /** Call before the start, so that concurrent starts cannot exceed the limit. Returns the function that releases it. */
+  /** Call before the start, so that concurrent starts cannot exceed the limit. Call the result when the shell ends. */
   take(scope: string): () => void {
     const count = this.#counts.get(scope) ?? 0;
     if (count >= this.#max) {

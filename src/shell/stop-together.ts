@@ -1,4 +1,4 @@
-// Stops all processes of shells as if in one moment, so that nacre can signal each of them before any continues.
+// Stops all processes of a shell as if in one moment, so that nacre can signal each of them before any continues.
 // If nacre signaled them one by one, a parent could see its child die and go on before its own signal arrives:
 // `(sleep 60; deploy) &` would deploy.
 import type { ProcessScope } from "../engine/process-scope.ts";
@@ -29,8 +29,8 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
     const found = (await scope.processesOf([shell])).get(shell) ?? [];
     const fresh = parentsFirst(
       found
-        // Leave bwrap running: when it ends, the kernel kills everything inside at once. It ends by itself after its
-        // contents.
+        // Leave bwrap running: when it ends, the kernel kills everything inside at once. It ends by itself after the
+        // processes inside.
         .filter((process) => process.pid !== shell.sandbox?.pid && !known.has(processKey(process)))
         .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
     );
@@ -47,7 +47,7 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
   }
 }
 
-/** Whether it takes its pending signals before it runs another line of its program: stopped, ended, or in the kernel. */
+/** Whether the process handles pending signals before it runs more of its program: stopped, ended, or in the kernel. */
 function hasStopped(pid: number): boolean {
   const stat = readStat(pid);
   return stat === undefined || stat.hasEnded || "TtDX".includes(stat.state);

@@ -23,8 +23,8 @@ export class Sweeper {
     this.#options = options;
   }
 
-  /** Starts a sweep later, so that the current call does not wait for it. */
-  nowAndThen(): void {
+  /** Schedules a sweep if the last one was long ago. The caller does not wait for it. */
+  scheduleIfDue(): void {
     if (monotonicMs() - this.#sweptMs < SWEEP_INTERVAL_MS) return;
     this.#sweptMs = monotonicMs();
     // A sweep has no caller to report to. If it fails, for example for lack of file descriptors, the next start tries

@@ -123,11 +123,13 @@ describe("kill", () => {
     const { code, stderr } = await nacre("kill", "shell_");
     expect(code).toBe(1);
     for (const { id } of shells) expect(stderr).toContain(id);
-    expect(stderr).toContain("Write more of it.");
+    expect(stderr).toContain("Write more characters of the id.");
     for (let count = 0; count < 5; count++)
       shells.push(await host.createShell({ command: "true", workingDir: dir() }));
     const many = (await nacre("kill", "shell_")).stderr;
-    expect(many).toMatch(/shells: (shell_\w+, ){4}shell_\w+ and 2 more\. Write more of it\.\n$/);
+    expect(many).toMatch(
+      /shell ids: (shell_\w+, ){4}shell_\w+ and 2 more\. Write more characters of the id\.\n$/,
+    );
   });
 });
 

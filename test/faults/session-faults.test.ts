@@ -73,7 +73,7 @@ test("a logger that is stopped again and again costs time once, and its output d
     ({ notes } = hit);
     if (notes.length === 0) expect(hit.out).toBe("1\n2\n3\n");
   }
-  expect(notes).toEqual(["stdout may be incomplete: its logger did not come to rest in time"]);
+  expect(notes).toEqual(["stdout may be incomplete: its logger did not finish in time"]);
   const next = await place.run("echo c");
   expect(next).toMatchObject({ exitCode: 0, out: "c\n", notes: [] });
   await stopping.kill({ graceMs: 0 });
