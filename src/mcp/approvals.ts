@@ -1,7 +1,8 @@
-// Asks the person behind an MCP client. Both protocol eras work in the same way: the first round of a call returns a
-// question instead of a result, and the client (or the SDK, for the older era) sends the answer in a second round. The
-// server keeps the question, so that an answer is valid once and only for what the person saw: command, directory, session,
-// background flag, rule and reason. If one of them changes before the command starts, the server asks again.
+// Asks the person behind an MCP client. Both protocol eras (mcp-server.ts) work in the same way: the first round of a
+// call returns a question instead of a result, and the client (or the SDK, for the older era) sends the answer in a
+// second round. The server keeps the question, so that an answer is valid once and only for what the person saw:
+// command, directory, session, background flag, rule and reason. If one of them changes before the command starts, the
+// server asks again.
 import { randomUUID } from "node:crypto";
 import {
   type InputRequiredResult,
@@ -19,7 +20,7 @@ export interface Round {
   /** The question that this round answers. */
   readonly asked?: ApprovalRequest;
   approve(request: ApprovalRequest): Promise<boolean>;
-  /** The question to send instead of a result. The call has not run anything then. */
+  /** The question to send instead of a result, if there is one. The call has then not run anything. */
   question(): InputRequiredResult | undefined;
 }
 
@@ -38,13 +39,13 @@ export class Approvals {
       approve: async (request) => {
         if (asked && hasAnswer) {
           const answer = inputResponse(mcpReq.inputResponses, KEY);
-          // Anything but a clear yes is a final no: a client without a person would be asked forever.
+          // Anything but a clear yes is a final no: otherwise nacre would ask a client without a person forever.
           if (answer.kind !== "elicit" || answer.action !== "accept") return false;
           hasAnswer = false;
           if (isSameRequest(asked, request)) return true;
         }
         open = request;
-        // Not a refusal: this ends the round, and its result is not shown.
+        // This is not a refusal. It ends the round, whose result nacre does not send.
         throw new Error("a person has to be asked first");
       },
       question: () => open && this.#ask(open),
@@ -65,7 +66,7 @@ export class Approvals {
     const [oldest] = this.#asked.keys();
     if (this.#asked.size > MCP_QUESTIONS_MAX_COUNT && oldest !== undefined) this.#asked.delete(oldest);
     const message = formatQuestion(request);
-    // A form without fields: accepting it is the approval.
+    // The form has no fields: accepting it is the approval.
     const requestedSchema = { type: "object", properties: {} } as const;
     return inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema }) },

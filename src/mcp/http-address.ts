@@ -1,4 +1,5 @@
-// The address of the HTTP server: a port on the loopback interface only. Every program that can reach it can run commands.
+// The address of the HTTP server: a port on the loopback interface only, because every program that can reach the
+// server can run commands.
 import { NacreError } from "../support/errors.ts";
 
 export interface HttpAddress {

@@ -1,6 +1,6 @@
-// Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests through a name
-// that resolves to it (DNS rebinding) or through a form: the guard checks the Host and Origin headers. Other users of this
-// machine could connect as well: the guard requires a token.
+// Decides which requests the HTTP server accepts. A web page in a browser on this machine could send requests through a
+// name that resolves to this machine (DNS rebinding) or through a form, so the guard checks the Host and Origin
+// headers. Other users of this machine could connect as well, so the guard requires a token.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { NacreError } from "../support/errors.ts";
@@ -37,7 +37,7 @@ export class HttpGuard {
   /** Checks the headers only: the body of a refused request is not read. */
   admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: RequestHead): Admission {
     const { host, origin } = headers;
-    // Node shows the first of two headers. A proxy in between may have checked the second.
+    // Refuse a repeated header: Node shows only the first one, and a proxy in between may have checked the second.
     const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
     if (several) return { status: 403, message: `Send the ${GIVEN_ONCE[several]} header once.` };
     if (host === undefined) return { status: 403, message: "The Host header is missing." };
@@ -84,7 +84,8 @@ function notLocal(header: string, value: string): string {
 
 const NO_TOKEN =
   "A token is required: send the header Authorization: Bearer TOKEN. The server printed the token at its start, or read it from NACRE_MCP_TOKEN.";
-const WRONG_TOKEN = "The server does not know this token. It may have been restarted with another one.";
+const WRONG_TOKEN =
+  "The server does not know this token. The server may have been restarted with another token.";
 
 /** The tokens in the environment variable, separated by commas or spaces; a new random one if there are none. */
 export function readTokens(text: string | undefined): readonly string[] {
@@ -92,7 +93,7 @@ export function readTokens(text: string | undefined): readonly string[] {
   if (tokens.some((token) => token.length < MCP_TOKEN_MIN_CHARS)) {
     throw new NacreError(
       "invalid_input",
-      `A token in NACRE_MCP_TOKEN must have ${MCP_TOKEN_MIN_CHARS} characters or more; openssl rand -hex 24 makes one.`,
+      `A token in NACRE_MCP_TOKEN must have ${MCP_TOKEN_MIN_CHARS} characters or more; openssl rand -hex 24 prints a new one.`,
     );
   }
   return tokens.length > 0 ? tokens : [randomBytes(MCP_TOKEN_BYTES).toString("base64url")];

@@ -1,4 +1,5 @@
-// Listens on the port, refuses requests that the guard does not accept, and passes the others to the endpoint of their token.
+// Listens on the port, refuses requests that the guard does not accept, and passes the others to the endpoint of their
+// token.
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -51,7 +52,7 @@ export async function listenHttp(options: HttpListenerOptions): Promise<HttpList
   };
 }
 
-/** As JSON-RPC, which the client can read. */
+/** Answers in JSON-RPC, which the client can read. */
 function refuse(response: ServerResponse, { status, message }: HttpRefusal): void {
   const challenge = status === 401 ? { "WWW-Authenticate": 'Bearer realm="nacre"' } : {};
   const allowed = status === 405 ? { Allow: METHODS.join(", ") } : {};

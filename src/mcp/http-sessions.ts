@@ -1,5 +1,5 @@
-// HTTP connections of the older protocol era. Each begins with initialize, gets an id and has its own server, which can ask
-// questions and send notifications as over stdio.
+// HTTP connections of the older protocol era. Each connection begins with initialize, gets an id and has its own
+// server, which can ask questions and send notifications as over stdio.
 import { randomUUID } from "node:crypto";
 import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { monotonicMs } from "../support/clock.ts";
@@ -45,7 +45,7 @@ export class HttpSessions {
     await Promise.all(all.map(({ server }) => server.close()));
   }
 
-  /** The transport refuses a request other than initialize. The new server is closed then. */
+  /** Opens a connection. Closes the new server again if the transport refuses a request other than initialize. */
   async #open(request: Request): Promise<Response> {
     await this.#evict();
     const id = randomUUID();
@@ -81,7 +81,7 @@ export class HttpSessions {
   }
 }
 
-/** The status makes the client start a new connection. */
+/** The status 404 makes the client start a new connection. */
 function notFound(): Response {
   const message = "This connection does not exist any more: begin with initialize again.";
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message } }, { status: 404 });

@@ -1,5 +1,5 @@
-// Splits a stream of bytes into lines and copies each byte once. A line above the limit is not kept: the splitter returns
-// what a scan of its bytes found instead, and continues with the next line.
+// Splits a stream of bytes into lines and copies each byte once. The splitter does not keep a line above the limit: it
+// returns what a scan of that line found instead, and continues with the next line.
 import { MessageScan, type Scanned } from "./message-scan.ts";
 
 const NEWLINE = 0x0a;

@@ -1,6 +1,6 @@
-// JSON-RPC over a pair of streams, one message per line. Unlike the transport of the SDK, it answers a message that it cannot
-// read instead of dropping it, survives a message that is too large, waits briefly for running calls after end-of-file, and
-// detects a client that stopped reading.
+// JSON-RPC over a pair of streams, one message per line. Unlike the transport of the SDK, it answers a message that it
+// cannot read instead of dropping it, survives a message that is too large, waits briefly for running calls after
+// end-of-file, and detects a client that stopped reading.
 import type { Readable, Writable } from "node:stream";
 import {
   INVALID_REQUEST,
@@ -23,7 +23,7 @@ export interface LineTransportOptions {
   readonly messageMaxBytes?: number;
   /** Time for answers after the client closed its side. */
   readonly drainMaxMs?: number;
-  /** That time starts when this promise settles: a script that pipes in its calls waits for the keeper to start. */
+  /** `drainMaxMs` starts when this promise settles. A script that pipes in its calls has to wait for the keeper. */
   readonly drainAfter?: () => Promise<unknown>;
   /** Receives the number of open subscriptions of the newer era, at every change. */
   readonly onListening?: (count: number) => void;
@@ -48,7 +48,7 @@ export class LineTransport implements Transport {
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
-  /** Time on the monotonic clock from which on a client that does not read loses its output. */
+  /** When the connection began to end (monotonic clock). From then on, a client that does not read loses its output. */
   #endingMs: number | undefined;
   #drainTimer: NodeJS.Timeout | undefined;
 
@@ -70,7 +70,7 @@ export class LineTransport implements Transport {
     this.#in.on("end", this.#onEnd);
     this.#in.on("close", this.#onEnd);
     this.#in.on("error", this.#onInputError);
-    // Never removed: a broken pipe can be reported after the end, and would end the process.
+    // Never remove this listener: a broken pipe can be reported after the end, and would crash the process.
     this.#out.on("error", this.#onOutputError);
   }
 
@@ -95,8 +95,8 @@ export class LineTransport implements Transport {
   }
 
   /**
-   * For use after close: waits while the client reads its output. False if the client stopped reading; the rest of the
-   * output is lost then.
+   * Call this after close(). Waits while the client reads its output. Returns false if the client stopped reading: the
+   * rest of the output is then lost.
    */
   async flush(): Promise<boolean> {
     return await this.#output.flush(MCP_UNREAD_MAX_MS, this.#endingMs ?? monotonicMs());
@@ -117,7 +117,7 @@ export class LineTransport implements Transport {
       this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
       return;
     }
-    // The client's requests have ids of their own: it could take an answer with this id for an answer to one of them.
+    // The id is that of a request of the server. The client could mistake it for the id of one of its own requests.
     this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     const error = { code: INVALID_REQUEST, message: TOO_LARGE };
     if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });
@@ -140,7 +140,7 @@ export class LineTransport implements Transport {
       return;
     }
     const { method, id, params } = value;
-    // The SDK would drop it silently, and the client would wait forever.
+    // The SDK would drop the message silently, and the client would wait forever.
     if (method !== undefined && !isJSONRPCRequest(value) && !isJSONRPCNotification(value)) {
       this.#refuse(INVALID_REQUEST, MALFORMED, idOf(value));
       return;
@@ -158,7 +158,7 @@ export class LineTransport implements Transport {
   #refuse(code: number, message: string, id: RequestId | null): void {
     this.onerror?.(new Error(message));
     const answer = `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
-    // The stream reports a broken pipe.
+    // Ignore a broken pipe here: the stream reports it as an error.
     this.#output.push(answer).catch(() => {});
   }
 

@@ -22,7 +22,7 @@ export interface McpOptions {
   /** The session in which commands run. @default one per scope; over HTTP, one per connection of the older era */
   readonly session?: string;
   /**
-   * What happens when the time of a command is over. "kill": it is killed; without a timeout of its own after 120 s.
+   * What happens to a command at its timeout. "kill": nacre kills it, after 120 s if the call set no timeout.
    * "background": it continues. @default killed if the call set a timeout, otherwise it continues
    */
   readonly onTimeout?: "kill" | "background";

@@ -1,5 +1,6 @@
 // Creates a server of the SDK with nacre's tools and resources: for a connection, or for one HTTP request of the newer
-// protocol era. ServerDeps has everything that outlives it.
+// protocol era. ServerDeps has everything that outlives the server. The SDK divides the protocol versions into two
+// eras: the older one is the 2025 versions, the newer one begins with 2026-07-28.
 import { McpServer } from "@modelcontextprotocol/server";
 import { instructionsFor } from "./instructions.ts";
 import type { McpOptions } from "./mcp-options.ts";

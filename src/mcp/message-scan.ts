@@ -1,12 +1,12 @@
-// Finds the id of a message that is too large to keep, because the client waits for an answer with that id. Reads the JSON
-// token by token with strings and nesting, so that an "id" inside params is not mistaken for the id of the message. Keeps
-// only the short name or value that it is reading.
+// Finds the id of a message that is too large to keep, because the client waits for an answer with that id. Follows the
+// strings and the nesting of the JSON text, so that an "id" inside params is not mistaken for the id of the message.
+// Keeps only the short name or value that it is reading.
 import { MCP_ID_MAX_BYTES } from "../support/limits.ts";
 
 export interface Scanned {
   /** null if the message has none, or an invalid one. */
   readonly id: string | number | null;
-  /** An answer to a request of the server: it has a result or an error, and no method. */
+  /** Whether the message answers a request of the server: it has a result or an error, and no method. */
   readonly isResponse: boolean;
 }
 

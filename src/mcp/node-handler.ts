@@ -1,7 +1,7 @@
-// Converts Node's HTTP requests and responses to those of the Fetch API, which the SDK uses, and back. It sends the head of
-// a stream at once and not with the first event. It releases a stream whose reader disconnected: the SDK allows one per
-// connection and would refuse the same reader later. It reads a message that is too large to its end, so that the sender
-// can read the refusal.
+// Converts Node's HTTP requests and responses to those of the Fetch API, which the SDK uses, and back. It sends the
+// head of a stream at once and not with the first event. It releases a stream whose reader disconnected, because the
+// SDK allows one stream per connection and would otherwise refuse the same reader later. It reads a message that is too
+// large to its end, so that the sender can read the refusal.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -30,7 +30,7 @@ export function nodeHandler(
       await write(answer, response);
     } catch (error) {
       log(`error: ${messageOf(error)}`);
-      // If the client disconnected, there is no one to answer.
+      // If the head was sent, the answer can no longer change.
       if (!response.headersSent) await write(failure(500, INTERNAL_ERROR, "Internal error"), response);
     }
   };

@@ -1,6 +1,6 @@
-// The output to a client, in order. The stream gets one small piece at a time, so that the queue sees progress after every
-// piece: after a large write, or several that Node joins, it would see only the end. This distinguishes a client that reads
-// slowly from one that does not read.
+// The output to a client, in order. The stream gets one small piece at a time, so that the queue sees progress after
+// every piece. After one large write, or several that Node joins, the queue would see only the end. So the queue can
+// distinguish a client that reads slowly from one that does not read.
 import type { Writable } from "node:stream";
 import { monotonicMs } from "../support/clock.ts";
 import { MCP_WRITE_MAX_BYTES } from "../support/limits.ts";

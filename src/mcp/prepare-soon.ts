@@ -1,14 +1,15 @@
-// Prepares the toolkit shortly after the start of the server: first the client gets its answers to initialize and tools/list.
+// Prepares the toolkit shortly after the start of the server, so that the client first gets its answers to initialize
+// and tools/list.
 import { messageOf } from "../support/errors.ts";
 import { MCP_PREPARE_AFTER_MS } from "../support/limits.ts";
 import type { Toolkit } from "../toolkit.ts";
 
-/** Returns a function that cancels it. */
+/** Returns a function that cancels the preparation. */
 export function prepareSoon(kit: Toolkit, stderr: { write(text: string): unknown }): () => void {
   let stopped = false;
   const prepare = () =>
     kit.ready().catch((error) => {
-      // A call reports the same error to the model. This is for the operator.
+      // A call reports the same error to the model. This message is for the operator.
       if (!stopped) stderr.write(`nacre mcp: ${messageOf(error)}\n`);
     });
   const timer = setTimeout(prepare, MCP_PREPARE_AFTER_MS);

@@ -1,5 +1,5 @@
-// Serves HTTP clients of both protocol eras at one address, until the signal. Clients with the same token share their
-// shells; clients with different tokens do not see each other's shells.
+// Serves HTTP clients of both protocol eras at one address, until the signal aborts. Clients with the same token share
+// their shells; clients with different tokens do not see each other's shells.
 import { randomUUID } from "node:crypto";
 import { assembleToolkit } from "../toolkit.ts";
 import type { HttpAddress } from "./http-address.ts";

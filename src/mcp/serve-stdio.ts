@@ -1,5 +1,5 @@
-// Serves one connection over a pair of streams, until the client closes it or the signal. Ends every non-durable shell that
-// the connection started.
+// Serves one connection over a pair of streams, until the client closes it or the signal aborts. Then ends every
+// non-durable shell that the connection started.
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
@@ -35,7 +35,7 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   });
   let server: McpServer | undefined;
   let stopAnnouncing: (() => void) | undefined;
-  // The SDK keeps the subscriptions of the newer era. While there are any, it needs to know about changes.
+  // The SDK keeps the subscriptions of the newer era. While there are any, announce changes to the SDK.
   const onListening = (count: number) => {
     stopAnnouncing?.();
     stopAnnouncing = count > 0 && server ? announce(server, deps) : undefined;

@@ -1,5 +1,5 @@
-// The output of every shell as a resource, shell://{id}/output. Clients can list it, read it without moving a cursor, and
-// subscribe to its changes.
+// The output of every shell as a resource, shell://{id}/output. Clients can list it, read it without moving a cursor,
+// and subscribe to its changes.
 import {
   type ListResourcesResult,
   type McpServer,
@@ -67,7 +67,7 @@ async function read(uri: URL, id: string, { kit, scope }: ServerDeps): Promise<s
   return text;
 }
 
-/** Notifies the client of changes to the resources it wants. Returns a function that stops it. */
+/** Notifies the client of changes to the resources it wants. Returns a function that stops this. */
 export function announce(
   { server }: McpServer,
   { watch, log }: ServerDeps,

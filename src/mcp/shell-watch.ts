@@ -1,5 +1,5 @@
-// Detects changes of the shells in a scope: new output, an end, a new shell. Polls a few times per second, and only while a
-// client has a subscription.
+// Detects changes of the shells in a scope: new output, an end, a new shell. Polls a few times per second, and only
+// while a client has a subscription.
 
 import { sizeOf } from "../engine/cursor.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";

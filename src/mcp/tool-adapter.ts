@@ -1,5 +1,5 @@
-// Registers nacre's tools in an MCP server. The arguments are passed on without validation by the SDK, so that the model
-// reads the messages of the tool.
+// Registers nacre's tools in an MCP server. The arguments are passed on without validation by the SDK, so that the
+// model reads the messages of the tool.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -70,7 +70,7 @@ function toMcpResult(result: ToolResult): CallToolResult {
   };
 }
 
-/** A request of the newer era carries the capabilities of its client. In the older era the handshake did. */
+/** A request of the newer era carries the capabilities of its client. In the older era, the handshake carried them. */
 function capabilitiesOf({ ctx, server }: Call): unknown {
   const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
