@@ -15,7 +15,7 @@ import type { StartedShell } from "./started-shell.ts";
 import { hostPidIn } from "./state-dir.ts";
 import { keeperPrefixOf, reachOf } from "./tag.ts";
 
-/** An environment variable for every command without a tag: one more way to find its processes. */
+/** The environment variable by which nacre finds the processes of a command without a tag. */
 export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;

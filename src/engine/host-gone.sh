@@ -121,7 +121,7 @@ has_command() {
   start_time "$pid" && [[ $REPLY == "$start" ]] && is_alive "$pid"
 }
 
-# A shell whose shim was killed is lost: it will never have a record.
+# Whether the shell's shim lives. Without its shim, a shell never gets a record.
 has_shim() {
   local shim=${shim_of[$1]}
   start_time "$shim" && [[ $REPLY == "${spared_shims[$shim]}" ]] && is_alive "$shim"
@@ -136,7 +136,7 @@ is_taken_over() {
   return 1
 }
 
-# The deadline as requested, in milliseconds: the second field of the mark.
+# Prints the deadline as requested, in milliseconds: the second field of the durable mark (durable-mark.ts).
 deadline_of() {
   local ms
   read -r _ ms <"$1/durable"

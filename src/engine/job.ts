@@ -25,7 +25,7 @@ export function encodeJob({ workingDir, bashEnv, stdin, variables }: Job): Buffe
 
 export interface PlannedJob {
   readonly job: Job;
-  /** The whole environment of the slot, if it is not the base one. */
+  /** The whole environment of the slot; undefined for the base environment. */
   readonly environment: readonly string[] | undefined;
 }
 

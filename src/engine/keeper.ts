@@ -36,7 +36,7 @@ export interface SlotRequest {
   readonly tag: string;
   readonly capBytes: number;
   readonly streams: "split" | "merged";
-  /** The whole environment, if it is not the base one. */
+  /** The whole environment; undefined for the base environment. */
   readonly environment: readonly string[] | undefined;
 }
 
@@ -99,7 +99,7 @@ export class Keeper {
     return supervisorFiles(this.#options.keeperDir);
   }
 
-  /** Creates a directory in the keeper's own that one sandbox can see; returns its name. */
+  /** Creates a directory, in the keeper's directory, that one sandbox can see. Returns its name. */
   async openFifoDir(): Promise<string> {
     await this.#restored();
     const name = KEEPER_NAMES.fifoDir(++this.#lastName);
@@ -237,7 +237,7 @@ export class Keeper {
     this.#revive();
   }
 
-  /** Starts the next keeper at once, because shells must stay covered. Waits if keepers die one after another. */
+  /** Starts the next keeper at once, because every shell needs a keeper. Waits if keepers die one after another. */
   #revive(): void {
     if (this.#stopped) return;
     const since = monotonicMs() - KEEPER_RESTART_WINDOW_MS;

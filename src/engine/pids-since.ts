@@ -30,7 +30,7 @@ export function pidsSince(mark: PidMark): number[] {
   if (last <= before || mayHaveWrapped(mark)) return allPids();
   if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
   const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  // Filter out threads: they have PIDs, too, and directories in /proc that a listing does not show.
+  // Filter out threads: they also have PIDs, and directories in /proc that a listing does not show.
   return pids.filter(isProcess);
 }
 

@@ -192,7 +192,7 @@ export function commandLine(pid: number): string {
   );
 }
 
-/** If only the first thread has ended, another one still shows the command line. */
+/** If only the first thread has ended, another thread still shows the command line. */
 function lineOfOtherThreads(pid: number): string {
   const stat = readStat(pid);
   if (stat?.state !== "Z" || stat.hasEnded) return "";

@@ -1,7 +1,7 @@
 // The messages between a host and its keeper.
 //
 // Requests, on the keeper's stdin: fields that each end with NUL. The first field names the request.
-//   env NAME COUNT NAME=VALUE...                         an environment for slots to come
+//   env NAME COUNT NAME=VALUE...                         an environment for later slots
 //   slot GENERATION DIR TAG CAP_KIB STREAMS ENV          fork a shim whose command waits for its job
 //   log NAME FIFO FILE CAP_KIB                           fork a logger into FILE; it begins after an empty line.
 //                                                        It reads from FIFO, or from an unnamed pipe if FIFO is ""

@@ -21,7 +21,7 @@ import { TagNumbers } from "./tag-numbers.ts";
 export interface SlotKind {
   readonly capBytes: number;
   readonly streams: "split" | "merged";
-  /** The whole environment, if it is not the base one. */
+  /** The whole environment; undefined for the base environment. */
   readonly environment: readonly string[] | undefined;
 }
 

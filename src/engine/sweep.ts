@@ -1,5 +1,5 @@
 // Removes finished shells from disk: those above the maximum age, then the oldest until the rest fits the quota. Never
-// removes one that may be alive. chooseToSweep is pure; sweep reads and removes.
+// removes a shell that may be alive. chooseToSweep is pure; sweep reads and removes.
 
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export interface SweepEntry {
   readonly bytes: number;
 }
 
-/** "unknown": it may run in another PID namespace, which this process cannot see. */
+/** "unknown": the shell may run in another PID namespace, which this process cannot see. */
 export type Presence = "alive" | "gone" | "unknown";
 
 export interface SweepLimits {

@@ -66,7 +66,7 @@ const GIVEN_ONCE: Readonly<Record<string, string>> = {
 // Matched as text. A URL parser would also accept user@, other notations of the address, and a path.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?$/i;
 
-/** Accepts any port: the port of the client can be a forwarded one. */
+/** Accepts any port, because the client may use a forwarded port. */
 function isLocalHost(host: string): boolean {
   const [whole, port = "0"] = LOCAL_HOST.exec(host) ?? [];
   return whole !== undefined && Number(port) <= 65_535;

@@ -4,7 +4,7 @@
 import { MCP_ID_MAX_BYTES } from "../support/limits.ts";
 
 export interface Scanned {
-  /** null if the message has none, or an invalid one. */
+  /** null if the message has no id, or an invalid one. */
   readonly id: string | number | null;
   /** Whether the message answers a request of the server: it has a result or an error, and no method. */
   readonly isResponse: boolean;

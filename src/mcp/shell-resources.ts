@@ -83,7 +83,7 @@ export function announce(
   });
 }
 
-/** Subscriptions of the older era, one per resource. The SDK keeps those of the newer era. */
+/** Subscriptions of the older era, one per resource. The SDK keeps the subscriptions of the newer era. */
 function serveSubscriptions(mcp: McpServer, deps: ServerDeps): void {
   const { server } = mcp;
   const wanted = new Set<string>();

@@ -90,7 +90,7 @@ class Interruption {
     const { stopped, isComplete } = await this.#stop();
     const spared = ignoringBoth(stopped);
     for (const { process } of stopped) {
-      // Leave processes alone that appeared after the first round: they do the work of a trap.
+      // Processes that appeared after the first round do the work of a trap, so leave them alone.
       if (which === "lost signals" && !this.#hasLostSignal(process)) continue;
       if (spared.has(process.pid)) continue;
       const signal = ignoresSignal(process.pid, SIGINT) ? "SIGTERM" : "SIGINT";
@@ -110,7 +110,7 @@ class Interruption {
   }
 
   /**
-   * A bash drops an INT that arrives after its foreground child has ended by itself and before it has reaped the child.
+   * A bash drops an INT that arrives after its foreground child has ended by itself and before bash has reaped it.
    * So bash gets a moment to reap.
    */
   async #stop(): Promise<StoppedTogether> {

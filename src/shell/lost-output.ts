@@ -10,7 +10,7 @@ export function spoolFullRemark(dir: string): string {
 export const LOGGER_KILLED =
   "logger lost: the process that stores the output was killed, by another process or by the kernel; output is missing, the exit code is right";
 
-/** For loggers that ended although the disk has space now. */
+/** For loggers that ended early, although the disk now has space. */
 export function loggerGoneRemark(streams: readonly StreamName[]): string {
   return `logger lost: the process that stores ${streams.join(" and ")} ended before the command did; output is missing, the exit code is right. Another process ended it, or the disk was full for a moment.`;
 }

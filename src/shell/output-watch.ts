@@ -12,7 +12,7 @@ export class OutputWatch {
       this.#watcher = watch(dir, { persistent: false }, () => this.nudge());
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // Out of inotify watches, or the directory is gone: next() polls instead.
+      // There are no inotify watches left, or the directory is gone. next() then polls.
     }
   }
 

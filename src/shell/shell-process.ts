@@ -170,7 +170,7 @@ export class ShellProcess {
     return this.#output.takeNew(reader, includeStderr);
   }
 
-  /** Everything so far; moves no cursor. */
+  /** All output so far. Moves no cursor. */
   getAllOutput(): string {
     return this.#output.all();
   }

@@ -1,4 +1,4 @@
-// Removes old finished shells, and shells that exceed the quota, from time to time.
+// Periodically removes finished shells that are too old or exceed the quota.
 import { uptime } from "node:os";
 import { presenceOf } from "../engine/attach.ts";
 import { bootId } from "../engine/process-table.ts";
