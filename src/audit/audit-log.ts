@@ -1,8 +1,9 @@
-// An append-only log of events, one JSON object per line. Each line contains the hash of the previous one: a changed,
-// removed or inserted line breaks the chain, and verify-audit.ts reports its number.
+// An append-only log of events, one JSON object per line. Each record contains the hash of its writer's previous
+// record, so verify-audit.ts detects a record that was changed, removed or inserted, and reports its line number.
 //
-// Several processes can write to one file. Each has its own name and its own chain, which starts at the last line that it
-// found. A line is written in one call, so the lines of two processes mix but do not interleave.
+// Several processes can write to one file. Each process is a writer with its own chain of records. The first record of
+// a chain contains the hash of the last line in the file. One system call writes a whole line, so two processes never
+// write into the same line.
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
@@ -12,14 +13,14 @@ import { AUDIT_TAIL_BYTES } from "../support/limits.ts";
 import { fsPath, shownPath, wirePath } from "../support/path-text.ts";
 
 export interface AuditRecord {
-  /** The process that wrote it. */
+  /** The process that wrote the record. */
   readonly writer: string;
-  /** The number of the record among those of its writer, from 0. */
+  /** The number of the record in its writer's chain, from 0. */
   readonly seq: number;
-  /** The hash of its writer's previous record. For the first one: the hash of the last line in the file, or "". */
+  /** The hash of the writer's previous record. In the first record: the hash of the last line in the file, or "". */
   readonly prev: string;
   readonly event: unknown;
-  /** SHA-256 of the line without this field. */
+  /** SHA-256 of the record's JSON without this field. */
   readonly hash: string;
 }
 
@@ -30,7 +31,7 @@ export class AuditLog {
   #seq = 0;
   #prev: string;
   #hasWarned = false;
-  #isTorn = false;
+  #isLastLinePartial = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -38,7 +39,7 @@ export class AuditLog {
       this.#fd = openSync(fsPath(path), "a+", 0o600);
       const last = lastLineOf(this.#fd);
       // A crash can leave a partial line. End it, so that the next record is on its own line.
-      if (last.isCut) writeSync(this.#fd, "\n");
+      if (last.isPartial) writeSync(this.#fd, "\n");
       this.#prev = last.text === "" ? "" : hashIn(last.text);
     } catch (error) {
       throw new NacreError(
@@ -49,7 +50,7 @@ export class AuditLog {
     }
   }
 
-  /** Written to the kernel when this returns: a crash of this process does not lose it. */
+  /** Appends the event. The kernel has the line when this returns, so a crash of this process does not lose it. */
   write(event: NacreEvent): void {
     const record = { writer: this.#writer, seq: this.#seq, prev: this.#prev, event: asJson(event) };
     const hash = hashOf(record);
@@ -63,12 +64,12 @@ export class AuditLog {
     this.#prev = hash;
   }
 
-  /** A full disk can cut a line. The next record then starts on its own line. */
+  /** If a full disk cuts the line, the next record starts on a new line. */
   #append(line: string): void {
-    const bytes = Buffer.from(this.#isTorn ? `\n${line}` : line);
+    const bytes = Buffer.from(this.#isLastLinePartial ? `\n${line}` : line);
     const written = writeSync(this.#fd, bytes);
-    this.#isTorn = written < bytes.length;
-    if (this.#isTorn) throw new Error("the disk is full");
+    this.#isLastLinePartial = written < bytes.length;
+    if (this.#isLastLinePartial) throw new Error("the disk is full");
   }
 
   close(): void {
@@ -88,13 +89,13 @@ export function hashOf({ writer, seq, prev, event }: Omit<AuditRecord, "hash">):
   return createHash("sha256").update(JSON.stringify({ writer, seq, prev, event })).digest("hex");
 }
 
-/** The hash in a record; the hash of the line itself if it is not a record. Either way the line must not change later. */
+/** The `hash` field of the record in the line. If the line is not a record: the hash of the line itself. */
 export function hashIn(line: string): string {
   const hash = attempt(() => (JSON.parse(line) as Partial<AuditRecord>).hash);
   return typeof hash === "string" ? hash : createHash("sha256").update(line).digest("hex");
 }
 
-/** Replaces an event that JSON cannot represent by the error message. */
+/** The event as JSON data. If JSON cannot represent the event: its type and time, and the error message. */
 function asJson(event: NacreEvent): unknown {
   try {
     return JSON.parse(
@@ -105,13 +106,13 @@ function asJson(event: NacreEvent): unknown {
   }
 }
 
-/** Escapes line separators that JSON allows but that readers of lines split at. */
+/** Escapes U+2028 and U+2029. JSON allows them in strings, but node:readline would split the record at them. */
 function oneLine(json: string): string {
   return json.replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`);
 }
 
-/** Searches from the end, in growing pieces: both the file and the line can be large. */
-function lastLineOf(fd: number): { readonly text: string; readonly isCut: boolean } {
+/** Reads from the end in growing pieces, because both the file and its last line can be large. */
+function lastLineOf(fd: number): { readonly text: string; readonly isPartial: boolean } {
   const { size } = fstatSync(fd);
   for (let length = AUDIT_TAIL_BYTES; ; length *= 4) {
     const from = Math.max(0, size - length);
@@ -120,7 +121,7 @@ function lastLineOf(fd: number): { readonly text: string; readonly isCut: boolea
     const whole = bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes;
     const start = whole.lastIndexOf(NEWLINE);
     if (start < 0 && from > 0) continue;
-    return { text: whole.toString("utf8", start + 1), isCut: size > 0 && bytes.at(-1) !== NEWLINE };
+    return { text: whole.toString("utf8", start + 1), isPartial: size > 0 && bytes.at(-1) !== NEWLINE };
   }
 }
 

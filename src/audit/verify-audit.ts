@@ -1,4 +1,4 @@
-// Checks an audit log: whether every record is unchanged and no record before the last one is missing. The file alone
+// Checks that no record of an audit log was changed, and that no record before the last one is missing. The file alone
 // does not show whether records at its end were removed.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -40,13 +40,13 @@ function problemOf(
   if (hashOf(record) !== record.hash) return "its content was changed: the hash does not match";
   if (!before) {
     if (record.seq !== 0) return `its writer's first ${record.seq} records are missing`;
-    // Two writers can start at the same time in an empty file.
+    // Two writers can start at the same time in an empty file, so an empty `prev` is valid on every line.
     return record.prev === "" || seen.has(record.prev)
       ? undefined
       : "the records before it are missing or changed";
   }
   if (record.seq !== before.seq + 1)
-    return `it is record ${record.seq} of its writer, after record ${before.seq}`;
+    return `it is record ${record.seq} of its writer, but record ${before.seq + 1} was expected`;
   if (record.prev !== before.hash) return "the record before it was replaced";
   return undefined;
 }

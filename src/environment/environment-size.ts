@@ -1,5 +1,5 @@
-// Checks the size of an environment before a process is started: the kernel's own error (E2BIG, "Argument list too long")
-// names neither the variable nor the limit.
+// Checks the size of an environment before a process is started, because the kernel's own error (E2BIG, "Argument list
+// too long") names neither the variable nor the limit.
 import { NacreError } from "../support/errors.ts";
 import { ENVIRONMENT_STRING_MAX_BYTES, ENVIRONMENT_TOTAL_MAX_BYTES } from "../support/limits.ts";
 

@@ -1,5 +1,5 @@
-// Builds the environment of a command: inherit, drop, set. Pure: does not access process.env. secrets.ts and injection.ts
-// decide which variables are secret and which inject code.
+// Builds the environment of a command: inherit, drop, set. Pure: does not access process.env. secrets.ts and
+// injection.ts decide which variables are secret and which inject code.
 import { NacreError } from "../support/errors.ts";
 import { REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import { subvertsPrograms, subvertsShell } from "./injection.ts";
@@ -9,10 +9,10 @@ import { URL_PASSWORD } from "./token-shapes.ts";
 import type { NamedValue } from "./value-search.ts";
 
 /**
- * `safe`: everything except secrets and code injection. `all`: everything except variables that change bash itself and so
- * would break the program around the command. `core`: the names that every program expects, if they hold no secret.
- * `none`: only PATH, because without it the command would find other programs than the host.
- * In every mode the non-interactive defaults replace inherited values, and `set` is applied last.
+ * `safe`: everything except secrets and code injection. `all`: everything except variables that change bash itself and
+ * so would break the scripts that run the command. `core`: the variables that every program expects, if they hold no
+ * secret. `none`: only PATH, because without it the command would find different programs than the host. In every mode
+ * the non-interactive defaults replace inherited values, and `set` is applied last.
  */
 export type EnvironmentMode = "all" | "safe" | "core" | "none";
 
@@ -28,7 +28,7 @@ export interface EnvironmentOptions {
   readonly set?: Readonly<Record<string, string>>;
 }
 
-/** `unusable`: a shell cannot represent its name (`my.var`) or its value (NUL). `mode`: the mode does not include it. */
+/** `unusable`: bash cannot represent the name (`my.var`) or the value (NUL). `mode`: the mode excludes the variable. */
 export type DropReason = "unusable" | "excluded" | "injection" | "secret" | "mode";
 
 export interface DroppedVariable {
@@ -70,7 +70,7 @@ export function buildEnvironment(options: EnvironmentOptions): BuiltEnvironment 
     if (!isExcluded(name) && !(name in env && isIncluded(name))) env[name] = value;
   }
   Object.assign(env, set);
-  // A default or `set` can replace a dropped variable. It is not missing then.
+  // A dropped variable is not missing if a default or `set` provides another value.
   return { env, dropped: dropped.filter(({ name }) => !(name in env)), droppedValues };
 }
 
@@ -111,14 +111,14 @@ function problemWith(name: string, value: unknown): string | undefined {
   return `Environment variable ${shown} has a NUL character at offset ${nul}: no process can receive it.`;
 }
 
-// No program may wait for a person: no pager, no editor, no password prompt.
+// With these, no program waits for a person: no pager, no editor, no password prompt.
 function defaultsFor(env: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
   const { LC_ALL, LC_CTYPE, LANG } = env;
   const locale = LC_ALL || LC_CTYPE || LANG || "";
   return /utf-?8/i.test(locale) ? NON_INTERACTIVE : [...NON_INTERACTIVE, ["LANG", "C.UTF-8"]];
 }
 
-// A program can print the password of a connection URL without the URL.
+// The value, and the password if the value is a connection URL: a program can print the password alone.
 function searchable(name: string, value: string): NamedValue[] {
   const password = new RegExp(URL_PASSWORD).exec(value)?.[2] ?? "";
   return [value.trim(), password]

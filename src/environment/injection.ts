@@ -1,8 +1,8 @@
-// Variables that make a program run other code, or another program, than the command says. Inherited ones are dropped; a
-// caller can still set them.
+// Variables that make a program run other code, or another program, than the command says. environment.ts drops them
+// from the inherited environment. A caller can still include or set them.
 import { matcherOf } from "./name-pattern.ts";
 
-/** Changes bash itself, and so the scripts that run, time and record the command. */
+/** Whether the variable changes bash itself, and so the scripts that run, time and record the command. */
 export const subvertsShell = matcherOf([
   "BASH_ENV",
   "BASH_FUNC_*",
@@ -19,13 +19,13 @@ export const subvertsShell = matcherOf([
   "SHELLOPTS",
 ]);
 
-/** Changes which code or program the programs of a command load. */
+/** Whether the variable changes which code or program the programs of a command load. */
 export const subvertsPrograms = matcherOf([
   // the loader
   "LD_*",
   "DYLD_*",
   "GCONV_PATH",
-  // git: commands to call, and another repository than the one in the working directory
+  // git: commands that it calls, and a repository that replaces the one in the working directory
   "GIT_ALTERNATE_OBJECT_DIRECTORIES",
   "GIT_ASKPASS",
   "GIT_COMMON_DIR",

@@ -1,6 +1,6 @@
-// Names of environment variables in options: exact, or with the wildcards `*` and `?`.
+// Matches names of environment variables against the patterns in options: exact names, or names with `*` and `?`.
 
-/** Returns a function that tells whether a name matches one of the patterns. Case-sensitive, as in the kernel. */
+/** Returns a function that tells whether a name matches one of the patterns. Case-sensitive, like variable names. */
 export function matcherOf(patterns: readonly string[] = []): (name: string) => boolean {
   const exact = new Set(patterns);
   const wild = patterns.filter((pattern) => /[*?]/.test(pattern)).map(toRegExp);

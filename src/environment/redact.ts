@@ -1,9 +1,9 @@
-// Redacts secrets in output: the values of dropped variables, and tokens of well-known shapes. Best effort: a secret in
-// hexadecimal or in reverse passes. A stream that is cut anywhere gives the same text as the whole: only a part that more
-// text could complete to a secret is held back.
+// Redacts secrets in output: the values of dropped variables, and tokens of well-known shapes. Best effort: it misses a
+// secret in hexadecimal or in reverse. The result does not depend on where a stream is cut into chunks, because a part
+// that may be the start of a secret is held back until more text arrives.
 //   push(text)     finds values (value-search.ts) and shapes (token-shapes.ts) in the text that is not returned yet
-//   #holdFrom()    the start of the part that more text could complete to a secret
-//   #release()     the text before it, with one mark for each group of overlapping secrets
+//   #holdFrom()    the position from which text is held back
+//   #release()     the text before that position, with one mark for each group of overlapping secrets
 import {
   PEM_FOOTER_MAX_CHARS,
   REDACT_HOLD_MAX_CHARS,
@@ -28,9 +28,9 @@ export interface RedactorOptions {
 }
 
 export interface Redactor {
-  /** The text that is complete. */
+  /** Adds text. Returns the redacted text up to the part that is held back. */
   push(text: string): string;
-  /** The rest. The redactor can be used again. */
+  /** Returns the rest, redacted. The redactor can then be used again. */
   end(): string;
 }
 
@@ -46,7 +46,7 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return new StreamRedactor(searchFor(options.values ?? NO_VALUES));
 }
 
-/** One search per list of values: building it takes longer than searching a short text. */
+/** One search per list of values, because building a search takes longer than searching a short text. */
 const known = new WeakMap<readonly NamedValue[], ValueSearch>();
 const NO_VALUES: readonly NamedValue[] = [];
 
@@ -66,7 +66,7 @@ interface Secret {
 
 class StreamRedactor implements Redactor {
   readonly #values: ValueSearch;
-  // Starts with the last characters that were returned: shapes depend on the text before them.
+  // Starts with the last #givenChars characters that were returned, because shapes depend on the text before them.
   #buffer = "";
   #givenChars = 0;
   #wakesOn: RegExp | undefined;
@@ -104,7 +104,7 @@ class StreamRedactor implements Redactor {
     };
   }
 
-  /** Returns the text before `until`. A secret that begins before it is released as a whole. */
+  /** Returns the text before `until`. A secret that begins before `until` is redacted as a whole. */
   #release(secrets: readonly Secret[], until: number): string {
     const parts: string[] = [];
     let at = this.#givenChars;
@@ -121,11 +121,12 @@ class StreamRedactor implements Redactor {
     return parts.join("");
   }
 
-  /** The start of the part that more text could complete to a secret, and what that text must contain. */
+  /** The start of the part that more text could turn into a secret, and what that text must contain. */
   #holdFrom(openAt: number): Hold {
-    // A shape has no white space and is not longer than the limit, so anything that starts earlier is complete.
+    // No shape is longer than the limit, so a shape that starts earlier is complete.
     const earliest = Math.max(this.#givenChars, this.#buffer.length - REDACT_HOLD_MAX_CHARS);
     const holds = [
+      // Only a private key contains white space.
       { at: Math.max(earliest, lastRunStart(this.#buffer, earliest)), wakesOn: /\s/ },
       openPrivateKey(this.#buffer, earliest),
       { at: openAt, wakesOn: undefined },
@@ -134,10 +135,10 @@ class StreamRedactor implements Redactor {
   }
 }
 
-/** A secret that begins before the held part and ends inside it can overlap with later text. */
+/** Moves the start of the held part before each secret that reaches into it, because later text can overlap with it. */
 function beforeOverlaps(secrets: readonly Secret[], hold: number): number {
   let until = hold;
-  // From last to first: a chain of overlapping secrets needs one pass instead of one pass per secret.
+  // From last to first, so that a chain of overlapping secrets needs one pass instead of one pass per secret.
   const lastFirst = [...secrets].reverse();
   for (let before = -1; before !== until; ) {
     before = until;
@@ -150,7 +151,7 @@ function shapesIn(text: string, from: number): Secret[] {
   const shapes = matchesOf(SHAPES, text, from).map(({ at, hiddenAt, end }) => {
     return { at, hiddenAt, end, label: hiddenAt > at ? "url-password" : labelOf(text, at) };
   });
-  // The text before these shapes may already be released.
+  // The text that these shapes depend on may already be released, so the search starts before `from`.
   const before = Math.max(0, from - REDACT_LOOKBEHIND_MAX_CHARS);
   const escaped = matchesOf(ESCAPED, text, before).map((found) => ({
     ...found,
@@ -174,6 +175,7 @@ function matchesOf(pattern: RegExp, text: string, from: number): Omit<Secret, "l
 
 interface Hold {
   readonly at: number;
+  /** What new text must contain before a search is worthwhile; undefined for any text. */
   readonly wakesOn: RegExp | undefined;
 }
 
@@ -183,7 +185,7 @@ function lastRunStart(text: string, earliest: number): number {
   return at;
 }
 
-// A block is complete if it has its footer, or something else at the position of the footer.
+// A private key is no longer open if its footer follows, or other text in place of the footer.
 function openPrivateKey(text: string, earliest: number): Hold {
   const header = new RegExp(PEM_HEADER, "g");
   header.lastIndex = earliest;
@@ -194,7 +196,7 @@ function openPrivateKey(text: string, earliest: number): Hold {
     if (!isDecided && text.length < dashes + PEM_FOOTER_MAX_CHARS)
       return { at: found.index, wakesOn: undefined };
   }
-  // The header contains spaces, so a chunk can end inside it without ending inside a word.
+  // The header contains spaces, so the last run without white space may not include all of an incomplete header.
   const started = text.lastIndexOf("-----BEGIN ");
   const isCut = started >= Math.max(earliest, text.length - PEM_FOOTER_MAX_CHARS);
   const at = isCut && !HEADER_FIRST.test(text.slice(started)) ? started : text.length;
@@ -213,7 +215,7 @@ const LABELED = [{ label: "private-key", body: PEM_HEADER }, ...TOKEN_SHAPES].ma
   label,
   pattern: new RegExp(body, "y"),
 }));
-// Three patterns instead of one: each begins with characters that the engine can search for.
+// Three patterns instead of one, so that each begins with characters that the regex engine can search for.
 const SHAPES = new RegExp(
   [PRIVATE_KEY, ...TOKEN_SHAPES.map(({ source }) => source), URL_PASSWORD].join("|"),
   "g",

@@ -1,11 +1,11 @@
-// Decides which variables are secrets, by the words of the name and by the shape of the value: a name like KUBECONFIG_DATA
-// says nothing. Similar names that are no secrets (MAX_TOKENS, SSH_AUTH_SOCK, PWD) stay.
+// Decides which variables are secrets, by the words of the name and by the shape of the value. Variables with similar
+// names that are not secrets (MAX_TOKENS, SSH_AUTH_SOCK, PWD) are kept.
 import { PEM_HEADER, TOKEN_SHAPES, URL_PASSWORD } from "./token-shapes.ts";
 
 export function isSecret(name: string, value: string): boolean {
   // A switch such as SKIP_AUTH=true is not a secret.
   if (SWITCH.test(value)) return false;
-  if (hasSecretName(name)) return !pointsElsewhere(name, value);
+  if (hasSecretName(name)) return !isPathToSecret(name, value);
   return hasSecretValue(name, value);
 }
 
@@ -24,18 +24,18 @@ export function hasSecretName(name: string): boolean {
   return LAST_WORDS.has(last) || LAST_COMPOUND.test(core.join("_"));
 }
 
-/** The address of a proxy is kept even if it contains a password: without it there is no network. */
+/** Keeps the address of a proxy even if it contains a password: programs may need the proxy to reach the network. */
 function hasSecretValue(name: string, value: string): boolean {
   if (ORDINARY.has(name)) return false;
   return SHAPES.test(value) || (!PROXY.test(name) && URL_CREDENTIALS.test(value));
 }
 
 // A path to a secret is not the secret: POSTGRES_PASSWORD_FILE=/run/secrets/db.
-function pointsElsewhere(name: string, value: string): boolean {
+function isPathToSecret(name: string, value: string): boolean {
   return POINTER.test(name) && /^(?:~|\.{0,2}\/)/.test(value) && !SHAPES.test(value);
 }
 
-/** The words of a name in capitals, for `clientAuthToken`, `npm_config__auth` and `API_KEY` alike. */
+/** The words of a name, in capitals. Works for `clientAuthToken`, `npm_config__auth` and `API_KEY`. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -62,7 +62,7 @@ const LAST_WORDS = new Set([
   ...["DSN", "COOKIE", "WEBHOOK", "SAS", "MNEMONIC", "SALT", "P12", "PFX"],
 ]);
 
-// Compounds without a separator, and pairs of words that are harmless alone.
+// Compounds without a separator, and words that only together mark a secret.
 const LAST_COMPOUND =
   /(?:API|ACCESS|PRIVATE|AUTH|SIGNING|ENCRYPTION|MASTER)(?:KEY|TOKEN)$|(?:SSH|STORE|KEY)PASS$|(?:^|_)(?:ACCESS_KEY_ID|AUTH_CONFIG|CONN_STR|SEED_PHRASE)$/;
 

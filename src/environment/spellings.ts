@@ -1,6 +1,6 @@
-// The notations in which a program can print one character of a value: as it is, escaped with backslashes (JSON,
-// printf %q, $'…'), percent-encoded, as an HTML entity, or spliced into shell quotes. value-search.ts compares values with
-// them. A result is a flat list: code point, end, code point, end, …
+// The notations in which a program can print one character of a value: as it is, escaped with backslashes (JSON, printf
+// %q, $'…'), percent-encoded, as an HTML entity, or spliced into shell quotes. value-search.ts compares values with
+// these notations. Results are flat lists of the possible readings: code point, end of its notation, code point, end, …
 import {
   REDACT_BACKSLASHES_MAX_COUNT,
   REDACT_INDENT_MAX_CHARS,
@@ -56,7 +56,7 @@ export function spellingsAt(text: string, at: number): readonly number[] {
   }
 }
 
-/** The position after a line break that only folds the text, or -1. */
+/** The position after a line break at `at` and the following indentation; -1 without a line break. */
 export function foldEnd(text: string, at: number): number {
   const end = lineBreakEnd(text, at);
   return end === -1 ? -1 : indentEnd(text, end);
@@ -131,7 +131,7 @@ function unicodeAt(text: string, at: number, count: number): readonly number[] {
   const code = Number.parseInt(found[1] ?? found[2] ?? found[3] ?? "", 16);
   const end = at + found[0].length;
   if (code < 0xd800 || code > 0xdbff) return [code, end];
-  // A character outside of the BMP is written as two escapes.
+  // A character outside the BMP is written as two escapes.
   UNICODE.lastIndex = end + count;
   const second = text.startsWith(text.slice(at - count, at), end) ? UNICODE.exec(text) : null;
   const low = Number.parseInt(second?.[1] ?? "", 16);
@@ -150,7 +150,7 @@ function escapedBytesAt(text: string, at: number, count: number): readonly numbe
   return latin >= 0x80 ? [latin, at + 3, ...bytes] : bytes;
 }
 
-/** A character as UTF-8 bytes, each with the same prefix. */
+/** A character that is written as UTF-8 bytes, each after the same introducer. */
 function bytesAt(
   text: string,
   at: number,

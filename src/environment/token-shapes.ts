@@ -1,12 +1,13 @@
-// The shapes of well-known secrets, in the value of a variable or in output. Every repetition is bounded and every shape
-// starts at a word boundary: matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS. Only a private
-// key contains white space. A shape reads at most REDACT_LOOKBEHIND_MAX_CHARS characters before its match.
+// The shapes of well-known secrets, in the value of a variable or in output. Every repetition is bounded and every
+// shape starts at a word boundary, so matching takes linear time, and no match is longer than REDACT_HOLD_MAX_CHARS.
+// Only a private key contains white space. A shape reads at most REDACT_LOOKBEHIND_MAX_CHARS characters before its
+// match.
 
 export interface TokenShape {
   readonly label: string;
   /** Source of a regular expression without capturing groups. */
   readonly source: string;
-  /** The same without the check of the preceding character, for text after an escape such as `\n`: the word starts after it. */
+  /** `source` without the check of the preceding character: an escape such as `\n` ends in a letter. */
   readonly body: string;
 }
 
@@ -40,7 +41,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
 /** An escape that ends in a letter or digit but is not part of the next word: `\n`, `\u003d`, `%3D`. */
 export const ESCAPE = String.raw`(?:\\(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2})`;
 
-/** A header with credentials. The capturing group is the text before them. */
+/** A header with credentials. The capturing group is the text before the credentials. */
 export const AUTHORIZATION = [
   String.raw`([Aa](?:uthorization|UTHORIZATION)\\{0,3}["']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,3}["']?`,
   // A word in capitals, such as YOUR_ACCESS_TOKEN, is a placeholder.
@@ -48,19 +49,19 @@ export const AUTHORIZATION = [
 ].join("");
 
 /**
- * `scheme://user:password@`. A reference such as `$PASSWORD` or `<password>` is not a secret. The capturing groups are the
- * text before the password, and the password.
+ * `scheme://user:password@`. A reference such as `$PASSWORD` or `<password>` is not a secret. The capturing groups are
+ * the text before the password, and the password.
  */
 export const URL_PASSWORD = [
   // JSON can escape the slashes.
   String.raw`((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{0,19}:\\{0,3}/\\{0,3}/`,
   // A user name does not start like an IPv6 address, and does not contain the quote that ends the URL.
   String.raw`(?!\[)[^\s/:@"'<>\\\x60]{0,256}:)`,
-  // Not a reference. Not a port either, if the @ is part of a query or follows the quote that ends the URL.
+  // The password is not a reference, and not a port: digits before a query or before the quote that ends the URL.
   String.raw`(?![$<{*]|\d{1,5}[?#"',;)\]}\\])`,
-  // A password that contains @ extends to the last one.
+  // If the password contains @, it extends to the last @.
   String.raw`([^\s/@"<>\x60]{1,256}(?:@[^\s/@?#:"',;&<>\x60]{1,256}){0,3})`,
-  // The digest of an image and the version of a package are not a host.
+  // A host follows, not the digest of an image or the version of a package.
   String.raw`(?=@(?!(?:md5|sha\d{1,3})(?![\w.-])|v?\d{1,9}\.\d{1,9}(?:\.\d{1,9})?(?:[-+][\w.+-]{0,64})?(?![\w.:/-])|[\^~*=>]))`,
 ].join("");
 
@@ -71,7 +72,7 @@ export const PEM_FOOTER = "-----END [A-Z0-9 ]{0,40}-----";
 
 /** A whole block, or a header with the following base64 lines if the end is missing. */
 export const PRIVATE_KEY = [
-  // `--` ends the search for the footer, so that a text with many headers is not scanned again from each.
+  // `--` ends the search for the footer, so that a text with many headers is not scanned again from each header.
   `${PEM_HEADER}(?:[^-]|-(?!-)){0,16384}${PEM_FOOTER}`,
   `${PEM_HEADER}(?:(?:\\r?\\n|\\\\n)[ \\t]{0,8}[A-Za-z0-9+/=]{16,76}){0,200}`,
 ].join("|");

@@ -1,7 +1,8 @@
 // Finds the values of secrets in a text, in every notation of spellings.ts.
 //   new ValueSearch(values)   once per list: the values, and a table of their possible first two characters
 //   scan(text, from)          the positions of values, and of a value that may continue after the end of the text
-// At a position whose two characters are in the table, #endOf() compares the value with the text, character by character.
+// At a position whose two characters are in the table, #endOf() compares the value with the text, character by
+// character.
 import { REDACT_LINE_MIN_CHARS, REDACT_VALUE_MIN_CHARS } from "../support/limits.ts";
 import {
   BACKSLASH,
@@ -32,10 +33,11 @@ export interface ValueScan {
 }
 
 export class ValueSearch {
-  /** By their first code point. */
+  /** The values to find, by their first code point. */
   readonly #wanted = new Map<number, NamedValue[]>();
-  /** Whether a value can start with two characters, indexed by their low bytes. */
+  /** 1 if a value can start with a pair of characters. The index is made from the low bytes of the pair. */
   readonly #pairs = new Uint8Array(0x10000);
+  /** Whether a value may continue after the end of the text. */
   #isOpen = false;
 
   constructor(values: readonly NamedValue[]) {
@@ -71,9 +73,9 @@ export class ValueSearch {
     const first = value.charCodeAt(0);
     const row = (start: number) => this.#pairs.fill(1, (start & 0xff) << 8, ((start & 0xff) + 1) << 8);
     for (const start of "\\%&") row(start.charCodeAt(0));
-    // A program can leave out a line feed, so any character can follow.
+    // A program can leave out a line feed, so any character can follow the first one.
     if (startsSpelling(first) || value.charCodeAt(1) === LINE_FEED) row(first);
-    // Every character has a notation with these. A space can also be a plus sign.
+    // Every character has notations that start with \, % and &. A space can also be a plus sign.
     for (const second of `${value.charAt(1)}\\%&${value.charAt(1) === " " ? "+" : ""}`) {
       this.#pairs[((first & 0xff) << 8) | (second.charCodeAt(0) & 0xff)] = 1;
     }
@@ -112,7 +114,7 @@ export class ValueSearch {
     return count === 0 ? [] : [BACKSLASH, at, ...escapedAt(text, at + count, count)];
   }
 
-  /** The end of `value` in the text, or -1. `done` characters of it are already matched. */
+  /** The end of `value` in the text, or -1. The first `done` characters of `value` are already matched. */
   #endOf(value: string, done: number, text: string, from: number): number {
     let furthest = -1;
     const states = [done, from];
@@ -161,7 +163,7 @@ export class ValueSearch {
   }
 }
 
-/** Shorter lines are not treated as folded: otherwise every line that ends like the start of a value would be held back. */
+/** A value is not folded earlier: otherwise every line that ends like the start of a value would be held back. */
 const FOLD_MIN_CHARS = REDACT_VALUE_MIN_CHARS;
 const LINE_BREAK = new Set([0x0a, 0x0d]);
 
@@ -185,7 +187,7 @@ function branchAtBackslash(states: number[], { value, index, text, at }: Step): 
   if (own > 0) states.push(next, end);
   if (count === own) return;
   take(states, value, next, escapedAt(text, end, count));
-  // A backslash at the end of a line continues it.
+  // A backslash at the end of a line continues the line.
   const folded = index < FOLD_MIN_CHARS ? -1 : foldEnd(text, end);
   if (folded !== -1) states.push(next, folded);
 }
@@ -205,7 +207,7 @@ function formsOf({ name, value }: NamedValue): NamedValue[] {
   return [text, ...linesOf(text), ...base64Of(value)].map((form) => ({ name, value: form }));
 }
 
-// Without short lines, lines of ordinary words and the delimiters of a PEM block: they match text that is not secret.
+// Leaves out short lines, lines of ordinary words and the delimiters of a PEM block: they also occur in other text.
 function linesOf(text: string): string[] {
   if (!text.includes("\n")) return [];
   const lines = text.split("\n").map((line) => line.trim());
@@ -214,8 +216,8 @@ function linesOf(text: string): string[] {
 
 const LONG_WORD = new RegExp(`\\S{${REDACT_LINE_MIN_CHARS}}`);
 
-// A value inside a longer text can have three alignments to the groups of base64. The characters that also encode
-// neighboring bytes are left out.
+// Inside a longer text, a value can have three alignments to the groups of base64. The forms leave out the characters
+// that also encode neighboring bytes.
 function base64Of(value: string): string[] {
   const bytes = Buffer.from(value);
   const inside = [0, 1, 2].map((shift) => {

@@ -1,5 +1,5 @@
-// Detects binary output and describes it in one line, so that a model does not get the bytes. Text in another encoding with
-// few foreign bytes, and text with NUL as separator (`find -print0`), stays text.
+// Detects binary output and describes it in one line, so that a model does not get the bytes. Text in another encoding
+// with few invalid bytes counts as text, and so does text with NUL as separator (`find -print0`).
 import {
   BINARY_ODD_MIN_COUNT,
   BINARY_ODD_MIN_SHARE,
@@ -9,7 +9,7 @@ import {
 import { characterLength, incompleteTailBytes, isContinuation } from "./decode.ts";
 
 export interface BinaryOutput {
-  /** The start of the output. Only the first BINARY_SAMPLE_MAX_BYTES count. */
+  /** The start of the output. Bytes after the first BINARY_SAMPLE_MAX_BYTES have no effect. */
   readonly sample: Uint8Array;
   readonly totalBytes: number;
   /** The file with the raw bytes. */
@@ -30,13 +30,13 @@ export function isBinary(sample: Uint8Array): boolean {
   const start = sample.subarray(0, BINARY_SAMPLE_MAX_BYTES);
   const bytes = start.subarray(0, start.length - incompleteTailBytes(start));
   const odd = countOddBytes(bytes);
-  // A few stray bytes are shown as U+FFFD, unless the signature is too long to be an accident.
+  // A few odd bytes do not make the output binary, unless it has a signature that is too long to occur by chance.
   const isKnown = (signatureOf(sample)?.bytes.length ?? 0) >= BINARY_SIGNATURE_MIN_BYTES;
   return odd >= (isKnown ? 1 : BINARY_ODD_MIN_COUNT) && odd > bytes.length * BINARY_ODD_MIN_SHARE;
 }
 
-// Odd bytes: not UTF-8, control characters that terminal output does not use, and NULs next to another NUL. A lone NUL
-// separates names. If a third of all bytes are lone NULs, the output is UTF-16.
+// Odd bytes are bytes that are not UTF-8, control characters that terminal output does not use, and NULs next to
+// another NUL. A lone NUL is a separator, but if more than a third of all bytes are lone NULs, the output is UTF-16.
 function countOddBytes(bytes: Uint8Array): number {
   let odd = 0;
   let loneNuls = 0;
@@ -55,7 +55,8 @@ function countOddBytes(bytes: Uint8Array): number {
   return loneNuls * 3 > bytes.length ? odd + loneNuls : odd;
 }
 
-// 0 if the bytes are not a character. Strict enough to tell text from noise; decode.ts has the exact rule.
+// Returns 0 if the bytes are not a character. This rule is only exact enough to tell text from binary output; decode.ts
+// has the exact rule.
 function characterLengthAt(bytes: Uint8Array, at: number): number {
   const length = characterLength(bytes[at] ?? 0);
   const rest = bytes.subarray(at + 1, at + length);

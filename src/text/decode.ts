@@ -3,14 +3,14 @@
 import { StringDecoder } from "node:string_decoder";
 
 export interface Utf8Decoder {
-  /** The decoded text. Keeps a character that the end of the chunk cuts for the next call. */
+  /** Returns the decoded text. If the chunk ends inside a character, the next call returns that character. */
   push(bytes: Uint8Array): string;
-  /** U+FFFD for an incomplete character at the end. The decoder can be used again. */
+  /** Returns U+FFFD if the last character is incomplete. The decoder can then be used again. */
   end(): string;
 }
 
 export function createUtf8Decoder(): Utf8Decoder {
-  // Six times as fast as a streaming TextDecoder, with the same text for invalid input.
+  // StringDecoder is six times as fast as a streaming TextDecoder, and returns the same text for invalid input.
   const decoder = new StringDecoder("utf8");
   return {
     push: (bytes) => decoder.write(asBuffer(bytes)),
@@ -18,14 +18,14 @@ export function createUtf8Decoder(): Utf8Decoder {
   };
 }
 
-/** All bytes as text. Keeps a byte order mark: no output is lost. */
+/** All bytes as text, including a byte order mark, so that no output is lost. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("utf8");
 }
 
 /**
- * The number of bytes at the end (0 to 3) that start a character without completing it. A cursor stops before them and
- * so never returns half a character. An invalid ending counts as complete.
+ * The number of bytes at the end (0 to 3) that start a character without completing it. A cursor stops before them, so
+ * that a read never returns half a character. An invalid ending counts as complete.
  */
 export function incompleteTailBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
@@ -39,8 +39,8 @@ export function incompleteTailBytes(bytes: Uint8Array): number {
 }
 
 /**
- * The number of bytes at the start (0 to 3) that continue a character from before them. For reading the tail of a file
- * from an arbitrary offset.
+ * The number of bytes at the start (0 to 3) that belong to a character which starts before them. Used when the tail of
+ * a file is read from an arbitrary offset.
  */
 export function orphanedHeadBytes(bytes: Uint8Array): number {
   let count = 0;
@@ -48,13 +48,13 @@ export function orphanedHeadBytes(bytes: Uint8Array): number {
   return count;
 }
 
-/** UTF-16 units, as in String.length, and line feeds. */
+/** `characters` counts UTF-16 units, as String.length does. `lines` counts line feeds. */
 export interface TextSize {
   readonly characters: number;
   readonly lines: number;
 }
 
-/** The size of valid UTF-8, without decoding it. The sizes of chunks add up. For the part of a file that is not shown. */
+/** The size of valid UTF-8, without decoding it. The size of a file is the sum over its chunks. */
 export function measureUtf8(bytes: Uint8Array): TextSize {
   let characters = 0;
   let lines = 0;
@@ -84,7 +84,7 @@ export function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** The number of bytes that a first byte announces; 1 for ASCII and for bytes that start no character. */
+/** The number of bytes of a character with this first byte; 1 for ASCII and for bytes that start no character. */
 export function characterLength(lead: number): number {
   if (lead >= 0xc2 && lead <= 0xdf) return 2;
   if (lead >= 0xe0 && lead <= 0xef) return 3;

@@ -1,4 +1,4 @@
-// Selects lines of output. pattern.ts compiles patterns; it is loaded only if a call has one.
+// Selects lines of output. pattern.ts compiles patterns, and is loaded only if a call has a pattern.
 
 export interface LinePattern {
   readonly source: string;

@@ -1,17 +1,17 @@
-// Regular expressions from a model, for lines of output. RE2 matches in linear time: with a backtracking engine, one
-// pattern could hang the host process.
+// Compiles regular expressions from a model, which select lines of output. RE2 matches in linear time. With a
+// backtracking engine, one pattern could hang the host process.
 import { RE2JS, RE2JSSyntaxException } from "re2js";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { PATTERN_MAX_CHARS, PATTERN_MAX_INSTRUCTIONS } from "../support/limits.ts";
 import type { LinePattern } from "./filter.ts";
 
-/** `name` is the parameter with the pattern, for messages. */
+/** Error messages use `name`, the parameter that contains the pattern. */
 export function compilePattern(source: string, name = "filter"): LinePattern {
   const refuse = (reason: string, cause?: unknown): NacreError =>
     new NacreError("invalid_input", `Invalid ${name} regex: ${reason}`, { cause });
   if (source.length > PATTERN_MAX_CHARS) {
     throw refuse(
-      `it has ${source.length} characters, at most ${PATTERN_MAX_CHARS} are allowed. Use a shorter one.`,
+      `it has ${source.length} characters, but at most ${PATTERN_MAX_CHARS} are allowed. Use a shorter pattern.`,
     );
   }
   let compiled: RE2JS;
@@ -23,7 +23,7 @@ export function compilePattern(source: string, name = "filter"): LinePattern {
   if (compiled.programSize() > PATTERN_MAX_INSTRUCTIONS) {
     throw refuse("it is too large when its repetitions are expanded. Use smaller {n,m} counts, or * and +.");
   }
-  // test() uses the DFA. find() would use a simulation that is a hundred times slower.
+  // test() uses a DFA. find() would simulate an NFA, which is a hundred times slower.
   return { source, matches: (line) => compiled.test(line) };
 }
 

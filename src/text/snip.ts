@@ -1,5 +1,5 @@
-// Truncation of the `modes` dialect: over 128 KiB of output becomes 4 KiB of each end with `[snip]` between them. Sizes are
-// bytes of UTF-8; cuts fall between characters.
+// Truncation of the `modes` dialect: of an output over 128 KiB, 4 KiB of each end remain, with `[snip]` between them.
+// Sizes are bytes of UTF-8. A cut never splits a character.
 import { SNIP_KEEP_BYTES, SNIP_OVER_BYTES } from "../support/limits.ts";
 import { incompleteTailBytes, orphanedHeadBytes } from "./decode.ts";
 
@@ -22,7 +22,7 @@ export function snipText(text: string): Snipped {
   return { text: snipParts({ head: text, tail: text, totalBytes }), truncated: true };
 }
 
-/** For output of which only the ends were read. */
+/** Truncates output of which only the ends were read. */
 export function snipParts({ head, tail, totalBytes }: SnipParts): string {
   const report = `got ${humanizeBytes(totalBytes)}, max is ${humanizeBytes(SNIP_OVER_BYTES)}`;
   return `[output truncated in middle: ${report}]\n${firstBytes(head)}\n\n[snip]\n\n${lastBytes(tail)}`;
@@ -32,7 +32,7 @@ export function snipParts({ head, tail, totalBytes }: SnipParts): string {
 export function humanizeBytes(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // 1023.96 would be rounded to 1024: use the next unit.
+  // 1023.96 would be rounded to 1024, so use the next unit.
   while (unit < UNITS.length - 1 && Number(value.toFixed(1)) >= 1024) {
     value /= 1024;
     unit++;

@@ -1,6 +1,6 @@
-// Terminal output as plain lines, as a person would see them: without escape sequences, and a line that was redrawn (`\r`,
-// backspace) in its last state. Cursor movement between lines is not emulated. Takes linear time. Needs whole lines: of a
-// cut line it sees only a part.
+// Converts terminal output to the plain lines that a person would see: without escape sequences, and with only the last
+// state of a line that was redrawn (`\r`, backspace). Cursor movement between lines is not emulated. Takes linear time.
+// The input must consist of whole lines, because the parts of a split line would be converted separately.
 
 /** Idempotent: the result contains nothing that this function would change. */
 export function plainText(text: string): string {
@@ -31,11 +31,11 @@ function applyControl(screen: ScreenLine, sequence: string): void {
 }
 
 /**
- * One line of the screen. Text after a carriage return replaces the whole line. Overwriting single cells would leave the
- * end of a longer earlier state behind a shorter progress bar.
+ * One line of the screen. Text after a carriage return replaces the whole line. Overwriting single cells would leave
+ * the end of a longer earlier state behind a shorter progress bar.
  */
 class ScreenLine {
-  // Several strings instead of one: dropping the last character of one long string would take quadratic time.
+  // Several strings instead of one, because dropping the last characters of one long string would take quadratic time.
   readonly #runs: string[] = [];
   #isAtStart = false;
   #stepsBack = 0;
@@ -85,9 +85,9 @@ const C1_CSI = 0x9b;
 const NEEDS_WORK = /[\x00-\x08\x0d-\x1f\x7f-\x9f]/;
 const UNPRINTABLE = /^[\x00-\x08\x0e-\x1f\x7f-\x9f]/;
 
-// Each alternative begins with its own introducer, and no repeated class contains one, so that no text is scanned twice.
-// A string sequence (title, link, image) without an end on its line loses only its introducer: removing the rest of the
-// line would lose output.
+// Each alternative begins with its own introducer, and no repeated class contains one, so that no text is scanned
+// twice. A string sequence (title, link, image) without an end on its line loses only its introducer, because removing
+// the rest of the line would lose output.
 const TOKENS = new RegExp(
   [
     "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?", // CSI: colors, cursor, erase

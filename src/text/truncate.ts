@@ -1,6 +1,6 @@
-// Truncation of the `shells` dialect: keeps the start and the end of a text. The result, including the line that reports
-// the cut, never exceeds the limit. That line counts every character and line that is left out. The input is a head and a
-// tail, so that an output of 2 GiB is never read into memory.
+// Truncation of the `shells` dialect: keeps the start and the end of a text. The result, including the line that
+// reports the cut, never exceeds the limit. That line counts every character and line that is left out. The input is a
+// head and a tail, so that an output of 2 GiB is never read into memory.
 import { LINE_CUT_MAX_SHARE, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measureText, type TextSize } from "./decode.ts";
@@ -10,14 +10,14 @@ export interface TruncateOptions {
   readonly limitChars?: number;
   /** The file with the whole output. */
   readonly outputFile?: string;
-  /** A heading (with its newline) of the last part of the text. Repeated after the cut if the cut removes it. */
+  /** The heading of the last part of the text, with its newline. Repeated after the cut if the cut removes it. */
   readonly heading?: { readonly line: string; readonly charsFromEnd: number };
 }
 
-/** A text of which only the ends were read. Complete if `middle` is empty. */
+/** A text of which only the ends were read. The text is complete if `middle` is empty. */
 export interface TextEnds {
   readonly head: string;
-  /** The size of the unread part between them. */
+  /** The size of the unread part between head and tail. */
   readonly middle: TextSize;
   readonly tail: string;
 }
@@ -33,7 +33,7 @@ export function truncateText(text: string, options: TruncateOptions = {}): Trunc
   return truncateEnds({ head: text, middle: NOTHING, tail: "" }, options);
 }
 
-/** Each end should have at least half the limit; otherwise the result is shorter than necessary. */
+/** Each end should be at least half as long as the limit; otherwise the result is shorter than necessary. */
 export function truncateEnds(ends: TextEnds, options: TruncateOptions = {}): Truncated {
   const limitChars = Math.max(0, Math.floor(options.limitChars ?? OUTPUT_MAX_CHARS));
   const isWhole = ends.middle.characters === 0;
@@ -64,7 +64,7 @@ interface NoticePlan {
   readonly write: (omitted: TextSize) => string;
 }
 
-// The longest form that leaves half of the limit for the text. No notice if the limit is tiny.
+// Chooses the longest notice that leaves half of the limit for the text. If the limit is too small, there is no notice.
 function planNotice(total: TextSize, limitChars: number, outputFile: string | undefined): NoticePlan {
   const opening = `[Output truncated at ${limitChars} characters`;
   const account = (omitted: TextSize): string =>
@@ -83,7 +83,7 @@ function planNotice(total: TextSize, limitChars: number, outputFile: string | un
   return { reservedChars: 0, write: () => "" };
 }
 
-// Cut at the end of a line if that keeps enough of the text.
+// Cuts at the end of a line if that keeps enough of the text.
 function cutHead(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars === 0) return "";
