@@ -2,8 +2,8 @@
 // record, so verify-audit.ts detects a record that was changed, removed or inserted, and reports its line number.
 //
 // Several processes can write to one file. Each process is a writer with its own chain of records. The first record of
-// a chain contains the hash of the last line in the file. One system call writes a whole line, so two processes never
-// write into the same line.
+// a chain contains the hash of the last line that its writer found in the file. One system call writes a whole line, so
+// the lines of two processes never interleave.
 import { createHash, randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";

@@ -14,7 +14,7 @@ import {
   POOL_SLOTS_COUNT,
   STREAM_CAP_BYTES,
 } from "../support/limits.ts";
-import { patiently } from "../support/patience.ts";
+import { retryShortage } from "../support/retry-shortage.ts";
 import type { ExitRecord } from "./end-record.ts";
 import { FifoDir } from "./fifo-dir.ts";
 import { findBash } from "./find-bash.ts";
@@ -104,7 +104,7 @@ export class Engine implements ShellScope {
 
   async start(plan: StartPlan): Promise<StartedShell> {
     using _hold = holdEventLoop();
-    return await patiently(async () => await this.#startNow(plan));
+    return await retryShortage(async () => await this.#startNow(plan));
   }
 
   /** A directory that a sandboxed session can see, with the fifos of its loggers. */

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { KEEPER_ANSWER_MAX_MS, KEEPER_LAST_ANSWERS_MS, KEEPER_STOPPED_CHECK_MS } from "../support/limits.ts";
-import { patiently } from "../support/patience.ts";
+import { retryShortage } from "../support/retry-shortage.ts";
 import { systemCode } from "../support/system-error.ts";
 import { deferred, within } from "../support/timing.ts";
 import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
@@ -51,7 +51,7 @@ export class KeeperLost extends NacreError {
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
-  const child = await patiently(() => spawnOnce(options)).catch((cause: unknown) => {
+  const child = await retryShortage(() => spawnOnce(options)).catch((cause: unknown) => {
     if (cause instanceof NacreError) throw cause;
     throw new NacreError("spawn_failed", explain(cause, options.bashPath), { cause });
   });

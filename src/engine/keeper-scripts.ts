@@ -55,7 +55,7 @@ export class KeeperScripts {
       makeDirs(dir);
       for (const [name, text] of this.#texts) writeFileSync(join(dir, name), text, { mode: 0o600 });
     } catch (cause) {
-      // A shortage can be temporary, so the caller retries (support/patience.ts).
+      // A shortage can be temporary, so the caller retries (support/retry-shortage.ts).
       if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
       throw new NacreError(
         "spawn_failed",

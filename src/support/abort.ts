@@ -1,5 +1,5 @@
-// Reads the state of a caller's signal. The signal may come from jsdom or a polyfill: `AbortSignal.any` refuses those, and
-// they can lack `reason` and `throwIfAborted`.
+// Reads the state of a caller's signal. The signal may come from jsdom or a polyfill. Such a signal can lack `reason`
+// and `throwIfAborted`, and `AbortSignal.any` refuses it.
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortReason(signal);

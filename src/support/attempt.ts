@@ -1,4 +1,4 @@
-// Reads something that may be missing or inaccessible: the result is undefined then.
+// Reads something that may be missing or inaccessible. Returns undefined instead of throwing.
 
 export function attempt<T>(get: () => T): T | undefined {
   try {

@@ -1,20 +1,21 @@
-// Where programs keep keys, tokens, sessions and what people typed: the one list behind the policy's class `secret`
-// and the sandbox's masks. Both cover exactly these places, so a command that the policy asks about is a command that
-// the sandbox stops. Pure data: the policy imports it.
+// The paths where programs keep keys, tokens, sessions and histories. The policy's class `secret` and the sandbox's
+// masks both use this list, so the sandbox hides exactly the files that the policy asks about. Pure data, because the
+// policy imports it.
 //
-// Only fixed places are listed. A name that can lie anywhere (`.env`, `*.pem`) is neither classed nor masked: a mount
-// needs a path, and a search of the whole disk before every command would not find the file that is made a second
-// later. Name such files in `hide`. /proc/PID/environ has no place in the list either: the policy classes it by its
-// form, and the sandbox keeps other processes out of sight with a PID namespace.
+// Only fixed paths are listed. A file that can be in any directory (`.env`, `*.pem`) is neither classed nor masked: a
+// mask needs a path, and a search of the whole disk before every command would miss a file that is created a second
+// later. Name such files in `hide`. /proc/PID/environ is not listed either: the policy recognizes its form, and the
+// sandbox hides other processes with a PID namespace.
 //
-// Each entry lists the secret itself, not the directory of the program that keeps it: Cargo, Gradle or Claude Code
-// must still find their caches and settings. A whole directory is listed where nothing in it is needed for work.
+// Each entry lists the secret itself, not the directory of the program that keeps it, because Cargo, Gradle or Claude
+// Code must still find their caches and settings. A whole directory is listed if no command needs anything in it.
 
 import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
 
 /**
- * The program that reads it can be told to run something, or to talk to another server. In a writable home such a path
- * cannot be created either: the next use by the person would obey the command.
+ * Credential files that also configure a program: they can make it run something, or talk to another server. In a
+ * writable home directory, a command cannot create such a path either. Otherwise the program would obey the command's
+ * file when the person next uses it.
  */
 const STEERING: PathTable = {
   ssh: ".ssh/",
@@ -150,16 +151,19 @@ const OF_THE_MACHINE: PathTable = {
   MySQL: "etc/mysql/debian.cnf",
 };
 
-/** Those of every home directory that must not be created either. */
+/** Credentials in every home directory that commands must not create either. */
 export const STEERING_CREDENTIALS: readonly ListedPath[] = listedPaths(STEERING);
 
-/** In every home directory. */
+/** Credentials in every home directory. */
 export const HOME_CREDENTIALS: readonly ListedPath[] = [...STEERING_CREDENTIALS, ...listedPaths(KEPT)];
 
-/** Below the root of the file system. */
+/** Credentials below the root of the file system. */
 export const MACHINE_CREDENTIALS: readonly ListedPath[] = listedPaths(OF_THE_MACHINE);
 
-/** Variables that move a place, with its default: everything listed there is looked for at the variable's value. */
+/**
+ * Variables that move a path, with the default path. Paths below the default are also looked for at the variable's
+ * value.
+ */
 export const RELOCATIONS: Readonly<Record<string, string>> = {
   XDG_CONFIG_HOME: ".config",
   XDG_DATA_HOME: ".local/share",

@@ -1,4 +1,4 @@
-// Optional properties under exactOptionalPropertyTypes, where `{ key: undefined }` is not the same as no key.
+// Builds objects for exactOptionalPropertyTypes, where `{ key: undefined }` is not the same as `{}`.
 
 /** The object without its undefined properties. */
 export function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

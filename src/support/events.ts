@@ -39,7 +39,7 @@ export interface NacreEvents {
     readonly signal: string | null;
     readonly durationMs: number;
   } & EventOrigin;
-  /** nacre killed a shell: number of processes that got a signal, and pids of the survivors. */
+  /** nacre killed a shell. `signalled` counts the processes that got a signal; `survivors` lists PIDs. */
   readonly kill: {
     readonly id: string;
     readonly by: string;
@@ -92,7 +92,7 @@ export class Events {
       try {
         listener(complete);
       } catch (error) {
-        // A bug of the host must not end a command, but it must be visible.
+        // A bug in the host's listener must not end a command, but it must be visible.
         process.emitWarning(`A listener of nacre's "${type}" events failed: ${String(error)}`);
       }
     }

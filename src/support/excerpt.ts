@@ -1,4 +1,4 @@
-// Short forms of values from outside, for messages: a long value is cut, and its getters and toString are never called.
+// Short forms of untrusted values for messages. A long value is cut. Getters and toString of a value are never called.
 
 import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "./limits.ts";
 

@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { attempt } from "./attempt.ts";
 
-/** As in bash: `/` if neither HOME nor the user database has one, as for an arbitrary uid in a container. */
+/** Like bash, falls back to `/` if neither HOME nor the user database has one: a uid in a container can be unknown. */
 export function homeDirectory(ask: () => string = homedir): string {
   return attempt(ask) ?? "/";
 }

@@ -1,4 +1,4 @@
-// Tables of paths: what a program is, and its paths, separated by commas. A trailing slash marks a whole directory.
+// Tables of paths. The key is a program, the value its paths, separated by commas. A trailing slash marks a directory.
 
 export type PathTable = Readonly<Record<string, string>>;
 

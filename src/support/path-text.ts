@@ -1,18 +1,18 @@
-// Paths as text. On Linux a file name is a sequence of bytes, and not always UTF-8. Inside nacre a path is a string: a byte
-// that is not part of a UTF-8 character becomes the lone surrogate U+DC00 + byte, which does not occur in UTF-8 text. So
-// every path has exactly one text, different paths have different texts, and node:path can handle them. JSON escapes a
-// lone surrogate, so saved state needs no special encoding.
+// Paths as text. On Linux a file name is a sequence of bytes, and not always UTF-8. Inside nacre a path is a string: a
+// byte that is not part of a UTF-8 character becomes the lone surrogate U+DC00 + byte, which does not occur in UTF-8
+// text. So every path has exactly one text, different paths have different texts, and node:path can handle them. JSON
+// escapes a lone surrogate, so saved state needs no special encoding.
 //
 //   textOfBytes     bytes from the kernel or bash, as text
 //   bytesOfText     the text as bytes, for bash
-//   fsPath          the text for node:fs, which would replace a lone surrogate by U+FFFD and so change the name
+//   fsPath          the text for node:fs, which would replace a lone surrogate with U+FFFD and so change the name
 //   shownPath       the text for people and models
 //   wirePath        the text for JSON that leaves this process: many parsers refuse a lone surrogate
 import { readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { STRAY_BYTES, textOfLatin1 } from "./stray-bytes.ts";
 
-/** What a decoder writes for a byte that is not UTF-8. A name can contain it as well. */
+/** What a decoder writes for a byte that is not UTF-8. A file name can also contain this character itself. */
 const REPLACEMENT = "\ufffd";
 
 /** Characters that are invisible, end a line, or change the direction of text. */
@@ -91,18 +91,18 @@ export function entriesOf(directory: string): readonly DirectoryEntry[] {
 
 /**
  * The path itself if it is readable. Otherwise a quoted bash word, `$'/srv/d\xff'`, which a model can use in a command.
- * Neither a bash word nor a path can contain NUL.
+ * Text with a NUL stays as it is, because neither a path nor a bash word can contain a NUL.
  */
 export function shownPath(path: string): string {
   return UNREADABLE.test(path) && !path.includes("\0") ? bashWord(path) : path;
 }
 
-/** The path itself if JSON can represent it. Otherwise a quoted bash word, which does not look like an absolute path. */
+/** The path itself if it is valid Unicode. Otherwise a quoted bash word, which does not look like an absolute path. */
 export function wirePath(path: string): string {
   return path.isWellFormed() ? path : bashWord(path);
 }
 
-/** bash reads exactly two digits after `\x`. */
+/** Every escape has two digits, because bash reads at most two digits after `\x`. */
 function bashWord(path: string): string {
   const signs = [...path].map((sign) => {
     if (sign === "\\" || sign === "'") return `\\${sign}`;

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fsPath, withParents } from "./path-text.ts";
 
-/** The folder with the rules of a directory, and the file in it. */
+/** The folder with the rules of a directory, and the rule file in that folder. */
 const FOLDER = ".nacre";
 export const POLICY_FILE = "policy.json";
 
 /**
- * The folders of the directory and of its parents, up to the root of the outermost repository. The nearest repository
- * would not be safe: a command could escape the rules above the workspace with `git init`.
+ * The rule folders of the workspace and of its parents, up to the root of the outermost repository. To stop at the
+ * nearest repository would be unsafe: with `git init`, a command could escape the rules above the workspace.
  */
 export function policyFolders(workspace: string): readonly string[] {
   const directories = withParents(workspace);

@@ -1,9 +1,9 @@
-// Type checks that work across realms. `instanceof` knows the classes of one realm only. A test runner such as Jest runs
-// each file in its own realm (node:vm): errors of node:fs come from outside of it, a caller's RegExp or promise from
-// inside. nacre's own classes have the same problem if a process loads two copies of the package.
-// No function here throws. Imports nothing of Node: policy/ uses this file.
+// Type checks that work across realms. `instanceof` knows the classes of one realm only. A test runner such as Jest
+// runs each file in its own realm (node:vm). There, errors of node:fs come from outside the realm, and a caller's
+// RegExp or promise comes from inside. nacre's own classes have the same problem if a process loads two copies of the
+// package. No function here throws. This file imports no Node module, because policy/ uses it.
 
-/** The key of a method for `using`. A realm of node:vm has no Symbol.dispose; compiled `using` looks for this symbol then. */
+/** The key of the method for `using`. A realm of node:vm has no Symbol.dispose; compiled `using` then uses this key. */
 export const DISPOSE: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for("Symbol.dispose");
 
 /** Errors of every realm, including DOMException. */
@@ -52,7 +52,7 @@ function hasString(value: unknown, key: string): boolean {
   return typeof propertyOf(value, key) === "string";
 }
 
-/** undefined if it is missing or cannot be read: a getter or a proxy can throw. */
+/** undefined if the property is missing or cannot be read: a getter or a proxy can throw. */
 function propertyOf(value: unknown, key: PropertyKey): unknown {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined;
   try {

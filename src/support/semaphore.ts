@@ -1,22 +1,22 @@
-// Limits how many holders run at a time; the others wait in the order they came. A session is a semaphore of one for its
-// commands, and each scope has one for its foreground commands.
+// Limits how many holders run at a time. The others wait in the order in which they came. A session runs one command at
+// a time with a semaphore, and each scope has a semaphore for its foreground commands.
 import { abortReason } from "./abort.ts";
 import { DISPOSE } from "./realms.ts";
 
-/** Dispose of it to leave. */
+/** Dispose of the lease to let the next waiter run. */
 export interface SemaphoreLease extends Disposable {
-  /** Whether there was no room at first. */
+  /** Whether take() had to wait. */
   readonly hasWaited: boolean;
 }
 
 export interface SemaphoreWait {
-  /** Called with the number of waiters before this one, if it has to wait. */
+  /** Called if take() has to wait, with the number of waiters that were there before. */
   readonly onWait?: ((before: number) => void) | undefined;
-  /** Gives up waiting. */
+  /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** What take() throws then. @default the reason of the signal */
+  /** What take() throws after an abort. @default the reason of the signal */
   readonly abortError?: () => unknown;
-  /** Goes before all others that wait. */
+  /** Whether to go before all others that wait. */
   readonly isFirst?: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Semaphore {
     return this.#held > 0;
   }
 
-  /** Resolves when there is room. */
+  /** Resolves when fewer than the maximum of leases are held. */
   async take(wait: SemaphoreWait = {}): Promise<SemaphoreLease> {
     if (wait.signal?.aborted) throw errorOf(wait);
     const hasWaited = this.#held >= this.#max;
@@ -45,7 +45,7 @@ export class Semaphore {
       [DISPOSE]: () => {
         if (!isHeld) return;
         isHeld = false;
-        // The next waiter takes over the count: a caller that comes in between must not overtake it.
+        // The next waiter takes over the count, so that a caller that comes in between cannot overtake it.
         const next = this.#waiting.shift();
         if (next) next();
         else this.#held--;
@@ -72,7 +72,7 @@ export class Semaphore {
   }
 }
 
-/** A semaphore for each key, as long as it is held. */
+/** One semaphore per key. A semaphore exists only while it is held. */
 export class KeyedSemaphore {
   readonly #max: number;
   readonly #semaphores = new Map<string, Semaphore>();

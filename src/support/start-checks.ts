@@ -1,4 +1,4 @@
-// Checks of a start, before anything is started: the command, its timeout, its variables and its directory. Each throws an
+// Checks the command, its timeout, its variables and its directory before anything is started. Each check throws an
 // error that names what is wrong.
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -7,7 +7,7 @@ import { NacreError } from "./errors.ts";
 import { fsPath, isPathText, isWithin, resolvedPath, shownPath } from "./path-text.ts";
 import { systemCode } from "./system-error.ts";
 
-/** All checks but that of the variables, in one call. */
+/** All checks except checkSettable. */
 export function checkStart(
   start: {
     readonly command: string;
@@ -31,16 +31,16 @@ export function checkCommand(command: string): void {
   }
 }
 
-/** setTimeout treats anything that is not a valid time as 1 ms. */
+/** Refuses an invalid timeout, because setTimeout would treat it as 1 ms. */
 export function checkTimeout(timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (timeoutMs > 0 && Number.isFinite(timeoutMs))) return;
   throw new NacreError(
     "invalid_input",
-    `The option timeoutMs must be milliseconds above 0, or none; it is ${timeoutMs}.`,
+    `The option timeoutMs must be a number of milliseconds above 0, or undefined; it is ${timeoutMs}.`,
   );
 }
 
-/** bash reads these from its environment before it reads its command. */
+/** Refuses the variables that bash reads from its environment before it reads its command. */
 export function checkSettable(env: Readonly<Record<string, string>>): void {
   const name = ["SHELLOPTS", "BASHOPTS"].find((name) => name in env);
   if (name) {
@@ -61,7 +61,8 @@ function problemWith(dir: string): string | undefined {
   if (dir.includes("\0")) return "contains a NUL character";
   if (!isAbsolute(dir)) return "is not an absolute path";
   const isUtf8 = dir.isWellFormed();
-  if (!isUtf8 && !isPathText(dir)) return "is no path (it holds a lone surrogate that stands for no byte)";
+  if (!isUtf8 && !isPathText(dir))
+    return "is not a path (it contains a lone surrogate that represents no byte)";
   try {
     const path = isUtf8 ? dir : fsPath(dir);
     if (!statSync(path).isDirectory()) return "is not a directory";
@@ -76,7 +77,7 @@ function problemWith(dir: string): string | undefined {
   }
 }
 
-/** Whether an existing directory is inside one of these. Follows links. */
+/** Whether an existing directory is inside one of the roots. Follows links. */
 export function isWithinRoots(dir: string, allowedRoots: readonly string[]): boolean {
   return problemWithRoots(dir, allowedRoots) === undefined;
 }

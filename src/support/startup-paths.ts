@@ -1,6 +1,6 @@
-// Files that run, or decide which programs run, at the user's next login, shell or editor start. The policy's class
-// `startup` and the read-only parts of a writable home in a sandbox both use this list. Paths are relative to the home
-// directory. Pure data: the policy imports it.
+// Files that run, or decide which programs run, when the user next logs in or starts a shell or an editor. The policy's
+// class `startup` and the sandbox, which makes them read-only in a writable home, both use this list. Paths are
+// relative to the home directory. Pure data, because the policy imports it.
 
 import { type ListedPath, listedPaths, type PathTable } from "./listed-paths.ts";
 
@@ -29,7 +29,7 @@ const PLACES: PathTable = {
 export const HOME_STARTUP: readonly ListedPath[] = listedPaths(PLACES);
 
 /**
- * Directories that precede those of the system in PATH. The policy allows links there, because people install tools that
- * way. A sandbox does not: a link could replace a program that the user runs outside of it.
+ * Directories that usually precede the system's directories in PATH. The policy allows a command to create links there,
+ * because people install tools that way. A sandbox does not: a link could replace a program that the user runs outside.
  */
 export const HOME_PROGRAMS: readonly ListedPath[] = listedPaths({ "of the user": ".local/bin/, bin/" });

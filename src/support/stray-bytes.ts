@@ -1,7 +1,7 @@
-// Stray bytes: bytes that are not UTF-8, as text. Each is the lone surrogate U+DC00 + byte, which does not occur in UTF-8
-// text. Pure and without Node modules: the policy reads such text as well.
+// Stray bytes: bytes that are not UTF-8, as text. The text of such a byte is the lone surrogate U+DC00 + byte, which
+// does not occur in UTF-8 text. Pure and without Node modules, because the policy also reads such text.
 
-/** One UTF-8 character outside of ASCII, or a stray byte. The input is bytes as latin1. */
+/** One UTF-8 character outside ASCII, or a stray byte. Each character of the input is one byte (latin1). */
 const CHARACTER =
   /[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}|[\x80-\xff]/g;
 
@@ -10,7 +10,7 @@ export const STRAY_BYTES = /[\udc80-\udcff]+/gu;
 
 const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text of bytes that are given as latin1, one character each. */
+/** The text of bytes. Each character of `bytes` is one byte (latin1). */
 export function textOfLatin1(bytes: string): string {
   return bytes.replace(CHARACTER, (found) =>
     found.length > 1

@@ -28,8 +28,8 @@ export function deferred<T = void>(): Deferred<T> {
 }
 
 /**
- * What the promise resolves with; undefined after `ms`, or when the signal aborts. A time beyond the longest timer never
- * expires. Leaves no timer and no listener behind.
+ * Returns what the promise resolves with, or undefined after `ms` or when the signal aborts. If `ms` exceeds the
+ * longest timer, the time never expires. Leaves no timer and no listener behind.
  */
 export async function within<T>(
   ms: number,

@@ -257,7 +257,7 @@ test("text with surrogates that stand for no byte is refused as a directory", as
   const manager = shells.manager();
   for (const dir of ["/tmp/\ud800", "/tmp/\udcc3\udca4"]) {
     await expect(manager.createShell({ command: "pwd", workingDir: dir })).rejects.toThrow(
-      "Working directory is no path (it holds a lone surrogate that stands for no byte)",
+      "Working directory is not a path (it contains a lone surrogate that represents no byte)",
     );
   }
 });

@@ -18,5 +18,5 @@ test("a timeout is a time that can pass, or none", () => {
   for (const timeoutMs of [undefined, 0.5, 1, 86_400_000])
     expect(() => checkTimeout(timeoutMs)).not.toThrow();
   for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-    expect(() => checkTimeout(timeoutMs)).toThrow(`milliseconds above 0, or none; it is ${timeoutMs}`);
+    expect(() => checkTimeout(timeoutMs)).toThrow(`milliseconds above 0, or undefined; it is ${timeoutMs}`);
 });

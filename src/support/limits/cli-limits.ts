@@ -10,10 +10,10 @@ export const PS_CELL_MAX_CHARS = 1_000;
 /** Length of the command that `nacre run -b` repeats, and that shell completion shows. */
 export const STARTED_COMMAND_MAX_CHARS = 200;
 export const COMPLETION_COMMAND_MAX_CHARS = 40;
-/** Width of help: on a terminal at most, and without a terminal. */
+/** Width of help: the maximum on a terminal, and the width without a terminal. */
 export const HELP_MAX_COLUMNS = 120;
 export const HELP_DEFAULT_COLUMNS = 100;
-/** Width of a quoted line with a marked part: default, least, and the part before the mark. */
+/** Width of a quoted line with a marked part: the default, the minimum, and the context before the mark. */
 export const UNDERLINED_MAX_COLUMNS = 100;
 export const UNDERLINED_MIN_COLUMNS = 20;
 export const UNDERLINED_CONTEXT_COLUMNS = 20;
@@ -22,7 +22,7 @@ export const DOCTOR_WAIT_MS = 10_000;
 /** `nacre doctor`: time for an orphan that ended to be reaped, and the poll interval. */
 export const REAPED_MAX_MS = 2_000;
 export const REAPED_POLL_MS = 20;
-/** `nacre doctor`: free space below which it warns, and size of its test file: more than an empty shell needs. */
+/** `nacre doctor`: free space below which it warns, and size of its test file, which exceeds that of an empty shell. */
 export const LOW_SPACE_BYTES = 1024 ** 3;
 export const TRIAL_FILE_BYTES = 64 * 1024;
 /** Time for one command of the tour. */
@@ -31,5 +31,5 @@ export const TOUR_STEP_MAX_MS = 5_000;
 export const CODE_CACHE_MAX_COUNT = 40;
 export const CODE_CACHE_MAX_BYTES = 64 * 1024 ** 2;
 export const CODE_CACHE_TEMPORARY_MAX_MS = 60_000;
-/** Delay after which a command that still runs saves its compiled code. Other commands save it at their end. */
+/** Delay after which a running `nacre` command saves its compiled code. A shorter command saves it at its end. */
 export const CODE_CACHE_SAVE_AFTER_MS = 5_000;

@@ -6,7 +6,7 @@ export const KEEPER_ANSWER_MAX_MS = 10_000;
 export const KEEPER_LAST_ANSWERS_MS = 100;
 /** Interval of the check whether the keeper is stopped, while an answer is outstanding. */
 export const KEEPER_STOPPED_CHECK_MS = 100;
-/** Time to retry when the system has no free processes or file descriptors, and the first pause between two attempts. */
+/** Time to retry while the system has no free processes or file descriptors, and the first pause between attempts. */
 export const SPAWN_RETRY_MAX_MS = 2_000;
 export const SPAWN_RETRY_FIRST_MS = 20;
 /** Restarts of a keeper within the window before nacre gives up. */
@@ -17,11 +17,11 @@ export const JOB_MAX_BYTES = 4_096;
 
 /** Slots that wait for a command. */
 export const POOL_SLOTS_COUNT = 2;
-/** Delay after the start of a command before the pool is refilled. A command that ends earlier refills it at its end. */
+/** Delay from the start of a command to the refill of the pool. A command that ends earlier refills it at its end. */
 export const POOL_REFILL_DELAY_MS = 20;
-/** Delay after the end of a command: its caller gets the result first. */
+/** Delay of the refill after the end of a command, so that its caller gets the result first. */
 export const POOL_REFILL_AFTER_END_MS = 1;
-/** Attempts to create the state directory again for one shell while something removes it. */
+/** Attempts to create the state directory again for one shell if another program removes it. */
 export const STATE_DIRECTORY_TRIES_MAX_COUNT = 3;
 /** Slots that are forked at the same time. */
 export const OPENING_SLOTS_MAX_COUNT = 16;
@@ -46,7 +46,7 @@ export const NEW_PROCESS_QUIET_MS = 12;
 export const FEW_PIDS_COUNT = 64;
 /** Forks per millisecond: no machine is faster. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
-/** Scans without a result before nothing counts as left, while pids are given out during each scan. */
+/** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs meanwhile. */
 export const LEFTOVER_SCANS_COUNT = 3;
 
 /** Usual capacity of a pipe. */
@@ -56,11 +56,11 @@ export const SCRIPT_RETRY_MS = 1;
 /** Age and total size at which finished shells are deleted. */
 export const FINISHED_MAX_AGE_SECONDS = 3_600;
 export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
-/** Age at which a shell of another pid namespace is deleted, counted from its last change. It may still run. */
+/** Age of its last change at which a shell of another PID namespace is deleted. Until then, it may still run. */
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /** Age of a directory without an identity before it is deleted: the identity may be about to be written. */
 export const SPOOL_FRESH_MS = 60_000;
-/** What a check for disk space writes: as much as a logger (cat) writes at once. Less can fit where the logger failed. */
+/** Size of a write that checks for disk space: as much as a logger (cat) writes at once, because less could still fit. */
 export const DISK_PROBE_BYTES = 128 * 1024;
 /** Time for a program that answers a question, and the length of its message that is kept. */
 export const PROBE_MAX_MS = 10_000;

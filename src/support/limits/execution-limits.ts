@@ -9,14 +9,14 @@ export const DEFAULT_TIMEOUT_MS = 120_000;
 export const MAX_TIMEOUT_MS = 600_000;
 /** The shortest timeout. A smaller number was probably meant as seconds. */
 export const MIN_TIMEOUT_MS = 1_000;
-/** Foreground commands of one scope that run at the same time. Further ones wait in a queue. */
+/** Foreground commands of one scope that run at the same time. Further commands wait in a queue. */
 export const FOREGROUND_PER_SCOPE_MAX_COUNT = 16;
 /** Shortest interval between two progress reports. */
 export const PROGRESS_INTERVAL_MS = 250;
 /** Lines in a progress report, and bytes that are read for them. */
 export const PROGRESS_LINES_COUNT = 5;
 export const PROGRESS_READ_BYTES = 2 * REDACT_HOLD_MAX_CHARS;
-/** Output up to this size is read as a whole. Of a larger one, only this much of each end is read. */
+/** Size up to which an output is read as a whole, and the part of each end that is read of a larger output. */
 export const WHOLE_READ_MAX_BYTES = 256 * 1024;
 export const END_READ_BYTES = 128 * 1024;
 /** Chunk size of filtering and counting lines. Other work runs between two chunks. */

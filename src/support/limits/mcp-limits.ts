@@ -4,7 +4,7 @@
 export const MCP_RETURN_AFTER_MS = 50_000;
 /** Delay before the server starts the keeper and loads the policy, if no call comes earlier. */
 export const MCP_PREPARE_AFTER_MS = 50;
-/** Size of a message. The server answers a larger one with an error. */
+/** Size of a message. The server answers a larger message with an error. */
 export const MCP_MESSAGE_MAX_BYTES = 16 * 1024 * 1024;
 /** Length of an id or member name that is read in a message that is too large. */
 export const MCP_ID_MAX_BYTES = 1_024;
@@ -26,9 +26,9 @@ export const RESOURCE_TITLE_MAX_CHARS = 120;
 /** HTTP connections of the older protocol era: their number, and the idle time after which one is closed. */
 export const MCP_HTTP_SESSIONS_MAX_COUNT = 256;
 export const MCP_HTTP_SESSION_IDLE_MS = 30 * 60_000;
-/** Length of a token for HTTP clients: the shortest that is accepted, random bytes of a new one, characters of its digest. */
+/** Token for HTTP clients: shortest accepted length, random bytes of a new token, characters of its digest. */
 export const MCP_TOKEN_MIN_CHARS = 16;
 export const MCP_TOKEN_BYTES = 24;
 export const MCP_TOKEN_DIGEST_CHARS = 16;
-/** Questions to a person without an answer. Older ones are dropped, and so refused. */
+/** Unanswered questions to a person. Beyond this number, the oldest questions are dropped and count as refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;

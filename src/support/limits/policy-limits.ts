@@ -10,11 +10,11 @@ export const POLICY_STEPS_PER_CHAR_COUNT = 4;
 export const POLICY_DEPTH_MAX_COUNT = 300;
 /** Possible values of one variable, directory or word. */
 export const POLICY_ALTERNATIVES_MAX_COUNT = 32;
-/** Symbolic links followed one after the other, as many as in the kernel. */
+/** Symbolic links followed one after the other. The kernel has the same limit. */
 export const POLICY_LINKS_MAX_COUNT = 40;
 /** Paths to which one word may lead through links. */
 export const POLICY_PLACES_MAX_COUNT = 16;
-/** Variables that are tracked. Further ones count as unknown. */
+/** Variables that are tracked. Further variables count as unknown. */
 export const POLICY_VARIABLES_MAX_COUNT = 256;
 /** Words from one brace expansion. The rest counts as unknown. */
 export const POLICY_BRACES_MAX_COUNT = 64;
@@ -28,7 +28,7 @@ export const POLICY_COMMANDS_MAX_COUNT = 10_000;
 export const POLICY_PROGRAMS_MAX_COUNT = 1_000;
 /** Findings of one judgement. */
 export const POLICY_FINDINGS_MAX_COUNT = 100;
-/** Numbers in a range from which on it counts as every number, for example every pid. */
+/** Size from which a range of numbers counts as every number, for example every PID. */
 export const POLICY_WIDE_RANGE_COUNT = 1_000;
 /** Output of a list of commands that is kept. */
 export const POLICY_PRINTED_MAX_CHARS = 4_096;

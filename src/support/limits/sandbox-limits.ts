@@ -1,12 +1,12 @@
 // Limits of sandbox/.
 
-/** Symbolic links followed along one path, as many as in the kernel. */
+/** Symbolic links followed along one path. The kernel has the same limit. */
 export const LINKS_MAX_COUNT = 40;
 /** Git directories of submodules that are protected. */
 export const GIT_MODULES_MAX_COUNT = 256;
-/** Names in one directory from which on it is listed once, instead of one check per name. */
+/** Number of names from which a directory is listed once instead of checked for each name. */
 export const CREDENTIAL_LISTING_MIN_COUNT = 24;
-/** Homes of other users in which credentials are masked. File permissions protect them as well. */
+/** Home directories of other users in which credentials are masked. File permissions also protect them. */
 export const OTHER_HOMES_MAX_COUNT = 32;
 /** Size of a git configuration and of a git index that is read. */
 export const GIT_CONFIG_MAX_BYTES = 1024 * 1024;
@@ -16,9 +16,9 @@ export const GIT_INCLUDES_MAX_DEPTH = 10;
 /** Search for repositories before and after a command: levels below a writable root, and directories in total. */
 export const REPOSITORY_SEARCH_MAX_DEPTH = 3;
 export const REPOSITORY_SEARCH_MAX_DIRECTORIES = 128;
-/** Repositories below a writable root in which commits work. The .git of any further one is read-only. */
+/** Repositories below a writable root in which commits work. The .git of every further repository is read-only. */
 export const NESTED_REPOSITORIES_MAX_COUNT = 32;
-/** A directory that changed less than this before it was listed is listed again: timestamps are coarse. */
+/** Age of a change before a listing is cached. After a newer change, a second one could get the same timestamp. */
 export const LISTING_SETTLED_MS = 50;
 /** Time to wait for the lock on placeholders, which a live process holds for milliseconds, and the poll interval. */
 export const PLACEHOLDER_LOCK_MAX_MS = 5_000;

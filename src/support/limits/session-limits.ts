@@ -1,6 +1,6 @@
 // Limits of session/.
 
-/** Sessions with a live bash. If another one needs a bash, the session that has been idle longest loses its own. */
+/** Sessions with a live bash. If a further session needs one, the session that has been idle longest loses its bash. */
 export const SESSIONS_MAX_COUNT = 32;
 /** Shells that a session remembers before it drops those without processes. */
 export const SESSION_SHELLS_MAX_COUNT = 32;
@@ -8,7 +8,7 @@ export const SESSION_SHELLS_MAX_COUNT = 32;
 export const RESTORE_CHECK_MAX_MS = 1_000;
 /** Names that one note lists. */
 export const NOTE_NAMES_MAX_COUNT = 20;
-/** Length of a variable or alias that the policy sees. A longer one is unknown to it. */
+/** Length of a variable or alias that the policy sees. A longer value is unknown to the policy. */
 export const MEANING_VALUE_MAX_CHARS = 16 * 1024;
 /** Time for the profile of a session. */
 export const PROFILE_MAX_MS = 10_000;

@@ -18,25 +18,25 @@ export const KILL_MAX_MS = 5_000;
 /** Longest pause between two attempts to kill survivors: before that report, and in the background. */
 export const KILL_RETRY_MAX_MS = 50;
 export const KILL_AGAIN_MAX_MS = 10_000;
-/** Before a scan: time to detect a command that forks faster than a scan can follow, and to stop its new processes. */
+/** Before a scan: time to detect a command that forks faster than the scan, and time to stop its new processes. */
 export const FORK_CHECK_MS = 0.5;
 export const FORK_CHECK_MAX_MS = 25;
-/** Scans with new processes before each new process is killed as it appears, and the time for that. */
+/** Scans that find new processes before each new process is killed as it appears, and the time for those kills. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const NEW_PROCESS_MAX_MS = 1_000;
 /** Interval of SIGCONT to a shim that has not recorded the end of a killed shell: it may be stopped. */
 export const CONTINUE_SHIMS_MS = 80;
 /** Time for new processes to stop appearing before a signal is sent to the processes that were found. */
 export const STOP_TOGETHER_MAX_MS = 500;
-/** Pause between two rounds of that. */
+/** Pause between two checks for such new processes. */
 export const STOP_TOGETHER_POLL_MS = 1;
 /** Time for the INT traps of an interrupted command before it is killed. */
 export const INTERRUPT_GRACE_MS = 1_000;
-/** Longest pause between two checks of an interrupted command: whether it ended, or a process needs the signal again. */
+/** Longest pause between two checks whether an interrupted command ended, or a process needs the signal again. */
 export const INTERRUPT_ROUND_MS = 50;
-/** Time for a process that holds a command's output to end by itself, as a `tee` does, and for a new child to run exec. */
+/** Time for a process that holds a command's output to end by itself, as `tee` does, and for a new child to run exec. */
 export const LEFTOVER_GRACE_MS = 30;
-/** Longest time for that in all, with the time without a processor, and longest pause between two checks. */
+/** Longest wait for such processes, including time without a processor, and longest pause between two checks. */
 export const LEFTOVER_WAIT_MAX_MS = 2_000;
 export const LEFTOVER_POLL_MAX_MS = 8;
 /** Pause before the kill at a deadline is tried again. */

@@ -14,11 +14,11 @@ export const BINARY_ODD_MIN_COUNT = 8;
 export const BINARY_ODD_MIN_SHARE = 0.1;
 /** Length of a signature that is too long to occur by chance in text. */
 export const BINARY_SIGNATURE_MIN_BYTES = 4;
-/** Part of a text that a cut may give up to fall at the end of a line. */
+/** Share of a text that a cut may leave out to fall at the end of a line. */
 export const LINE_CUT_MAX_SHARE = 0.25;
 /** Regular expression from a model: length of its source. */
 export const PATTERN_MAX_CHARS = 4_000;
-/** Size of its compiled form. In the worst case, matching costs this times the length of the line. */
+/** Size of the compiled regular expression. In the worst case, matching costs this times the length of the line. */
 export const PATTERN_MAX_INSTRUCTIONS = 500;
 
 /** The kernel's MAX_ARG_STRLEN: `NAME=value` with its NUL. */
@@ -29,7 +29,7 @@ export const ENVIRONMENT_TOTAL_MAX_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 export const REDACT_VALUE_MIN_CHARS = 8;
 /** A single line of a value is redacted if it has a word of this length. */
 export const REDACT_LINE_MIN_CHARS = 16;
-/** Backslashes in one escape. Each level of quoting doubles them: six levels. */
+/** Backslashes in one escape. Each level of quoting doubles them, so this covers six levels. */
 export const REDACT_BACKSLASHES_MAX_COUNT = 64;
 /** Indentation that a program may add to the lines of a value. */
 export const REDACT_INDENT_MAX_CHARS = 16;

@@ -1,4 +1,4 @@
-// Retries while the system has no free processes, descriptors or memory. Such a shortage is often short.
+// Retries while the system has no free processes, file descriptors or memory. Such a shortage often ends soon.
 
 import { monotonicMs } from "./clock.ts";
 import { SPAWN_RETRY_FIRST_MS, SPAWN_RETRY_MAX_MS } from "./limits.ts";
@@ -6,8 +6,8 @@ import { isError } from "./realms.ts";
 import { shortageOf } from "./system-error.ts";
 import { sleep } from "./timing.ts";
 
-/** The result of the work, or its error. A lasting shortage becomes an error that says what to do. */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/** Returns the result of the work. Throws its error, or for a lasting shortage an error that says what to do. */
+export async function retryShortage<T>(work: () => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + SPAWN_RETRY_MAX_MS;
   for (let pause = SPAWN_RETRY_FIRST_MS; ; pause *= 2) {
     try {
