@@ -1,5 +1,5 @@
-// The bubblewrap driver: separate namespaces, no capabilities, and a system call filter. For root, --unshare-user and
-// --cap-drop are essential: without them a remount would undo every read-only bind.
+// Runs a program with bubblewrap: separate namespaces, no capabilities, and a system call filter. If nacre runs as
+// root, --unshare-user and --cap-drop are essential, because without them a command could remount every read-only bind.
 import { createHash } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,9 +19,9 @@ import { realPath } from "./real-path.ts";
 import type { SandboxSpec } from "./sandbox-options.ts";
 import { seccompProgram } from "./seccomp.ts";
 import { guardTrusted } from "./trusted-base.ts";
-import { isSeen, type ViewPlan, viewOf } from "./view.ts";
+import { isVisible, type ViewPlan, viewOf } from "./view.ts";
 
-/** Descriptors for bwrap: not the standard ones, and none that bash uses itself. */
+/** File descriptors for bwrap: neither the standard descriptors nor those that bash uses itself. */
 const FD = { args: 6, seccomp: 7, status: 8 } as const;
 
 export interface WrapPlan extends ViewPlan {
@@ -29,7 +29,7 @@ export interface WrapPlan extends ViewPlan {
   readonly argv: readonly string[];
   /** Absolute. */
   readonly workingDir: string;
-  /** The program is PID 1 of its namespace: it ignores signals without a handler, and reaps orphans. */
+  /** Whether the program becomes PID 1 of its namespace. PID 1 ignores signals without a handler, and reaps orphans. */
   readonly isInit?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface WrappedStart {
   readonly argv: readonly string[];
   readonly descriptors: readonly Descriptor[];
   readonly placeholders: readonly Placeholder[];
-  /** Links that a command can replace; compared after it. */
+  /** Links that a command can replace. nacre checks them after the command. */
   readonly links: readonly GuardedLink[];
   readonly confinement: Confinement;
 }
@@ -63,7 +63,7 @@ export class Bubblewrap {
     this.#dir = dir;
   }
 
-  /** Tests the sandbox with the arguments of a real command. */
+  /** Tests the sandbox with the bwrap arguments of a real command. */
   async probe(
     spec: SandboxSpec,
     isPlaceholder: WrapPlan["isPlaceholder"] = () => false,
@@ -87,7 +87,6 @@ export class Bubblewrap {
     makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
-      // Without placeholders, because a probe must not create files outside its own directory.
       const visibleState = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
       const plan = {
         argv: ["/bin/sh", "-c", ":"],
@@ -96,7 +95,8 @@ export class Bubblewrap {
         repositories: [],
         isPlaceholder,
       };
-      // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them.
+      // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them. It creates
+      // no placeholders, because a probe must not create files outside its own directory.
       const { argv, descriptors } = this.wrap({ ...spec, policyFolders: [] }, plan, false);
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
@@ -110,14 +110,14 @@ export class Bubblewrap {
     }
   }
 
-  /** Without placeholders, nothing is mounted on missing paths. */
+  /** With `withPlaceholders` false, bwrap mounts nothing on paths that do not exist. */
   wrap(spec: SandboxSpec, plan: WrapPlan, withPlaceholders = true): WrappedStart {
     const bwrap = findBwrap(spec.writable);
     if (bwrap === undefined) throw new NacreError("spawn_failed", explainMissing().why);
-    if (!isSeen(plan.workingDir, spec)) {
+    if (!isVisible(plan.workingDir, spec)) {
       throw new NacreError(
         "invalid_input",
-        `The working directory ${shownPath(plan.workingDir)} is hidden in the sandbox. Work in ${shownPath(spec.workspace)}, or make it writable.`,
+        `The working directory ${shownPath(plan.workingDir)} is hidden in the sandbox. Work in ${shownPath(spec.workspace)}, or add the directory to writable.`,
       );
     }
     const view = viewOf(spec, { ...plan, emptyDir: this.#emptyDir(spec) });
@@ -144,7 +144,7 @@ export class Bubblewrap {
       ...(filter === undefined ? [] : [{ fd: FD.seccomp, mode: "read", file: filter } as const]),
       { fd: FD.status, mode: "write", file: SHELL_NAMES.sandboxStatus },
     ];
-    const noFilter = `the system call filter: there is none for ${process.arch}, so unix sockets can be reached`;
+    const noFilter = `the system call filter: nacre has none for ${process.arch}, so commands can connect to unix sockets`;
     return {
       argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
       descriptors,
@@ -164,7 +164,7 @@ export class Bubblewrap {
     return this.#filters.get(debuggers);
   }
 
-  /** An empty directory without permissions, for the masks over state roots of other hosts. */
+  /** An empty directory without permissions, which masks the state roots of other hosts. */
   #emptyDir({ transientRoots }: SandboxSpec): string {
     const path = join(realPath(this.#dir), "empty");
     if (transientRoots.length > 0) {
@@ -198,7 +198,7 @@ const NAMESPACES = [
   ...["--unshare-cgroup-try", "--die-with-parent", "--cap-drop", "ALL"],
 ];
 
-/** Points temporary directory variables to the sandbox's own /tmp: other directories are read-only or hidden. */
+/** Points the variables for temporary directories to the sandbox's own /tmp, because others are read-only or hidden. */
 function temporaryDirArgs(): string[] {
   return ["TMPDIR", "TMP", "TEMP"]
     .filter((name) => process.env[name] !== undefined)

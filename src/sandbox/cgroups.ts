@@ -1,5 +1,5 @@
-// Control groups for shells, with cgroup v2 or v1. Mounts nothing, and changes nothing above the group of this process
-// except what is delegated to it.
+// Control groups for shells, with cgroup v2 or v1. Mounts nothing, and above the group of this process changes only
+// what is delegated to this user.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -15,13 +15,13 @@ export interface GroupParent {
 
 const PREFIX = "nacre-";
 
-/** The files of a limit: the first is required, the others are set if they exist. */
+/** The files of a limit. The first file is required; the others are set if they exist. */
 const LIMIT_FILES: Readonly<Record<1 | 2, Readonly<Record<Controller, readonly string[]>>>> = {
   1: { pids: ["pids.max"], memory: ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"] },
   2: { pids: ["pids.max"], memory: ["memory.max"] },
 };
 
-/** For each controller the first parent that works, v2 before v1. Creates a group to test each. */
+/** Finds the first parent that works for each controller, v2 before v1. Creates a group in each parent to test it. */
 export function findGroupParents(
   wanted: readonly Controller[],
   candidates = candidateParents(),
@@ -33,7 +33,9 @@ export function findGroupParents(
     );
     const possible = missing.filter((controller) => version === 2 || controllers.includes(controller));
     if (possible.length === 0) continue;
-    const usable = possible.filter((controller) => works({ version, dir, controllers: [controller] }));
+    const usable = possible.filter((controller) =>
+      canHoldGroups({ version, dir, controllers: [controller] }),
+    );
     if (usable.length > 0) found.push({ version, dir, controllers: usable });
   }
   return found;
@@ -54,7 +56,7 @@ export function makeGroup(
     rmdirSync(group);
     throw error;
   }
-  // Without this, a command could exceed the limit by swapping.
+  // Turn swap off for the group: otherwise a command could exceed the limit by swapping.
   if (version === 2 && controllers.includes("memory"))
     attempt(() => overwrite(join(group, "memory.swap.max"), "0"));
   return group;
@@ -81,7 +83,7 @@ export function removeEmptyGroups(parents: readonly GroupParent[]): void {
   }
 }
 
-function works(parent: GroupParent): boolean {
+function canHoldGroups(parent: GroupParent): boolean {
   const name = `probe-${process.pid}-${parent.controllers[0]}`;
   const group = attempt(() => makeGroup(parent, name, { pids: 1000, memory: 2 ** 40 }));
   if (group !== undefined) removeGroup(group);
@@ -95,7 +97,7 @@ function setLimit(group: string, version: 1 | 2, controller: Controller, limit: 
   for (const file of more) attempt(() => overwrite(join(group, file), String(limit)));
 }
 
-/** The kernel allows this only if the parent is the root group or contains no process itself. */
+/** Enables controllers for subgroups. The kernel allows that only in the root group or a group without processes. */
 function enable(dir: string, controllers: readonly Controller[]): void {
   const enabled = read(join(dir, "cgroup.subtree_control")).split(/\s+/);
   for (const controller of controllers) {
@@ -104,7 +106,7 @@ function enable(dir: string, controllers: readonly Controller[]): void {
   }
 }
 
-/** The groups of this process. With v2 also the parent group: a v2 group with limited subgroups cannot contain processes. */
+/** The groups of this process. With v2 also their parents: a group with limited subgroups cannot contain processes. */
 function candidateParents(): GroupParent[] {
   const mounts = cgroupMounts();
   const lines = read("/proc/self/cgroup").trim().split("\n");
@@ -149,7 +151,7 @@ function cgroupMounts(): CgroupMount[] {
     });
 }
 
-/** Does not create files: in a cgroup file system only the kernel does. */
+/** Does not create the file: only the kernel creates files in a cgroup file system. */
 function overwrite(path: string, text: string): void {
   writeFileSync(path, text, { flag: "r+" });
 }

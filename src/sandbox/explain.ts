@@ -1,4 +1,5 @@
-// Explains why the sandbox does not work on this machine and how to fix it, from system settings and bwrap's error message.
+// Explains why the sandbox does not work on this machine and how to fix it, from system settings and bwrap's error
+// message.
 import { existsSync, readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 
@@ -8,7 +9,7 @@ export interface SandboxRefusal {
   readonly fix: string;
 }
 
-/** Properties of the system that decide about namespaces. */
+/** Properties of the system that decide whether namespaces can be created. */
 export interface SystemFacts {
   readonly platform: string;
   readonly kernel: string;

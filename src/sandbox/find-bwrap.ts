@@ -10,7 +10,7 @@ const SYSTEM_DIRS = ["/usr/bin", "/bin", "/usr/local/bin"];
 /** Searches the system directories first. Ignores files in writable paths. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
   const trusted = [0, process.getuid?.()];
-  // In a user namespace, root can have another id. System files then have the owner of the root directory.
+  // In a user namespace, root can have another uid. The owner of the root directory then owns the system files.
   const system = [...trusted, statSync("/").uid];
   const dirs = (path ?? "").split(delimiter).filter(isAbsolute);
   const candidates = [

@@ -1,5 +1,6 @@
-// Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every sandbox start runs this
-// search, so it walks the list as a tree: a missing directory costs one system call, however many paths are below it.
+// Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every start of a sandbox
+// runs this search, so the list is a tree: a missing directory costs one system call, however many listed paths are
+// below it.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -14,11 +15,11 @@ import type { ListedPath } from "../support/listed-paths.ts";
 import { fsPath, isWithin, namesIn } from "../support/path-text.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
-/** Where credentials can be besides this user's home directories; determined once for a sandbox's options. */
+/** Locations of credentials besides this user's home directories. Determined once for a sandbox's options. */
 export interface CredentialLocations {
   /** Home directories of other users that this user can enter. */
   readonly otherHomes: readonly string[];
-  /** Paths from variables, with the path in a home directory that each replaces. */
+  /** Paths from environment variables, each with the path in a home directory that it replaces. */
   readonly moved: readonly { readonly path: string; readonly from: string }[];
 }
 
@@ -30,7 +31,7 @@ interface Branch {
 const IN_HOME = treeOf(HOME_CREDENTIALS);
 const OF_MACHINE = treeOf(MACHINE_CREDENTIALS);
 
-/** The folder with the user's rules: a command that reads them learns how to bypass them. */
+/** The folder with the user's rules, hidden because a command that reads the rules learns how to bypass them. */
 const CONFIG = ".config";
 const OWN_RULES = "nacre";
 
@@ -60,7 +61,7 @@ export function findCredentials(
   const others: ListedPath[] = [];
   for (const home of otherHomes) collect(home, IN_HOME, others);
   collect("/", OF_MACHINE, others);
-  // Most files of others are unreadable for this user anyway.
+  // Do not mask what this user cannot read anyway, such as most files of other users.
   found.push(...others.filter(({ path }) => isReachable(path)));
   return found;
 }
@@ -104,7 +105,7 @@ function otherHomes(own: readonly string[]): string[] {
   );
 }
 
-/** Ignores values that would hide a home directory, and devices: HISTFILE is often /dev/null. */
+/** Ignores values that would hide a home directory, and paths in /dev, because HISTFILE is often /dev/null. */
 function relocated(
   homes: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,6 +1,6 @@
-// Finds repositories in writable directories, except those at their tops: before a command to protect them, and after it to
-// report new ones. The search is bounded (support/limits.ts) and goes level by level, nearest first. It caches listings until
-// a directory changes, so a second search costs one system call per directory.
+// Finds the repositories in writable directories: before a command to protect them, and after the command to report new
+// ones. The search is bounded (support/limits.ts) and goes level by level, nearest first. It caches the listing of a
+// directory until the directory changes, so a second search costs one system call per directory.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -13,7 +13,7 @@ import { type DirectoryEntry, entriesOf, fsPath } from "../support/path-text.ts"
 import { gitDirOf } from "./git-file.ts";
 import { gitlinksIn, indexStamp } from "./git-index.ts";
 
-/** `git` is the git directory (`sub/.git`, or a bare repository), or the file that names one. */
+/** `git` is the git directory (`sub/.git`, or a bare repository), or a file that names the git directory. */
 export interface FoundRepository {
   readonly git: string;
   readonly kind: "directory" | "file" | "bare";
@@ -33,8 +33,8 @@ interface Listing {
 }
 
 /**
- * Directories that package managers and builds fill. They must stay removable, and a directory with a protected repository
- * is not, because a mount point cannot be removed.
+ * Directories that package managers and builds fill. They must stay removable. A protected repository inside would
+ * prevent that, because a mount point cannot be removed.
  */
 const SKIPPED = new Set([
   ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],
@@ -89,12 +89,12 @@ export class RepositoryFinder {
     const known = this.#listings.get(directory);
     if (known?.mtimeMs === stat.mtimeMs) return known;
     const listing = listingFrom(directory, stat.mtimeMs);
-    // Do not cache a recent change: another one may get the same time stamp.
+    // Do not cache after a recent change: another change may get the same timestamp.
     if (Date.now() - stat.mtimeMs > LISTING_SETTLED_MS) this.#listings.set(directory, listing);
     return listing;
   }
 
-  /** Gitlinks of the repository at the top: git reads its index there. */
+  /** The gitlinks in the index of the repository at the top of `root`. */
   #gitlinksOf(root: string): readonly string[] {
     const git = gitDirOf(root);
     if (git === undefined) return [];

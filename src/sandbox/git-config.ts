@@ -1,5 +1,5 @@
-// Finds the paths in a git configuration that git runs or obeys: hook directories and included configuration. Parses the
-// files itself, because git would run programs that the configuration names.
+// Finds the paths in a git configuration that git runs or obeys: hook directories and included configuration. nacre
+// parses the files itself, because git would run programs that the configuration names.
 import { dirname, join, resolve } from "node:path";
 import { GIT_INCLUDES_MAX_DEPTH } from "../support/limits.ts";
 import { textIn } from "./git-file.ts";
@@ -8,12 +8,12 @@ export interface ConfigTarget {
   /** Absolute; links are not resolved. */
   readonly path: string;
   readonly kind: "directory" | "file";
-  /** The key that names it. */
+  /** The key that names the path. */
   readonly key: "core.hooksPath" | "include.path";
 }
 
 export interface ConfigReading {
-  /** Where relative hook directories start: the top of a working tree, or the git directory of a bare repository. */
+  /** The base of relative hook directories: the top of a working tree, or the git directory of a bare repository. */
   readonly top: string;
   readonly home: string | undefined;
 }

@@ -1,5 +1,5 @@
-// Reads the files of a git repository: `.git` files, which name the git directory of submodules and linked worktrees, and
-// small text files.
+// Reads the files of a git repository: `.git` files, which name the git directory of submodules and linked worktrees,
+// and small text files.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -26,7 +26,7 @@ export function textIn(file: string): string {
   return bytes ? textOfBytes(bytes) : "";
 }
 
-/** The content of a regular file of at most this size: reading a fifo would block. */
+/** The content of a regular file of at most this size. Reads nothing else, because reading a fifo would block. */
 export function bytesIn(file: string, maxBytes: number): Buffer | undefined {
   return attempt(() => {
     const stat = statSync(fsPath(file), { throwIfNoEntry: false });

@@ -1,9 +1,9 @@
-// Protects repositories in writable directories: hooks and config name programs that git later runs outside the sandbox.
-// Commits, branches and the index stay writable.
+// Protects repositories in writable directories, because git later runs programs that hooks and config name, outside
+// the sandbox. Commits, branches and the index stay writable.
 //
-// All git directories are treated alike: of a writable root, of a submodule, of a nested repository, and of the main
-// repository of a linked worktree. In each, hooks, config, config.worktree and commondir are read-only, as are the same parts
-// of its linked worktrees, and the hooks and included files that its configuration names.
+// All git directories are treated alike: those of writable roots, submodules and nested repositories, and the main
+// repository of a linked worktree. In each git directory these are read-only: hooks, config, config.worktree and
+// commondir, the same parts of its linked worktrees, and the hooks and included files that its configuration names.
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { GIT_MODULES_MAX_COUNT, NESTED_REPOSITORIES_MAX_COUNT } from "../support/limits.ts";
@@ -16,12 +16,12 @@ import type { Protections } from "./protections.ts";
 import { kindOf, realPath } from "./real-path.ts";
 
 interface GuardOptions {
-  /** Whether commands may write the config. */
+  /** Whether commands may write .git/config. */
   readonly gitConfig: boolean;
   readonly homes: readonly string[];
 }
 
-/** Protects all repositories in the writable directories; `found` are those that are not at their tops. */
+/** Protects all repositories in the writable directories. `found` are those that the search found. */
 export function guardRepositories(
   protections: Protections,
   found: readonly FoundRepository[],
@@ -33,7 +33,7 @@ export function guardRepositories(
   guard.addGlobalTargets();
 }
 
-/** A part of a git directory, and the placeholder to create if it is missing; none if a command may create it. */
+/** A part of a git directory, and the placeholder to create if the part is missing; none if a command may create it. */
 interface Part {
   readonly path: string;
   readonly missing?: Omit<Placeholder, "path">;
@@ -70,7 +70,7 @@ class Guard {
     this.#addGit(git, top);
   }
 
-  /** Paths in writable directories that the user's own configuration names. */
+  /** Protects paths in writable directories that the user's own configuration names. */
   addGlobalTargets(): void {
     for (const file of globalConfigs(this.#options.homes)) {
       if (kindOf(file) === undefined) continue;
@@ -78,7 +78,7 @@ class Guard {
     }
   }
 
-  /** A git directory, a file that names one, or a link to either: a command can replace the link, but not change its target. */
+  /** `git` is a git directory, a file that names one, or a link to either. The link itself cannot be protected. */
   #addGit(git: string, top: string): void {
     const path = realPath(git);
     if (path !== git) {
@@ -88,15 +88,15 @@ class Guard {
     this.#addGitDir(path, top);
     if (kindOf(path) !== "file" || !this.#protections.isWritable(path)) return;
     this.#protections.readOnly.add(path);
-    // A submodule, or a git directory next to its working tree.
+    // The file belongs to a submodule, or to a working tree that is apart from its git directory.
     const named = gitDirNamedBy(path);
     if (named !== undefined) this.#addGitDir(named, top);
   }
 
   /**
-   * A linked worktree: .git is a file that names a directory in the main repository, usually outside the workspace. The main
-   * repository becomes writable only if that directory names this worktree: an earlier command can have written the
-   * file, but nothing outside.
+   * For a linked worktree, whose .git file names a directory in the main repository, usually outside the workspace. The
+   * main repository becomes writable only if that directory in turn names this worktree. An earlier command can have
+   * written the .git file, but not a directory outside the workspace.
    */
   #openMainRepository(git: string, top: string): void {
     const own = gitDirNamedBy(git);
@@ -115,7 +115,7 @@ class Guard {
     this.#done.add(git);
     const { gitConfig } = this.#options;
     const parts = [...repositoryParts(git, gitConfig), ...moduleParts(git, gitConfig)];
-    // A link cannot be a mount point, so a command could replace it. Make the whole git directory read-only.
+    // A link cannot be a mount point, so a command could replace the link. Make the whole git directory read-only.
     if (parts.some(({ path }) => isSymlink(path))) {
       this.#protections.readOnly.add(git);
       return;
@@ -143,7 +143,9 @@ class Guard {
     }
     if (!this.#protections.isWritable(path)) return;
     if (this.#protections.roots.some((root) => isWithin(root, path))) {
-      this.#protections.notEnforced.add(`${shownPath(path)}, ${role}: it contains the workspace`);
+      this.#protections.notEnforced.add(
+        `${shownPath(path)}, ${role}: it contains a directory that commands may write`,
+      );
       return;
     }
     this.#protections.protect(path, { kind });
@@ -155,18 +157,18 @@ function repositoryParts(git: string, gitConfig: boolean): Part[] {
     { path: join(git, "hooks"), missing: { kind: "directory" } },
     ...(gitConfig ? [] : [{ path: join(git, "config"), missing: { kind: "file" } as const }]),
     ownConfig(git, gitConfig),
-    // Names another directory for config and hooks. "." is git's default.
+    // This file can name another directory for config and hooks. "." is git's default.
     { path: join(git, "commondir"), missing: { kind: "file", content: ".\n" } },
     ...worktreeParts(git, gitConfig),
   ];
 }
 
-/** git reads it if `extensions.worktreeConfig` is set. With `gitConfig`, commands may create it. */
+/** git reads config.worktree if `extensions.worktreeConfig` is set. With `gitConfig`, commands may create the file. */
 function ownConfig(git: string, gitConfig: boolean): Part {
   return { path: join(git, "config.worktree"), ...(gitConfig ? {} : { missing: { kind: "file" } as const }) };
 }
 
-/** Each linked worktree has a directory here that leads git to it. */
+/** The parts of the directories in `worktrees`. Each leads git to a linked worktree. */
 function worktreeParts(git: string, gitConfig: boolean): Part[] {
   const directory = join(git, "worktrees");
   return listed(directory)
@@ -180,7 +182,7 @@ function worktreeParts(git: string, gitConfig: boolean): Part[] {
     ]);
 }
 
-/** Submodules have their repositories here, with their own hooks and config. */
+/** The parts of the repositories in `modules`. Each belongs to a submodule and has its own hooks and config. */
 function moduleParts(git: string, gitConfig: boolean): Part[] {
   const found: Part[] = [];
   const search = (directory: string) => {

@@ -1,12 +1,12 @@
-// Reads the gitlinks in a git index: directories that git treats as separate repositories. When git looks for changes, it
-// runs in them with their configuration.
+// Reads the gitlinks in a git index: directories that git treats as separate repositories. When git looks for changes,
+// it also runs in each gitlink, with the configuration there.
 import { statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { GIT_INDEX_MAX_BYTES } from "../support/limits.ts";
 import { fsPath, textOfBytes } from "../support/path-text.ts";
 import { bytesIn } from "./git-file.ts";
 
-/** Changes whenever git writes the file; undefined if there is no index. */
+/** A text that changes whenever git writes the index; undefined if there is no index. */
 export function indexStamp(file: string): string | undefined {
   const stat = attempt(() => statSync(fsPath(file), { throwIfNoEntry: false }));
   return stat && `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
@@ -16,7 +16,7 @@ export function indexStamp(file: string): string | undefined {
 export function gitlinksIn(file: string): string[] {
   const bytes = bytesIn(file, GIT_INDEX_MAX_BYTES);
   if (!bytes) return [];
-  // The index does not record the hash function of the repository.
+  // The index does not record the hash function of the repository, so try both.
   for (const objectBytes of [SHA1_BYTES, SHA256_BYTES]) {
     const links = attempt(() => parse(bytes, objectBytes));
     if (links) return links;
@@ -27,7 +27,7 @@ export function gitlinksIn(file: string): string[] {
 const HEADER_BYTES = 12;
 const SHA1_BYTES = 20;
 const SHA256_BYTES = 32;
-/** An entry: times, device, inode, mode, owner, size; then the object's name, flags, and the path. */
+/** An entry has times, device, inode, mode, owner and size, then the object's name, flags and the path. */
 const MODE_AT = 24;
 const OBJECT_AT = 40;
 const EXTENDED_FLAG = 0x4000;
@@ -57,7 +57,7 @@ function parse(bytes: Buffer, objectBytes: number): string[] | undefined {
     name = version === 4 ? Buffer.concat([name.subarray(0, kept), own]) : own;
     if ((flags & LENGTH_FLAGS) !== Math.min(name.length, LENGTH_FLAGS)) return undefined;
     if (bytes.readUInt32BE(at + MODE_AT) === GITLINK) links.push(textOfBytes(name));
-    // Up to version 3, entries are padded to multiples of eight, with one NUL at least.
+    // Up to version 3, entries are padded to multiples of eight bytes, with at least one NUL.
     at = version === 4 ? end + 1 : at + Math.ceil((end + 1 - at) / 8) * 8;
   }
   return links;

@@ -1,5 +1,6 @@
-// Watches symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount over a
-// link, so a command can replace it. The result of the command then names the link with its old and new target.
+// Watches symbolic links in writable directories that decide what git or a starting program runs. bwrap cannot mount
+// over a link, so a command can replace the link. The result of the command then names the link with its old and new
+// target.
 import { dirname, join, resolve } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";
@@ -37,7 +38,7 @@ export function linksAlong(path: string, role: string): GuardedLink[] {
   return [...links.values()];
 }
 
-/** The directories that contain these links. A command that can write such a directory can replace the link. */
+/** The directories of the links along this path. A command that can write such a directory can replace the link. */
 export function linkHolders(path: string): string[] {
   return [...new Set(linksAlong(path, "").map((link) => dirname(link.path)))];
 }
@@ -69,7 +70,7 @@ function changeRemark({ path, target, role }: GuardedLink, now: string | undefin
       ? "was removed or is no longer a link"
       : `now leads to ${JSON.stringify(shownPath(now))}`;
   const link = shownPath(path);
-  return `changed link: ${link}, ${role}, led to ${JSON.stringify(shownPath(target))} and ${change}. The sandbox cannot keep a link from being replaced, and programs outside it run what is there: inspect ${link}, or restore the link, before you use it outside the sandbox.`;
+  return `changed link: ${link}, ${role}, led to ${JSON.stringify(shownPath(target))} and ${change}. A sandbox cannot prevent a command from replacing a link, and programs outside the sandbox follow the link. Inspect ${link}, or restore the link, before you use it outside the sandbox.`;
 }
 
 function partsOf(path: string): string[] {

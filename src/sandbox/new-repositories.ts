@@ -1,5 +1,6 @@
-// Reports repositories and gitlinks that appeared while a command ran. Commands may create them (`git init` is ordinary work),
-// but the running sandbox does not protect their config and hooks, and git obeys both outside the sandbox.
+// Reports repositories and gitlinks that appeared while a command ran. Commands may create them, because `git init` is
+// ordinary work. But the running sandbox does not protect their config and hooks, and git obeys both outside the
+// sandbox.
 import { listed } from "../support/excerpt.ts";
 import { MESSAGE_PATHS_MAX_COUNT } from "../support/limits.ts";
 import { shownPath } from "../support/path-text.ts";
@@ -27,7 +28,7 @@ export class NewRepositories {
     ];
   }
 
-  /** Returns those that were unknown, and remembers them. */
+  /** Returns the repositories and gitlinks that were unknown, and remembers them. */
   #takeNew(found: FoundRepositories): FoundRepositories {
     const repositories = found.repositories.filter(({ git }) => !this.#knownGits.has(git));
     const gitlinks = found.gitlinks.filter((path) => !this.#knownLinks.has(path));
@@ -41,14 +42,14 @@ function repositoryRemark(created: readonly FoundRepository[]): string {
   const [{ git, kind } = { git: "", kind: "directory" }] = created;
   const where =
     kind === "file"
-      ? `${shownPath(git)}, and config and hooks of the directory it names,`
+      ? `${shownPath(git)}, and the config and hooks of the directory that it names,`
       : `${shownPath(`${git}/config`)} and ${shownPath(`${git}/hooks`)}`;
-  return `new repository: ${pathList(created.map((one) => one.git))}, made while the command ran. Git runs programs that its config and hooks name, and no sandbox that has already started guards them: read ${where} before you run git there outside the sandbox.`;
+  return `new repository: ${pathList(created.map((one) => one.git))}, made while the command ran. Git runs programs that the config and hooks of a repository name, and the running sandbox does not protect them. Read ${where} before you run git there outside the sandbox.`;
 }
 
 function gitlinkRemark(paths: readonly string[]): string {
   const [first = ""] = paths;
-  return `new gitlink in the index: ${pathList(paths)}. "git status" outside the sandbox enters it and obeys its config: read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
+  return `new gitlink in the index: ${pathList(paths)}. Outside the sandbox, "git status" enters a gitlink and obeys the config there. Read ${shownPath(`${first}/.git/config`)} first, or use git status --ignore-submodules=all.`;
 }
 
 function pathList(paths: readonly string[]): string {

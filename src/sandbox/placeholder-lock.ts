@@ -1,5 +1,5 @@
-// A lock between nacre processes: a symbolic link whose text names the owner, because one system call creates the link with
-// its text. A lock of a dead process is taken over.
+// A lock between nacre processes. The lock is a symbolic link whose text names its owner, because one system call
+// creates the link together with its text. If the owner is dead, another process takes the lock over.
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
@@ -14,7 +14,7 @@ export interface LockOwner {
   readonly isAlive: (process: ProcessIdentity) => boolean;
 }
 
-/** Blocks the thread while another process holds the lock: the protected work takes milliseconds. */
+/** Blocks the thread while another process holds the lock. The wait is short: the protected work takes milliseconds. */
 export function withLock<T>(path: string, owner: LockOwner, work: () => T): T {
   take(path, owner);
   try {
@@ -53,7 +53,7 @@ function isHeld(text: string, isAlive: LockOwner["isAlive"]): boolean {
   return pid !== undefined && isAlive({ pid: Number(pid), startTime });
 }
 
-/** Renames the lock first: if another process has removed the stale lock and taken a new one, this puts the new one back. */
+/** Renames the lock first. If the text then differs, another process has taken a new lock: put it back. */
 function removeStale(path: string, text: string, { pid }: ProcessIdentity): void {
   const aside = `${path}.${pid}`;
   attempt(() => renameSync(path, aside));

@@ -1,10 +1,10 @@
-// Placeholders: empty files and directories that nacre creates as mount points, so that a command cannot create a hidden or
-// protected path that does not exist. They are on the real disk while a shell needs them.
+// Placeholders: empty files and directories that nacre creates as mount points, so that a command cannot create a
+// hidden or protected path that does not exist. They are on the real disk while a shell needs them.
 //
-// Each shell has a note with its placeholders, named after its shim. Every nacre process can read the notes, so the next one
-// can clean up after a crash. A lock covers each check of the disk together with writing the note, and each removal:
-// otherwise one process could remove a placeholder that another has just found. Removing a file that is a mount point in
-// another namespace also removes that mount.
+// Each shell has a note, a file that lists its placeholders and is named after its shim. Every nacre process can read
+// the notes, so another process can clean up after a crash. A process holds a lock while it checks the disk and writes
+// its note, and while it removes placeholders. Otherwise it could remove a placeholder that another process has just
+// found, and removing a file that is a mount point in another namespace also removes that mount.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../engine/process-table.ts";
@@ -38,8 +38,8 @@ export class Placeholders {
   }
 
   /**
-   * Creates the placeholders of `plan`. They stay until the holder ends or `release` is called. `plan` gets a predicate for
-   * existing placeholders, which it must treat as paths that do not exist.
+   * Creates the placeholders of `plan`. They stay until the holder ends or `release` is called. `plan` gets a predicate
+   * for existing placeholders, which it must treat as paths that do not exist.
    */
   hold<P extends { readonly placeholders: readonly Placeholder[] }>(
     holder: PlaceholderHolder,
@@ -49,7 +49,7 @@ export class Placeholders {
     return this.#locked(() => {
       const planned = plan(this.held());
       if (planned.placeholders.length === 0) return planned;
-      // The note first: after a crash in between, every placeholder still has a note.
+      // Write the note first, so that every placeholder has a note even after a crash in between.
       const name = `${holder.pid}-${holder.startTime}`;
       const content = JSON.stringify(planned.placeholders);
       writeFileSync(join(this.#dir, name), content, { mode: 0o600 });
@@ -59,7 +59,7 @@ export class Placeholders {
     });
   }
 
-  /** Returns a predicate for paths that are placeholders. */
+  /** Returns a predicate that tells whether a path is a placeholder. */
   held(): (path: string) => boolean {
     const paths = new Set(namesIn(this.#dir).flatMap((name) => this.#read(name).map(({ path }) => path)));
     return (path) => paths.has(path);
@@ -75,7 +75,7 @@ export class Placeholders {
   }
 
   #sweep(mayStay: (holder: PlaceholderHolder) => boolean): void {
-    // Without the lock, the notes stay, and the next sweep removes them.
+    // If the lock cannot be taken, the notes stay, and the next sweep removes them.
     attempt(() => this.#locked(() => this.#removeEnded(mayStay)));
   }
 
@@ -84,14 +84,14 @@ export class Placeholders {
       const [, pid, startTime = ""] = /^(\d+)-(\d+)$/.exec(name) ?? [];
       if (pid === undefined) return [];
       const holder = { pid: Number(pid), startTime };
-      // Check each holder once: if it died between two checks, its file would stay and the directory around it would not.
+      // Check each holder only once: if it died between two checks, its note would be removed but not its placeholders.
       return [{ name, hasEnded: !mayStay(holder) || !this.#owner.isAlive(holder) }];
     });
     const ended = notes.filter(({ hasEnded }) => hasEnded);
     const staying = notes.filter(({ hasEnded }) => !hasEnded).flatMap(({ name }) => this.#read(name));
     const stays = new Set(staying.map(({ path }) => path));
     const unused = ended.flatMap(({ name }) => this.#read(name)).filter(({ path }) => !stays.has(path));
-    // Innermost first: a directory must be empty.
+    // Remove the innermost first, because a directory must be empty.
     for (const placeholder of unused.sort((a, b) => b.path.length - a.path.length)) remove(placeholder);
     for (const { name } of ended) {
       attempt(() => unlinkSync(join(this.#dir, name)));
@@ -99,7 +99,7 @@ export class Placeholders {
     }
   }
 
-  /** Empty for an incomplete note after a crash: its placeholders were not created yet. */
+  /** Empty for a note that a crash left incomplete, because its placeholders were not created yet. */
   #read(name: string): readonly Placeholder[] {
     const known = this.#notes.get(name);
     if (known) return known;
@@ -128,7 +128,7 @@ function create({ path, kind, content = "" }: Placeholder): void {
   }
 }
 
-/** Removes it only if it is unchanged: otherwise its content belongs to another program. */
+/** Removes the placeholder only if it is unchanged: other content belongs to another program. */
 function remove({ path, kind, content = "" }: Placeholder): void {
   if (kindOf(path) !== kind) return;
   attempt(() => {

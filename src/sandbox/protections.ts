@@ -1,5 +1,6 @@
-// Collects how one view protects paths in writable directories: read-only mounts, placeholders for paths that a command must
-// not create, and remarks on what cannot be protected. git-guard.ts, startup-guard.ts, trusted-base.ts and view.ts add to it.
+// Collects how one view protects paths in writable directories: read-only mounts, placeholders for paths that a command
+// must not create, and remarks on what cannot be protected. git-guard.ts, startup-guard.ts, trusted-base.ts and view.ts
+// add protections.
 import { isWithin, withParents } from "../support/path-text.ts";
 import { type GuardedLink, linksAlong } from "./guarded-links.ts";
 import type { Placeholder } from "./placeholders.ts";
@@ -29,7 +30,7 @@ export class Protections {
     return [...this.roots, ...this.moreWritable].some((root) => isWithin(path, root));
   }
 
-  /** undefined for a path that is missing or a placeholder of another sandbox. */
+  /** undefined for a path that does not exist, or exists only as a placeholder of another sandbox. */
   kindAt(path: string): PathKind | undefined {
     if (!this.#kinds.has(path)) this.#kinds.set(path, this.#isPlaceholder(path) ? undefined : kindOf(path));
     return this.#kinds.get(path);
@@ -41,8 +42,8 @@ export class Protections {
   }
 
   /**
-   * Plans placeholders for the missing components of a path. False if no command can create the path: below a file, or in a
-   * directory that is not writable.
+   * Plans placeholders for the missing components of a path. Returns false if no command can create the path, because
+   * it is below a file or in a directory that is not writable.
    */
   hold(path: string, missing: Omit<Placeholder, "path">): boolean {
     const chain = withParents(path);
@@ -57,7 +58,7 @@ export class Protections {
     return true;
   }
 
-  /** A link cannot be a mount point, so a command can replace it. */
+  /** Reports a link as not protected: it cannot be a mount point, so a command can replace it. */
   reportLink(what: string): void {
     this.notEnforced.add(`${what}: it is a link, which cannot be protected`);
   }

@@ -6,12 +6,12 @@ import { NacreError } from "../support/errors.ts";
 import { LINKS_MAX_COUNT } from "../support/limits.ts";
 import { fsPath, linkTarget, resolvedPath, shownPath } from "../support/path-text.ts";
 
-/** Resolves every link. Keeps the rest of the path after the first component that does not exist. */
+/** Resolves every link. From the first component that does not exist, the path stays as it is. */
 export function realPath(path: string): string {
   return resolveFully(path, new Map(), 0);
 }
 
-/** The same for many paths, with a cache. */
+/** Returns a function that resolves paths like realPath, with a cache. */
 export function realPaths(): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => resolveFully(path, known, 0);
@@ -24,7 +24,7 @@ function resolveFully(path: string, known: Map<string, string>, links: number): 
   return answer;
 }
 
-/** Avoids exceptions for missing paths: most paths do not exist, and exceptions would dominate the cost. */
+/** Avoids exceptions for missing paths, because most paths do not exist and exceptions would dominate the cost. */
 function resolveUncached(target: string, known: Map<string, string>, links: number): string {
   if (target === "/") return target;
   const link = linkAt(target);
@@ -39,7 +39,7 @@ function resolveUncached(target: string, known: Map<string, string>, links: numb
 
 export type PathKind = "directory" | "file";
 
-/** Whether a path is a directory or another file; undefined if it does not exist or is inaccessible. Does not follow links. */
+/** The kind of a path; undefined if the path does not exist or is inaccessible. A link is a file. */
 export function kindOf(path: string): PathKind | undefined {
   const stat = statAt(path);
   if (!stat) return undefined;
@@ -50,7 +50,7 @@ function linkAt(path: string): string | undefined {
   return statAt(path)?.isSymbolicLink() ? attempt(() => linkTarget(path)) : undefined;
 }
 
-/** Treats inaccessible paths as missing: a command cannot access them either. */
+/** Treats inaccessible paths as missing, because a command cannot access them either. */
 function statAt(path: string): Stats | undefined {
   return attempt(() => lstatSync(fsPath(path), { throwIfNoEntry: false }));
 }

@@ -1,5 +1,5 @@
-// Limits of one shell: with a control group if possible, otherwise with limits of single processes. Reports limits that
-// cannot be enforced.
+// The limits of one shell, enforced with a control group if possible, otherwise with limits on each process. Reports
+// limits that cannot be enforced.
 import { readdirSync, statSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { defined } from "../support/defined.ts";
@@ -17,7 +17,7 @@ import {
 export interface LimitOptions {
   /** Processes and threads of one shell at a time. */
   readonly maxProcesses?: number;
-  /** Memory of one shell; of all its processes together if a control group is available. */
+  /** Memory of all processes of one shell together, or of each process if no control group is available. */
   readonly maxMemoryBytes?: number;
   /** CPU time of each process. */
   readonly cpuSeconds?: number;
@@ -25,7 +25,7 @@ export interface LimitOptions {
   readonly maxFileBytes?: number;
 }
 
-/** How to apply the limits before the command starts, and how to learn about violations. */
+/** Tells how to apply the limits before the command starts, and reports violations. */
 export interface LimitPlan {
   /** Files to write the PID of the limited process to. */
   readonly groups: readonly string[];
@@ -34,7 +34,7 @@ export interface LimitPlan {
   readonly notEnforced: readonly string[];
   /** Remarks on violations since the last call. */
   takeRemarks(): string[];
-  /** Call this after the end: removes the groups and returns the last remarks. */
+  /** Removes the groups and returns the last remarks. To be called after the end of the shell. */
   end(): string[];
 }
 
@@ -55,6 +55,7 @@ export class Limits {
     this.#findParents = findParents;
   }
 
+  /** Whether any limit is set. */
   get isAny(): boolean {
     return NAMES.some((name) => this.#options[name] !== undefined);
   }
@@ -69,7 +70,7 @@ export class Limits {
     const { maxProcesses, maxMemoryBytes, cpuSeconds, maxFileBytes } = this.#options;
     const asked = defined({ pids: maxProcesses && maxProcesses + overhead, memory: maxMemoryBytes });
     const groups = this.#groupParents().flatMap((parent) => {
-      // undefined although it worked in the test: fall back to process limits.
+      // If this fails although the test worked, fall back to limits on each process.
       const dir = attempt(() => makeGroup(parent, name, asked));
       return dir === undefined ? [] : [{ dir, parent }];
     });
@@ -78,15 +79,15 @@ export class Limits {
     const rlimits: string[] = [];
     const notEnforced: string[] = [];
     if (maxProcesses !== undefined && !has("pids")) {
-      // The kernel does not apply this limit to root, and counts every process of the user.
+      // The kernel does not apply RLIMIT_NPROC to root, and counts every process of the user.
       if (process.getuid?.() === 0)
-        notEnforced.push("maxProcesses: no control group can be created, and root has no other limit");
+        notEnforced.push("maxProcesses: no control group can be created, and no other limit applies to root");
       else rlimits.push(`-u ${maxProcesses + overhead + processesOfUser()}`);
     }
     if (maxMemoryBytes !== undefined && !has("memory")) {
       rlimits.push(`-d ${kib(maxMemoryBytes)}`);
       notEnforced.push(
-        "maxMemoryBytes for all processes together: no control group can be created, so it applies to each process",
+        "maxMemoryBytes for all processes together: no control group can be created, so the limit applies to each process",
       );
     }
     if (cpuSeconds !== undefined) rlimits.push(`-t ${cpuSeconds}`);
@@ -120,7 +121,7 @@ export class Limits {
 
 function outOfMemory(killed: number, limitBytes: number | undefined): string {
   const what = killed === 1 ? "a process" : `${killed} processes`;
-  return `out of memory: the kernel killed ${what} of this command, which may use ${limitBytes} bytes (maxMemoryBytes)`;
+  return `out of memory: the kernel killed ${what} of this command, because the command may use at most ${limitBytes} bytes (maxMemoryBytes)`;
 }
 
 function kib(bytes: number): number {

@@ -1,5 +1,5 @@
-// The sandbox options and the specification derived from them. Resolves all paths before they are mounted: a link inside the
-// workspace must not redirect a mount.
+// The sandbox options and the specification derived from them. All paths are resolved before they are mounted, so that
+// a link inside the workspace cannot redirect a mount.
 import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
@@ -13,7 +13,7 @@ import { realPath } from "./real-path.ts";
 import type { TrustedPath } from "./trusted-base.ts";
 
 export interface SandboxOptions {
-  /** What commands can write: everything ("off"), nothing, or the workspace. @default "off" */
+  /** What commands can write: "off" everything, "read-only" nothing, "workspace-write" the workspace. @default "off" */
   readonly sandbox?: SandboxProfile;
   /** The network of sandboxed commands; with "none" they have only their own loopback interface. @default "none" */
   readonly network?: NetworkAccess;
@@ -31,7 +31,7 @@ export interface SandboxOptions {
   readonly allowUnsandboxed?: boolean;
 }
 
-/** The sandbox of one workspace, with nothing optional. Paths are absolute and resolved. */
+/** The sandbox of one workspace, with all defaults filled in. Paths are absolute and resolved. */
 export interface SandboxSpec {
   readonly profile: Exclude<SandboxProfile, "off">;
   readonly network: NetworkAccess;
@@ -42,7 +42,7 @@ export interface SandboxSpec {
   readonly credentials: CredentialLocations;
   /** nacre's state roots, hidden from every command. */
   readonly stateRoots: readonly string[];
-  /** State roots of other running hosts, hidden too. They can vanish at any moment. */
+  /** State roots of other running hosts, also hidden. They can vanish at any moment. */
   readonly transientRoots: readonly string[];
   /** Files that nacre runs or reads outside the sandbox, if they are in a writable path. */
   readonly trusted: readonly TrustedPath[];

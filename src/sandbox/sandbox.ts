@@ -1,5 +1,6 @@
-// Confines the shells of a manager: tests that the sandbox works, and turns a start into a confined one. If the sandbox does
-// not work, it refuses, or with `allowUnsandboxed` runs without it and reports that.
+// Confines the shells of a manager: tests that the sandbox works, and turns a start into a confined start. If the
+// sandbox does not work, nacre refuses the start. With `allowUnsandboxed` it starts without the sandbox and reports
+// that.
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
 import { ROOT_NAMES } from "../engine/state-dir.ts";
@@ -17,7 +18,7 @@ import { type LimitOptions, Limits } from "./resource-limits.ts";
 import { type SandboxOptions, type SandboxSpec, sandboxSpec } from "./sandbox-options.ts";
 import { type InheritedPipe, startScript } from "./start-script.ts";
 import type { TrustedPath } from "./trusted-base.ts";
-import { isSeen } from "./view.ts";
+import { isVisible } from "./view.ts";
 
 export interface ConfineOptions extends SandboxOptions, LimitOptions {}
 
@@ -39,7 +40,7 @@ export interface StartRequest {
   readonly writable?: readonly string[];
   readonly pipes?: readonly InheritedPipe[];
   readonly isInit?: boolean;
-  /** Whether a process was started since the last call: without one, no repository can have been created. */
+  /** Whether a process was started since the last call. Without a new process, no repository can have been created. */
   readonly hasForked?: () => boolean;
 }
 
@@ -49,7 +50,7 @@ export interface ConfinedStart extends StartScript {
   takeRemarks(): string[];
 }
 
-/** What the sandbox needs to know about this nacre and others. */
+/** What the sandbox needs to know about this nacre process and others. */
 export interface SandboxDeps extends LockOwner {
   /** The state root of this manager first, then others to hide. */
   readonly stateRoots: readonly [string, ...string[]];
@@ -59,19 +60,19 @@ export interface SandboxDeps extends LockOwner {
   readonly trusted: () => readonly TrustedPath[];
 }
 
-/** The sandbox of one workspace; without a spec there is none, and `notEnforced` describes the requested one. */
+/** The sandbox of one workspace. Without `spec` there is none, and `notEnforced` names the one that was requested. */
 interface PreparedWorkspace {
   readonly spec?: SandboxSpec;
   readonly notEnforced: readonly string[];
 }
 
-/** Refuses options without effect: the user would believe to be protected. */
+/** Refuses options that have no effect without a sandbox, because the user would rely on them. */
 function refuseWithoutSandbox({ network, hide = [] }: SandboxOptions): void {
   const option = network === "none" ? 'network "none"' : hide.length > 0 ? "hide" : undefined;
   if (option === undefined) return;
   throw new NacreError(
     "invalid_input",
-    `The option ${option} has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove it.`,
+    `The option ${option} has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove the option.`,
   );
 }
 
@@ -82,7 +83,7 @@ export class Sandbox {
   readonly #placeholders: Placeholders;
   readonly #bubblewrap: Bubblewrap;
   readonly #repositories = new RepositoryFinder();
-  /** By workspace. */
+  /** Prepared sandboxes by workspace. */
   readonly #prepared = new Map<string, PreparedWorkspace>();
 
   constructor(options: ConfineOptions, deps: SandboxDeps) {
@@ -104,12 +105,12 @@ export class Sandbox {
 
   /** Whether a sandbox or a limit is requested. */
   get isNeeded(): boolean {
-    return this.#isAsked || this.#limits.isAny;
+    return this.#isRequested || this.#limits.isAny;
   }
 
   /** Cleans up after nacre processes that crashed. */
   tidy(): void {
-    if (this.#isAsked) this.#placeholders.tidy();
+    if (this.#isRequested) this.#placeholders.tidy();
     this.#limits.tidy();
   }
 
@@ -121,12 +122,12 @@ export class Sandbox {
   }
 
   /** Whether commands of this workspace can use this working directory. */
-  isSeen(directory: string, workspace: string): boolean {
+  isVisible(directory: string, workspace: string): boolean {
     const spec = this.#prepared.get(workspace)?.spec;
-    return spec === undefined || isSeen(directory, spec);
+    return spec === undefined || isVisible(directory, spec);
   }
 
-  /** Call `prepare` for the workspace first. */
+  /** Confines one start. `prepare` must have been called for the workspace. */
   start(
     request: StartRequest,
     shell: SandboxedShell,
@@ -162,7 +163,7 @@ export class Sandbox {
     return { start, confinement: { ...confinement, notEnforced } };
   }
 
-  get #isAsked(): boolean {
+  get #isRequested(): boolean {
     return (this.#options.sandbox ?? "off") !== "off";
   }
 
@@ -202,7 +203,7 @@ function unconfined(notEnforced: readonly string[]): Confinement {
 /** The parts of another host's state root to hide if the workspace is inside it. */
 const PARTS_OF_ROOT = [ROOT_NAMES.keepers, ROOT_NAMES.shells, ROOT_NAMES.sandbox];
 
-/** Adds the state roots of other running hosts. */
+/** Adds the state roots of other running hosts, which the sandbox hides. */
 function withRunningRoots(spec: SandboxSpec, running: readonly string[]): SandboxSpec {
   const others = running.map(realPath).filter((root) => !spec.stateRoots.includes(root));
   const containsWork = (root: string) =>

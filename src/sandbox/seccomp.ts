@@ -1,11 +1,11 @@
-// Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It covers what mounts and
-// namespaces leave open: unix sockets work through read-only mounts, io_uring bypasses this filter, and each call below has
-// been used to escape from namespaces.
+// Builds the system call filter for sandboxed commands on x86-64, as a classic BPF program. It closes what mounts and
+// namespaces leave open: unix sockets work through read-only mounts, io_uring bypasses this filter, and the calls in
+// DENIED can change mounts, access the kernel or change the machine.
 //
-// Another architecture kills the process, a denied call returns EPERM, everything else is allowed. Jumps are relative and
-// reach 255 instructions; the tests run the program with every call number.
+// A call of another architecture kills the process, and a denied call returns EPERM. Every other call is allowed. Jumps
+// are relative and reach 255 instructions. The tests run the program with every call number.
 
-/** undefined if there is no table for this CPU. */
+/** undefined if nacre has no table of system calls for this CPU. */
 export function seccompProgram({
   debuggers = false,
   architecture = process.arch as string,
@@ -42,7 +42,7 @@ export function seccompProgram({
     ...[CALL.clone, CALL.unshare].flatMap((call) =>
       checkArgument(call, 0, [jump(ANY_BIT, CLONE_NEWUSER, 0, 1), DENY, ret(ALLOW)]),
     ),
-    // A filter cannot read its flags, which are in memory. With ENOSYS, every libc falls back to clone.
+    // A filter cannot read the flags of clone3, which are in memory. After ENOSYS, every libc falls back to clone.
     jump(EQUAL, CALL.clone3, 0, 1),
     ret(errno(ENOSYS)),
     ...denied.flatMap((number) => [jump(EQUAL, number, 0, 1), DENY]),
@@ -53,7 +53,7 @@ export function seccompProgram({
 
 const CALL = { socket: 41, socketpair: 53, ioctl: 16, clone: 56, unshare: 272, clone3: 435 } as const;
 
-/** IPv4, IPv6 and netlink: no unix sockets, hypervisor or hardware families. */
+/** IPv4, IPv6 and netlink. Unix sockets and the families of hypervisors and hardware are denied. */
 const SOCKET_FAMILIES = [2, 10, 16];
 
 const AF_UNIX = 1;
@@ -62,12 +62,12 @@ const AF_UNIX = 1;
 const SOCKET_TYPE_BITS = 0xf;
 
 /**
- * SOCK_STREAM and SOCK_SEQPACKET: both ends stay connected to each other. A datagram socket, also from SOCK_RAW, can send to
- * any unix socket by its path.
+ * SOCK_STREAM and SOCK_SEQPACKET, whose two ends stay connected to each other. A datagram socket can send to any unix
+ * socket by its path, and SOCK_RAW creates a datagram socket as well.
  */
 const PAIR_TYPES = [1, 5];
 
-/** TIOCSTI and TIOCLINUX: they insert input into the person's terminal. */
+/** TIOCSTI and TIOCLINUX, which insert input into the person's terminal. */
 const TERMINAL_INPUT = [0x5412, 0x541c];
 
 const CLONE_NEWUSER = 0x1000_0000;
@@ -97,7 +97,7 @@ const DENIED = {
   open_tree_attr: 467,
   setns: 308,
   open_by_handle_at: 304,
-  // Bypass the filter, or access the kernel's memory.
+  // Calls that bypass the filter, or access the kernel's memory.
   io_uring_setup: 425,
   io_uring_enter: 426,
   io_uring_register: 427,
@@ -145,14 +145,14 @@ const DENY = ret(errno(EPERM));
 /** Offsets in struct seccomp_data. */
 const DATA = { number: 0, architecture: 4, arguments: 16 } as const;
 
-/** BPF_JMP with BPF_JEQ, BPF_JGE, BPF_JSET, against a constant. */
+/** BPF_JMP with BPF_JEQ, BPF_JGE and BPF_JSET. They compare with a constant. */
 const EQUAL = 0x15;
 const AT_LEAST = 0x35;
 const ANY_BIT = 0x45;
 
 /**
- * For one call, loads the lower half of an argument: the kernel reads these arguments as 32 bits. Every path of the body must
- * return, because the call number is no longer loaded.
+ * For one call, loads the lower half of an argument, because the kernel reads these arguments as 32 bits. Every path of
+ * the body must return, because the call number is no longer loaded.
  */
 function checkArgument(call: number, index: number, body: readonly Buffer[]): Buffer[] {
   const inside = [load(DATA.arguments + 8 * index), ...body];
@@ -167,7 +167,7 @@ function load(offset: number): Buffer {
   return instruction(0x20, 0, 0, offset);
 }
 
-/** BPF_ALU with BPF_AND, against a constant. */
+/** BPF_ALU with BPF_AND and a constant. */
 function and(bits: number): Buffer {
   return instruction(0x54, 0, 0, bits);
 }

@@ -1,5 +1,5 @@
-// The script that the waiting bash of a slot reads (engine/hook.sh) before its command: it sets its limits and executes the
-// sandbox. Pure.
+// Writes the script that the waiting bash of a slot reads before its command (engine/hook.sh). With this script bash
+// sets its limits and executes the sandbox. Pure.
 import { isAbsolute } from "node:path";
 import { shellQuote } from "../support/shell-quote.ts";
 import type { WrappedStart } from "./bubblewrap.ts";
@@ -38,7 +38,6 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
     const inherited = pipes.map(({ fd, path }) => `${fd}<>${shellQuote(path)}`);
     const [program = "", ...args] = wrapped.argv;
     lines.push(...LOADER_VARIABLES);
-    // Without `builtin`, which would undo the redirections.
     lines.push("builtin shopt -s execfail");
     const command = [
       shellQuote(program),
@@ -47,6 +46,7 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
       ...inherited,
       ...files,
     ];
+    // Not `builtin exec`, which would undo the redirections.
     lines.push(`exec ${command.join(" ")}`);
     lines.push(fault("sandbox"));
   }
@@ -54,8 +54,8 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
 }
 
 /**
- * Passes loader variables to the command and removes them from bwrap's own environment: bwrap runs outside the sandbox, and
- * LD_LIBRARY_PATH can name a directory that the command can write.
+ * Passes loader variables to the command and removes them from bwrap's own environment. bwrap runs outside the sandbox,
+ * and LD_LIBRARY_PATH can name a directory that the command can write.
  */
 const LOADER_VARIABLES = [
   "__nacre_loader=()",

@@ -1,12 +1,12 @@
-// Protects startup files in a writable home directory: commands can neither change nor create them. The person's next login,
-// shell or editor would run them outside the sandbox.
+// Protects startup files in a writable home directory: commands can neither change nor create them. Otherwise the
+// person's next login, shell or editor would run a command's code outside the sandbox.
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { ListedPath } from "../support/listed-paths.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
 import { HOME_PROGRAMS, HOME_STARTUP } from "../support/startup-paths.ts";
 import type { Protections } from "./protections.ts";
 
-const ROLE = "which runs or is read at a start";
+const ROLE = "which runs or is read when a program starts";
 
 export function guardStartup(protections: Protections, homes: readonly string[]): void {
   for (const { path: named, kind } of startupPaths(homes)) {
@@ -23,7 +23,7 @@ export function guardStartup(protections: Protections, homes: readonly string[])
   }
 }
 
-/** Including the paths that variables move. */
+/** The startup files of these home directories, and those that environment variables move elsewhere. */
 function startupPaths(homes: readonly string[]): ListedPath[] {
   return [
     ...homes.flatMap((home) => below(home, [...HOME_STARTUP, ...HOME_PROGRAMS])),

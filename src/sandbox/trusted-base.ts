@@ -1,6 +1,6 @@
-// The files that nacre runs or reads outside every sandbox. A command that could write them could run code outside. In
-// writable paths they are mounted read-only. If that is impossible or would break the person's own tools, nacre refuses
-// the sandbox.
+// The files that nacre runs or reads outside every sandbox. A command that could write them could run code outside the
+// sandbox. If they are in writable paths, they are mounted read-only. If that is impossible or would break the person's
+// own tools, nacre refuses the sandbox.
 //
 // These files are: the package with its dependencies (some are loaded later), Node with its loaded libraries, bash, the
 // links that nacre was started through, and files from the options.
@@ -17,11 +17,11 @@ import { kindOf, realPath } from "./real-path.ts";
 export interface TrustedPath {
   /** Absolute and resolved. */
   readonly path: string;
-  /** What nacre uses it for, as a predicate: "is a dependency of nacre". */
+  /** What nacre uses the path for, as a predicate: "is a dependency of nacre". */
   readonly role: string;
 }
 
-/** The trusted paths in writable paths, to be mounted read-only; or the reason to refuse the sandbox. */
+/** Returns the trusted paths that must be mounted read-only because they are in writable paths, or a refusal. */
 export function guardTrusted(
   trusted: readonly TrustedPath[],
   writable: readonly string[],
@@ -31,7 +31,7 @@ export function guardTrusted(
     const inside = writable.find((root) => isWithin(path, root) || isWithin(root, path));
     if (inside === undefined) continue;
     const problem = protectionProblem(path, inside, writable);
-    if (problem !== undefined) return refused(path, role, inside, problem);
+    if (problem !== undefined) return refused(path, role, problem);
     readOnly.add(path);
   }
   return { ok: true, readOnly: [...readOnly] };
@@ -51,12 +51,12 @@ export function protectTrusted(
   }
 }
 
-/** Why the path cannot be mounted read-only. */
+/** The reason why the path cannot be mounted read-only. */
 function protectionProblem(path: string, root: string, writable: readonly string[]): string | undefined {
-  if (isWithin(root, path)) return "a command could change them";
+  if (isWithin(root, path)) return `commands can write to ${shownPath(root)}`;
   const project = projectOf(path);
   if (project !== undefined && writable.some((other) => isWithin(project, other))) {
-    return `a command could change them, and protecting them would break npm in ${shownPath(project)}`;
+    return `commands can write to ${shownPath(root)}; protecting this path would break npm in ${shownPath(project)}`;
   }
   return undefined;
 }
@@ -67,15 +67,15 @@ function projectOf(path: string): string | undefined {
   return modules.map(dirname).find((project) => existsSync(fsPath(join(project, "package.json"))));
 }
 
-function refused(path: string, role: string, root: string, problem: string): SandboxRefusal {
+function refused(path: string, role: string, problem: string): SandboxRefusal {
   return {
     ok: false,
-    why: `nacre's own files would be writable: ${shownPath(path)} ${role}, and is in ${shownPath(root)}, which commands can write: ${problem}`,
+    why: `a command could change nacre's own files: ${shownPath(path)} ${role}, and ${problem}`,
     fix: "Install nacre outside the workspace and the writable paths, for example with npm install -g nacre, and start it from there; or remove the path from writable.",
   };
 }
 
-/** The trusted files of this process. `bash` runs the keeper. */
+/** The trusted files of this process. `bash` is the program that runs the keeper. */
 export function ownProgram(bash: string | undefined): TrustedPath[] {
   const found: TrustedPath[] = [];
   const root = realPath(fileURLToPath(new URL("../../", import.meta.url)));
@@ -86,7 +86,7 @@ export function ownProgram(bash: string | undefined): TrustedPath[] {
   return found;
 }
 
-/** The dependencies as Node resolves them from the package, nearest first. For a link, both its folder and its target. */
+/** The dependencies as Node resolves them from the package. For a link: both its folder and its target. */
 function dependenciesOf(root: string): TrustedPath[] {
   const manifest = attempt(() => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as unknown);
   const { dependencies } = (manifest ?? {}) as { readonly dependencies?: Readonly<Record<string, string>> };
@@ -98,7 +98,7 @@ function dependenciesOf(root: string): TrustedPath[] {
     if (index < 0) return [];
     const path = join(folders[index] ?? "", name);
     const real = realPath(path);
-    // Protecting the folder prevents replacing a link, and adding the package to a nearer folder.
+    // Protect the folder of a link, so that no command replaces the link, and the folders that Node searches first.
     const nearer = folders
       .slice(0, index)
       .filter((folder) => kindOf(folder) !== undefined && !isWithin(folder, root));
@@ -112,8 +112,8 @@ function launchLinks(root: string): TrustedPath[] {
   const script = process.argv[1];
   if (script === undefined) return [];
   const isOwn = isWithin(realPath(script), root);
-  const ways = isOwn ? [script] : importsFrom(dirname(script), root);
-  return ways
+  const paths = isOwn ? [script] : importsFrom(dirname(script), root);
+  return paths
     .flatMap(linkHolders)
     .filter((folder) => !isWithin(folder, root))
     .map((path) => ({ path, role: "holds a link that starts nacre" }));
@@ -135,7 +135,7 @@ function programOf(file: string, name: string): TrustedPath[] {
   return [program, { path: folder, role: `holds ${name}, which nacre runs outside the sandbox` }];
 }
 
-/** Programs and libraries mapped into this process: a change of their files changes its memory. */
+/** Programs and libraries mapped into this process, because a change of their files changes its memory. */
 function loadedFiles(): string[] {
   const maps = attempt(() => readFileSync("/proc/self/maps", "utf8")) ?? "";
   const files = maps.matchAll(/^\S+ r.x\S* \S+ \S+ \d+ +(\/.*)$/gm);

@@ -1,5 +1,5 @@
-// The file system of a sandboxed command, as bwrap arguments. Later mounts cover earlier ones, so the order matters:
-// everything read-only, private directories, writable paths, protected paths inside them, hidden paths last.
+// The file system of a sandboxed command, as bwrap arguments. Later mounts cover earlier mounts, so the order matters:
+// first everything read-only, then private directories, writable paths, protected paths inside them, and hidden paths.
 import { dirname } from "node:path";
 import { NacreError } from "../support/errors.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
@@ -23,7 +23,7 @@ interface VisibleState {
 
 export interface ViewPlan {
   readonly visibleState: VisibleState;
-  /** Repositories in writable directories, except those at their tops. */
+  /** Repositories that the search found in writable directories. */
   readonly repositories: readonly FoundRepository[];
   /** Whether a path exists only as a placeholder for another sandbox (placeholders.ts). */
   readonly isPlaceholder: (path: string) => boolean;
@@ -55,9 +55,9 @@ export function viewOf(
   protectTrusted(protections, spec.trusted, spec.policyFolders);
   const shownInPrivate = spec.profile === "read-only" && isPrivate(spec.workspace) ? [spec.workspace] : [];
   const shown = [...protections.roots, ...shownInPrivate];
-  const isVisible = (path: string) => !isPrivate(path) || shown.some((root) => isWithin(path, root));
+  const isReachable = (path: string) => !isPrivate(path) || shown.some((root) => isWithin(path, root));
   const ownRoot = protections.real(visibleState.stateRoot);
-  const masks = masksOf(spec, protections, { isVisible, ownRoot, emptyDir });
+  const masks = masksOf(spec, protections, { isReachable, ownRoot, emptyDir });
   const { placeholders, readOnly, notEnforced, links } = protections;
   const roots = [...new Set([...protections.roots, ...protections.moreWritable])];
   const pins = pinsFor([...readOnly, ...masks.map(({ path }) => path), ...roots], roots, placeholders);
@@ -66,15 +66,15 @@ export function viewOf(
     mounts: [
       mount("--ro-bind", "/", "/"),
       mount("--dev", "/dev"),
-      // Kernel settings in /proc/sys belong to root, and root needs no capability to write its own files. If nacre runs as
-      // root, a writable /proc/sys would allow an escape.
+      // Kernel settings in /proc/sys belong to root, and root needs no capability to write its own files. So if nacre
+      // runs as root, a command could escape through a writable /proc/sys.
       { path: "/proc", args: ["--proc", "/proc", "--remount-ro", "/proc"] },
       ...PRIVATE.map((path) => mount("--perms", "1777", "--tmpfs", path)),
       ...[...needed, ...shownInPrivate].map(readOnlyAt),
       ...outermostFirst([...roots, ...pins]).map(writableAt),
       ...[...readOnly].map(readOnlyAt),
       ...masks,
-      // This host's state root shows only what the shell needs. It is searchable, because bash opens its script by path.
+      // The state root of this host shows only what the shell needs. Mode 0755 lets bash open its script by path.
       mount("--perms", "0755", "--tmpfs", ownRoot),
       ...visibleState.readable.map(protections.real).map(readOnlyAt),
       ...visibleState.writable.map(protections.real).map(writableAt),
@@ -95,9 +95,9 @@ const readOnlyAt = (path: string) => mount("--ro-bind", path, path);
 const writableAt = (path: string) => mount("--bind", path, path);
 
 /**
- * The directories between a writable root and a protected or hidden path. They are bound on themselves, because a mount
- * point cannot be renamed. Otherwise `mv .git away; mkdir -p .git/hooks` would bypass the protected hooks, and the next
- * command could read a hidden file under another name.
+ * The directories between a writable root and a protected or hidden path. They are mounted on themselves, because a
+ * mount point cannot be renamed. Otherwise `mv .git away; mkdir -p .git/hooks` would bypass the protected hooks, and
+ * the next command could read a hidden file under another name.
  */
 function pinsFor(
   targets: readonly string[],
@@ -118,7 +118,7 @@ function pinsFor(
   return [...pins];
 }
 
-/** Paths were resolved when the sandbox was prepared: a command may have put a link there since. */
+/** Checks that no command has replaced the path with a link since the sandbox was prepared. */
 function checkWritable(path: string, real: Protections["real"]): void {
   if (kindOf(path) === undefined) {
     throw new NacreError(
@@ -133,10 +133,10 @@ function checkWritable(path: string, real: Protections["real"]): void {
   );
 }
 
-/** Directories that are empty inside and vanish with the sandbox: they hold temporary files of others and daemon sockets. */
+/** Directories that start empty in a sandbox. Outside, they hold other processes' temporary files and sockets. */
 const PRIVATE = ["/tmp", "/run"];
 
-/** Paths in /run that commands need: the name service configuration, and the system itself on NixOS. */
+/** Paths in /run that commands need: the DNS configuration, and on NixOS the system itself. */
 function runPathsNeeded({ network }: SandboxSpec, real: Protections["real"]): string[] {
   const needed = [...(network === "full" ? ["/etc/resolv.conf"] : []), "/run/current-system"].map(real);
   return needed.filter((path) => isWithin(path, "/run") && kindOf(path) !== undefined);
@@ -147,7 +147,8 @@ function isPrivate(path: string): boolean {
 }
 
 interface MaskPlan {
-  readonly isVisible: (path: string) => boolean;
+  /** Whether a path would be visible without a mask. */
+  readonly isReachable: (path: string) => boolean;
   readonly ownRoot: string;
   readonly emptyDir: string;
 }
@@ -155,7 +156,7 @@ interface MaskPlan {
 function masksOf(
   spec: SandboxSpec,
   protections: Protections,
-  { isVisible, ownRoot, emptyDir }: MaskPlan,
+  { isReachable, ownRoot, emptyDir }: MaskPlan,
 ): Mount[] {
   const masks: Mount[] = [];
   const { placeholders, real } = protections;
@@ -166,9 +167,9 @@ function masksOf(
     ...findSecrets(spec.homes, spec.credentials).map(({ path, kind }) => ({ path: real(path), kind })),
   ].sort((a, b) => a.path.length - b.path.length);
   for (const { path, kind } of wanted) {
-    if (!isVisible(path) || masks.some((other) => isWithin(path, other.path))) continue;
+    if (!isReachable(path) || masks.some((other) => isWithin(path, other.path))) continue;
     refuseInside(spec, path);
-    // This host's own state root has its own mounts.
+    // viewOf() mounts the state root of this host.
     if (path === ownRoot || !protections.hold(path, { kind })) continue;
     const isTransient = spec.transientRoots.includes(path) && !placeholders.has(path);
     const args = isTransient
@@ -187,9 +188,9 @@ function maskArgs(path: string, kind: Placeholder["kind"] | undefined): string[]
 }
 
 /**
- * bwrap fails if a mount point does not exist, and another host can remove its state root before bwrap gets here.
- * --ro-bind-try skips a mount whose source is missing. So the source leads through the mount point: `ROOT/../..` exists only
- * while ROOT does.
+ * bwrap fails if a mount point does not exist, and another host can remove its state root at any moment. --ro-bind-try
+ * skips a mount whose source is missing. So the path of the source leads through the mount point: `ROOT/../..` exists
+ * only while ROOT exists.
  */
 function transientMaskArgs(path: string, emptyDir: string): string[] {
   const up = "/..".repeat(path.split("/").length - 1);
@@ -206,7 +207,7 @@ function refuseInside({ workspace, writable }: SandboxSpec, hidden: string): voi
 }
 
 /** Whether a command can use this working directory. */
-export function isSeen(directory: string, spec: SandboxSpec): boolean {
+export function isVisible(directory: string, spec: SandboxSpec): boolean {
   const path = realPath(directory);
   const roots = [spec.workspace, ...spec.writable];
   if (roots.some((root) => isWithin(path, root))) return true;

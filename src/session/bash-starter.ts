@@ -196,7 +196,7 @@ export class BashStarter {
     const { engine, confiner, capBytes } = this.#deps;
     const { workingDir: workspace } = this.#options;
     // A directory in the last sandbox's /tmp disappeared with that sandbox.
-    if (!confiner.isSeen(directory.cwd, workspace)) directory.changeTo(workspace);
+    if (!confiner.isVisible(directory.cwd, workspace)) directory.changeTo(workspace);
     checkWorkingDir(directory.cwd, undefined);
     const { cwd: workingDir } = directory;
     const sandbox = await SessionSandbox.open({

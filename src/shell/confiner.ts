@@ -110,8 +110,8 @@ export class Confiner {
   }
 
   /** Whether this directory is visible to a sandboxed command. */
-  isSeen(directory: string, workspace: string): boolean {
-    return this.#sandbox.isSeen(directory, this.#options.workspace ?? workspace);
+  isVisible(directory: string, workspace: string): boolean {
+    return this.#sandbox.isVisible(directory, this.#options.workspace ?? workspace);
   }
 
   /** Checks the state directory first, because its error explains more than that of a failing sandbox. */

@@ -104,7 +104,7 @@ describeSandboxed("in a sandbox", () => {
       const manager = world.manager({ sandbox: "workspace-write", writable: [own], stateRoot });
       const shell = await runIn(manager, "echo >~/evil; ln -sfn evil ~/.bashrc", workspace);
       expect(shell.remarks.join()).toContain(
-        `changed link: ${own}/.bashrc, which runs or is read at a start`,
+        `changed link: ${own}/.bashrc, which runs or is read when a program starts`,
       );
     } finally {
       process.env["HOME"] = home;

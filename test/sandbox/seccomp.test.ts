@@ -109,7 +109,7 @@ test("on another CPU every result says what is not enforced", ({ skip }) => {
     Object.defineProperty(process, "arch", { value: "arm64" });
     const { confinement, descriptors } = new Bubblewrap(stateRoot).wrap(spec, plan);
     expect(confinement.notEnforced).toEqual([
-      "the system call filter: there is none for arm64, so unix sockets can be reached",
+      "the system call filter: nacre has none for arm64, so commands can connect to unix sockets",
     ]);
     expect(descriptors.map(({ content }) => content?.toString() ?? "").join()).not.toContain("--seccomp");
   } finally {

@@ -158,7 +158,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     const shell = await runIn(manager(home), "echo PLANTED >~/dotfiles/bashrc; exit 0", workspace);
     expect(readFileSync(join(home, "dotfiles/bashrc"), "utf8")).toBe("MINE\n");
     expect(shell.confinement?.notEnforced.join()).toContain(
-      `${home}/.bashrc, which runs or is read at a start`,
+      `${home}/.bashrc, which runs or is read when a program starts`,
     );
   });
 });

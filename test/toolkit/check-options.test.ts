@@ -63,7 +63,7 @@ test.each([
   [
     "no network without a sandbox",
     { workingDir, network: "none" },
-    'The option network "none" has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove it.',
+    'The option network "none" has no effect without a sandbox: set sandbox (--sandbox) to "read-only" or "workspace-write", or remove the option.',
   ],
   [
     "hidden paths without a sandbox",
