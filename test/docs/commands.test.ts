@@ -40,7 +40,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "--args": "of bwrap",
   "--experimental-vm-modules": "of node",
   "--help": "every command has it",
-  "--require": "of node",
   "--security-opt": "of docker",
   "-u": "of set",
 };

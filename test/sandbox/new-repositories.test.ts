@@ -39,7 +39,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     const made = await tools.call("Bash", { command: "git init -q && echo done" });
     expect(made.success).toBe(true);
     expect(made.notes.join()).toContain(`new repository: ${workspace}/.git, made while the command ran.`);
-    expect(made.notes.join()).toContain(`read ${workspace}/.git/config and ${workspace}/.git/hooks before`);
+    expect(made.notes.join()).toContain(`Read ${workspace}/.git/config and ${workspace}/.git/hooks before`);
     expect((await tools.call("Bash", { command: "git status -s; ls" })).notes.join()).not.toContain(
       "repository",
     );
