@@ -1,5 +1,5 @@
-// Positions at which a text can be cut: never inside a surrogate pair, and not inside a short combining sequence (accents,
-// emoji joined by ZWJ, CRLF).
+// Positions at which a text can be cut: never inside a surrogate pair, and not inside a short combining sequence
+// (accents, emoji joined by ZWJ, CRLF).
 import { GRAPHEME_SEARCH_MAX_CHARS } from "../support/limits.ts";
 
 /** The last position at or before `index` where the text can end. */

@@ -60,7 +60,7 @@ export const SPOOL_QUOTA_BYTES = 10 * 1024 ** 3;
 export const SPOOL_UNSEEN_MAX_MS = 7 * 24 * 3_600_000;
 /** Age of a directory without an identity before it is deleted: the identity may be about to be written. */
 export const SPOOL_FRESH_MS = 60_000;
-/** Size of a write that checks for disk space: as much as a logger (cat) writes at once, because less could still fit. */
+/** Size of a write that checks for disk space. A logger (cat) writes as much at once, and less could still fit. */
 export const DISK_PROBE_BYTES = 128 * 1024;
 /** Time for a program that answers a question, and the length of its message that is kept. */
 export const PROBE_MAX_MS = 10_000;

@@ -34,7 +34,7 @@ export const STOP_TOGETHER_POLL_MS = 1;
 export const INTERRUPT_GRACE_MS = 1_000;
 /** Longest pause between two checks whether an interrupted command ended, or a process needs the signal again. */
 export const INTERRUPT_ROUND_MS = 50;
-/** Time for a process that holds a command's output to end by itself, as `tee` does, and for a new child to run exec. */
+/** Time for a process that holds a command's output to end by itself, like `tee`, and for a new child to run exec. */
 export const LEFTOVER_GRACE_MS = 30;
 /** Longest wait for such processes, including time without a processor, and longest pause between two checks. */
 export const LEFTOVER_WAIT_MAX_MS = 2_000;
