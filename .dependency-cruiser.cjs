@@ -19,6 +19,7 @@ const PACKAGES = {
   execution: ["zod", "@humanwhocodes/momoa"],
   policy: ["unbash", "zod"],
   text: ["re2js"],
+  toolkit: ["zod"],
   mcp: ["@modelcontextprotocol/server", "zod"],
   cli: ["commander", "picocolors"],
   adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core"],

@@ -4,14 +4,37 @@ export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./engine/confinement.ts";
 export type { Containment } from "./engine/engine.ts";
 export type { DroppedVariable, EnvironmentMode } from "./environment/environment.ts";
-export { BashTool, type DangerousPattern } from "./execution/bash.ts";
-export { type BashOutputMetadata, BashOutputTool } from "./execution/bash-output.ts";
+export {
+  type BashArguments,
+  type BashStartMetadata,
+  BashTool,
+  type DangerousPattern,
+} from "./execution/bash.ts";
+export {
+  type BashOutputArguments,
+  type BashOutputMetadata,
+  BashOutputTool,
+} from "./execution/bash-output.ts";
 export type { BashMetadata } from "./execution/bash-result.ts";
 export type { ExecutionOptions, PolicyProfile } from "./execution/execution-options.ts";
-export type { JudgedSession, SessionRun } from "./execution/judged-session.ts";
-export { type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts";
-export { BashModesTool, type ModesMetadata, type ModesOptions } from "./execution/modes.ts";
+export type {
+  JudgedSession,
+  SessionRun,
+  SessionRunOptions,
+  SessionStartOptions,
+} from "./execution/judged-session.ts";
+export { type KillShellArguments, type KillShellMetadata, KillShellTool } from "./execution/kill-shell.ts";
+export type { Leftover } from "./execution/leftovers.ts";
+export type { OutputListener, PendingRun } from "./execution/live-output.ts";
+export {
+  BashModesTool,
+  type ModesArguments,
+  type ModesMetadata,
+  type ModesOptions,
+} from "./execution/modes.ts";
 export { registerAllTools, registerExecutionTools, registerModesTool } from "./execution/register.ts";
+export type { RunCommandOptions } from "./execution/run-alone.ts";
+export type { RunResult } from "./execution/run-result.ts";
 export type { Verdict } from "./policy/verdict.ts";
 export type { LimitOptions } from "./sandbox/resource-limits.ts";
 export type { ConfineOptions } from "./sandbox/sandbox.ts";
@@ -25,15 +48,21 @@ export type { Outcome } from "./shell/outcome.ts";
 export type { OutputPart } from "./shell/output-part.ts";
 export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, ShellStatus } from "./shell/shell-status.ts";
-export type { WaitCondition, WaitResult } from "./shell/wait-for.ts";
+export type { WaitCondition, WaitFor, WaitResult } from "./shell/wait-for.ts";
 export { ShellManager } from "./shell-manager.ts";
 export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
 export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";
+export { shellQuote } from "./support/shell-quote.ts";
 export * from "./tool.ts";
+export type { ShValue } from "./toolkit/sh-template.ts";
 export {
+  type ArgumentsOf,
   type CallOptions,
   createToolkit,
   type MetadataOf,
+  type RunKitOptions,
+  type ShTag,
   type Toolkit,
   type ToolkitOptions,
+  type ToolName,
 } from "./toolkit.ts";

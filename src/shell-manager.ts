@@ -35,6 +35,7 @@ import {
   SPOOL_QUOTA_BYTES,
   STREAM_CAP_BYTES,
 } from "./support/limits.ts";
+import { checkOptions } from "./support/option-checks.ts";
 
 const DEFAULT_SCOPE = "default";
 
@@ -57,12 +58,12 @@ export class ShellManager {
   readonly #shells: KnownShells;
   readonly #quota: ShellQuota;
   readonly #keys = new StartKeys();
-  /** All sessions; session() and findSession() are shortcuts. */
   readonly sessions: SessionRegistry;
   readonly #confiner: Confiner;
   readonly #sweeper: Sweeper;
 
   constructor(options: ShellManagerOptions = {}) {
+    checkOptions("new ShellManager", options);
     this.#options = options;
     this.#capBytes = options.capBytes ?? STREAM_CAP_BYTES;
     this.#events = options.events ?? new Events();
@@ -125,7 +126,7 @@ export class ShellManager {
     await shared?.dispose();
   }
 
-  /** How all processes of a shell are found; known after the first start. */
+  /** Known after the first start. */
   get containment(): Containment {
     return this.#engine.containment;
   }
@@ -162,6 +163,7 @@ export class ShellManager {
   }
 
   async createShell(options: CreateShellOptions): Promise<ShellProcess> {
+    checkOptions("manager.createShell", options);
     const { idempotencyKey: key, scope = DEFAULT_SCOPE } = options;
     const create = () => this.#create(options, scope);
     return await (key === undefined ? create() : this.#keys.run(scope, key, create));
@@ -173,7 +175,6 @@ export class ShellManager {
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
-  /** The shells that this manager has started or taken over. */
   listShells({ scope }: ScopeFilter = {}): ShellProcess[] {
     return this.#shells.ownOf(scope);
   }
@@ -206,12 +207,11 @@ export class ShellManager {
     return (await this.#shells.endAll(this.listRunning(filter), by)).size;
   }
 
-  /** The session of this id in its scope: a bash whose state persists. Created at its first use. */
+  /** A bash whose state persists. Created at its first use. */
   session(id: string, options: SessionOptions): Session {
     return this.sessions.get(id, options);
   }
 
-  /** The session, if it exists. */
   findSession(id: string, filter: ScopeFilter = {}): Session | undefined {
     return this.sessions.find(id, filter);
   }

@@ -1,14 +1,15 @@
 // Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does.
 import { AuditLog } from "./audit/audit-log.ts";
 import { verdictOn } from "./execution/admission.ts";
-import type { BashOutputMetadata } from "./execution/bash-output.ts";
-import type { BashMetadata } from "./execution/bash-result.ts";
+import type { BashArguments, BashStartMetadata } from "./execution/bash.ts";
+import type { Dialect } from "./execution/endings.ts";
 import { judgingLoader, resolveExecutionOptions } from "./execution/execution-options.ts";
 import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
-import type { KillShellMetadata } from "./execution/kill-shell.ts";
-import type { ModesMetadata } from "./execution/modes.ts";
+import type { PendingRun } from "./execution/live-output.ts";
 import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
+import { runAlone } from "./execution/run-alone.ts";
+import type { RunResult } from "./execution/run-result.ts";
 import { sessionTarget } from "./execution/start-command.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
@@ -16,35 +17,55 @@ import { ShellManager } from "./shell-manager.ts";
 import { defined } from "./support/defined.ts";
 import { NacreError } from "./support/errors.ts";
 import { EVENT_NAMES, type EventListener, type EventName, Events } from "./support/events.ts";
+import { checkOptions } from "./support/option-checks.ts";
 import { createContext } from "./tool/context.ts";
 import { callEvents, ToolExecutor } from "./tool/executor.ts";
 import { ToolRegistry } from "./tool/registry.ts";
-import type { ToolResult } from "./tool/result.ts";
+import { failureOf, type ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
-import { checkToolkitOptions } from "./toolkit/check-options.ts";
-import type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
+import { checkName, checkText, checkToolkitOptions } from "./toolkit/check-options.ts";
+import { runInSession, type ShTag, shTag } from "./toolkit/kit-run.ts";
+import { engineOptionsOf } from "./toolkit/option-schemas.ts";
+import type { ArgumentsOf, MetadataOf, ToolName } from "./toolkit/tool-types.ts";
+import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-export type { CallOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
+export type { ShTag } from "./toolkit/kit-run.ts";
+export type { ArgumentsOf, MetadataOf, ToolName } from "./toolkit/tool-types.ts";
+export type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-/** The metadata of each tool's results. */
-interface ToolMetadata {
-  readonly Bash: BashMetadata;
-  readonly BashOutput: BashOutputMetadata;
-  readonly KillShell: KillShellMetadata;
-  readonly bash: ModesMetadata;
-}
-
-export type MetadataOf<T extends string> = T extends keyof ToolMetadata
-  ? ToolMetadata[T]
-  : Record<string, unknown>;
-
-export interface Toolkit {
+export interface Toolkit<D extends Dialect = Dialect> {
+  /** The engine under the tools. The policy does not see what you start through it. */
   readonly manager: ShellManager;
   readonly registry: ToolRegistry;
+  /** @internal */
   readonly executor: ToolExecutor;
   /** The tools in the format of a provider. */
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
-  call<T extends string>(tool: T, args: unknown, options?: CallOptions): Promise<ToolResult<MetadataOf<T>>>;
+  /**
+   * Runs a command, in a bash of its own or in a session, and resolves however it ended: `ok` is false for an exit code
+   * other than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the command
+   * runs. Throws a NacreError if the command did not run, for example because the policy refused it.
+   */
+  run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
+  /** The same with a template whose values are quoted. */
+  readonly sh: ShTag;
+  /** For a tool whose name is not known when the program is compiled. */
+  call<N extends string>(
+    tool: string extends N ? N : never,
+    args: unknown,
+    options?: CallOptions,
+  ): Promise<ToolResult>;
+  call(
+    tool: Extract<ToolName<D>, "Bash">,
+    args: BashArguments & { readonly run_in_background: true },
+    options?: CallOptions,
+  ): Promise<ToolResult<BashStartMetadata>>;
+  /** Calls a tool as a model would. Never rejects: every error is a failed result. */
+  call<N extends ToolName<D>>(
+    tool: N,
+    args: ArgumentsOf<N>,
+    options?: CallOptions,
+  ): Promise<ToolResult<MetadataOf<N>>>;
   /**
    * The session with this id, for a program that runs commands itself. Calls with this id run in it. Creates it if it
    * does not exist.
@@ -56,12 +77,14 @@ export interface Toolkit {
   readonly shells: {
     list(): ShellProcess[];
     get(id: string): ShellProcess | undefined;
+    /** Ends every running shell with everything it started. Returns how many there were. */
+    killAll(options?: { readonly by?: string }): Promise<number>;
   };
   /** Calls the listener for every event of this kind. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
   /** The verdict of the policy on a command of a call with these options. Runs nothing. */
   check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
-  /** Starts the keeper and loads the policy, once. createToolkit waits for it. */
+  /** Starts the keeper and loads the policy, once. createToolkit waits for it. @internal */
   ready(): Promise<void>;
   /** Ends everything that the tools started. */
   dispose(): Promise<void>;
@@ -69,7 +92,9 @@ export interface Toolkit {
 }
 
 /** Starts the keeper as well: forking is fast while this process is small, and the first command need not wait. */
-export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
+export async function createToolkit<D extends Dialect = "shells">(
+  options: ToolkitOptions & { readonly dialect?: D } = {},
+): Promise<Toolkit<D>> {
   const kit = assembleToolkit(options);
   try {
     await kit.ready();
@@ -81,10 +106,13 @@ export async function createToolkit(options: ToolkitOptions): Promise<Toolkit> {
 }
 
 /** The same without starting anything, for a host that must answer quickly. The first call starts what it needs. */
-export function assembleToolkit(options: ToolkitOptions): Toolkit {
-  checkToolkitOptions(options);
+export function assembleToolkit<D extends Dialect = "shells">(
+  options: ToolkitOptions & { readonly dialect?: D } = {},
+): Toolkit<D> {
+  const { workingDir = process.cwd() } = options ?? {};
+  checkToolkitOptions(options, workingDir);
   const {
-    workingDir,
+    workingDir: _,
     dialect = "shells",
     approve,
     scope,
@@ -100,7 +128,12 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
   const loadJudging = judgingLoader(rest);
   // A sandbox lets commands write here, wherever they go.
   const trustedFiles = [options.policyFile, auditFile].filter((file) => file !== undefined);
-  const manager = new ShellManager({ workspace: workingDir, ...rest, trustedFiles });
+  const manager = new ShellManager({
+    workspace: workingDir,
+    ...engineOptionsOf(given),
+    events,
+    trustedFiles,
+  });
   const execution = { ...rest, manager, loadJudging };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
@@ -121,25 +154,49 @@ export function assembleToolkit(options: ToolkitOptions): Toolkit {
     await manager.dispose();
     audit?.close();
   };
-  const session: Toolkit["session"] = (id = sessionId ?? "default", call = {}) =>
-    new JudgedSession(createContext({ ...defaults, ...call, sessionId: id }), resolved);
+  const own = { scope: scope ?? "default" };
+  const session = (id: string = sessionId ?? "default", call: CallOptions = {}) => {
+    checkText("The id of a session", id);
+    checkOptions("kit.session", call);
+    return new JudgedSession(createContext({ ...defaults, ...call, sessionId: id }), resolved);
+  };
+  const run = (command: string, call: RunKitOptions = {}): PendingRun<RunResult> => {
+    const { session: id, ...rest } = call ?? {};
+    if (id === undefined) return runAlone(command, call, createContext(defaults), resolved);
+    return runInSession(() => session(id), command, rest);
+  };
+  const call = async (tool: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+    try {
+      checkOptions("kit.call", options);
+    } catch (error) {
+      return failureOf(error, tool, undefined);
+    }
+    return await executor.execute(tool, createContext({ ...defaults, ...options }), args);
+  };
   return {
     manager,
     registry,
     executor,
     schemas: (format) => registry.getAllSchemas(format),
-    call: <T extends string>(tool: T, args: unknown, call: CallOptions = {}) => {
-      const context = createContext({ ...defaults, ...call });
-      return executor.execute(tool, context, args) as Promise<ToolResult<MetadataOf<T>>>;
-    },
+    run,
+    sh: shTag(run),
+    call: call as Toolkit<D>["call"],
     session,
-    sessions: () => manager.listSessions({ scope: scope ?? "default" }).map(({ id }) => session(id)),
+    sessions: () => manager.listSessions(own).map(({ id }) => session(id)),
     shells: {
-      list: () => manager.listShells({ scope: scope ?? "default" }),
-      get: (id) => manager.getShell(id, { scope: scope ?? "default" }),
+      list: () => manager.listShells(own),
+      get: (id) => manager.getShell(id, own),
+      killAll: async (options = {}) => {
+        checkOptions("shells.killAll", options);
+        return await manager.killAll({ ...options, ...own });
+      },
     },
-    on: (name, listener) => events.on(name, listener),
+    on: (name, listener) => {
+      checkName("event", name, EVENT_NAMES);
+      return events.on(name, listener);
+    },
     check: (command, call = {}) => {
+      checkOptions("kit.check", call);
       if (!judging) throw new NacreError("internal", "The toolkit is not ready: wait for ready() first.");
       const context = createContext({ ...defaults, ...call });
       const target = dialect === "modes" ? null : sessionTarget(context, resolved);

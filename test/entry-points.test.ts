@@ -87,7 +87,7 @@ test.each(COMMANDS)(
       said[how] = ofResult(await shells().call("Bash", { command }, { dryRun }));
       const background = { command, run_in_background: true };
       said[`${how} in the background`] = ofResult(await shells().call("Bash", background, { dryRun }));
-      for (const mode of ["default", "slow", "background"]) {
+      for (const mode of ["default", "slow", "background"] as const) {
         const result = await modes().call("bash", { command, mode }, { dryRun });
         said[`${how} of mode ${mode}`] = ofResult(result);
       }

@@ -21,11 +21,11 @@ describe("a toolkit", () => {
       "Command failed with exit code 1",
     ]);
     const started = await kit.call("Bash", { command: "echo up; sleep 300", run_in_background: true });
-    const { bash_id } = started.metadata;
+    const { bash_id = "" } = started.metadata;
     expect((await kit.call("BashOutput", { bash_id, wait_for: "up" })).output).toContain("up");
     expect((await kit.call("KillShell", { shell_id: bash_id })).metadata).toMatchObject({ survivors: [] });
     expect(kit.executor.history()).toHaveLength(5);
-    expect(await kit.call("bash", {})).toMatchObject({ code: "unknown_tool" });
+    expect(await kit.call("bash" as string, {})).toMatchObject({ code: "unknown_tool" });
   });
 
   test("of the modes dialect has one tool that knows its directory", async () => {

@@ -2,18 +2,23 @@
 
 import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableTool";
 import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
+import type { Dialect } from "../execution/endings.ts";
 import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
-import type { CallOptions, Toolkit } from "../toolkit.ts";
+import type { CallOptions, Toolkit, ToolName } from "../toolkit.ts";
 
 /**
  * For `client.beta.messages.toolRunner({ tools: anthropicTools(kit), … })`.
  * `call`: options for every call that this agent makes, such as `sessionId`, `scope` and `approve`.
  */
-export function anthropicTools(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<unknown>[] {
+export function anthropicTools<D extends Dialect>(
+  kit: Toolkit<D>,
+  call: CallOptions = {},
+): (BetaRunnableTool<unknown> & { readonly name: ToolName<D> })[] {
   return kit.schemas("anthropic").map((tool) => ({
     type: "custom" as const,
     ...tool,
+    name: tool.name as ToolName<D>,
     input_schema: { ...tool.input_schema, type: "object" as const },
     parse: (input: unknown) => input,
     run: async (input, context) => {
@@ -41,7 +46,8 @@ export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnabl
         return "The shell has been restarted.";
       }
       const signal = context?.signal ?? undefined;
-      return textOf(await kit.call("Bash", { command }, { ...call, ...defined({ signal }) }));
+      const tool: string = "Bash";
+      return textOf(await kit.call(tool, { command }, { ...call, ...defined({ signal }) }));
     },
   };
 }

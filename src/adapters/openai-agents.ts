@@ -1,12 +1,16 @@
 // The tools for the OpenAI Agents SDK: as function tools for any model, or as the shell tool that OpenAI's models are
 // trained on.
 import { type FunctionTool, type ShellTool, shellTool, tool } from "@openai/agents";
+import type { Dialect } from "../execution/endings.ts";
 import { defined } from "../support/defined.ts";
 import type { ToolResult } from "../tool/result.ts";
-import type { CallOptions, Toolkit } from "../toolkit.ts";
+import type { CallOptions, Toolkit, ToolName } from "../toolkit.ts";
 
 /** `call`: options for every call that this agent makes, such as `sessionId`, `scope` and `approve`. */
-export function openaiAgentsTools(kit: Toolkit, call: CallOptions = {}): FunctionTool[] {
+export function openaiAgentsTools<D extends Dialect>(
+  kit: Toolkit<D>,
+  call: CallOptions = {},
+): (FunctionTool & { readonly name: ToolName<D> })[] {
   return kit.schemas("mcp").map(({ name, description, inputSchema }) =>
     tool({
       name,
@@ -20,7 +24,7 @@ export function openaiAgentsTools(kit: Toolkit, call: CallOptions = {}): Functio
         return result.toDisplay();
       },
     }),
-  ) as FunctionTool[];
+  ) as (FunctionTool & { readonly name: ToolName<D> })[];
 }
 
 /** The commands of one call run in order in the session of `call`, and share its state. */

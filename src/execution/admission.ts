@@ -4,7 +4,7 @@
 //     checkIsCommand       refuses text that is blank, JSON or contains NUL
 //     judge                the policy, with the directory and the session state that the command would run with
 //     checkSyntax          refuses text that neither our parser nor bash can read
-//     ask                  a person, if the policy requires it
+//     askFor               a person, if the policy requires it (approval.ts)
 //   -> Admitted            execution/start-command.ts takes the command out of it, once
 //   isCurrent, readmit     start-command.ts: if the session has moved by the command's turn, judges, and asks, again
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
@@ -12,14 +12,15 @@ import type { Verdict } from "../policy/verdict.ts";
 import type { Session, Turn } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
 import { throwIfAborted } from "../support/abort.ts";
-import { messageOf, NacreError } from "../support/errors.ts";
+import { NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
 import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
+import { askFor, refusedBy, requestFor } from "./approval.ts";
 import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
-import { Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
+import { explainRefusal, Refusal } from "./refusal.ts";
 import { scopeOf } from "./scope.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { waysToAllow } from "./ways-to-allow.ts";
@@ -192,28 +193,25 @@ async function decide(
   if (verdict.verdict === "allow" && !earlier) return create(admission);
   const { directory: cwd } = snapshot;
   if (verdict.verdict === "deny") {
-    const words = `Command blocked as dangerous: ${explain(verdict)} Nothing was run.`;
+    const words = `Command blocked as dangerous: ${explainRefusal(verdict)} Nothing was run.`;
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
   // An approval for one directory does not count for another, even if the policy would not ask about that one.
-  const request = requestOf(admission, verdict.verdict === "ask" ? verdict : earlier);
+  const why = verdict.verdict === "ask" ? verdict : (earlier ?? verdict);
+  const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));
   if (before.approved && isSameRequest(before.approved, request)) return create(admission);
-  const why = explain(request);
   // Do not ask a person about a command that bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed"))
     await checkSyntax(wanted.command, { workingDir: context.workingDir, scope: scopeOf(context) }, options);
   if (!context.approve) {
     const how = waysToAllow(wanted.command, verdict, facts, judging);
-    const words = `Command needs approval, and no person can be asked here: ${why} ${how} Nothing was run.`;
+    const words = `Command needs approval, and no person can be asked here: ${explainRefusal(request)} ${how} Nothing was run.`;
     throw new Refusal("approval_refused", words, request, cwd);
   }
-  const approved = await ask(request, context.approve, context.signal);
+  const { allow: approved, reason } = await askFor(request, context.approve, context.signal);
   const { command, rule } = request;
   options.events.emit("approval", { command, rule, approved, ...callOrigin(context) });
-  if (!approved) {
-    const refused = `A person refused the command: ${why} Nothing was run.`;
-    throw new Refusal("approval_refused", refused, request, cwd);
-  }
+  if (!approved) throw refusedBy(request, reason);
   // The caller may have cancelled the call while the person decided.
   throwIfAborted(context.signal);
   return create({ ...admission, approved: request });
@@ -243,49 +241,6 @@ function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"
 }
 
 const NO_STATE: SessionFacts = { functions: [], aliases: {}, hashed: {}, variables: {}, shellOptions: [] };
-
-function requestOf({ wanted, snapshot }: Admission, why: Why = {}): ApprovalRequest {
-  const { rule, reason, alternative } = why;
-  return {
-    command: wanted.command,
-    rule: rule ?? UNNAMED_RULE,
-    reason: reason ?? "",
-    ...(typeof alternative === "string" ? { alternative } : {}),
-    cwd: snapshot.directory,
-    session: wanted.session?.id ?? null,
-    background: wanted.background,
-  };
-}
-
-/** The answer of the person; throws if the caller cancels the call meanwhile. */
-async function ask(
-  request: ApprovalRequest,
-  approve: NonNullable<ExecutionContext["approve"]>,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  let leave = () => {};
-  const gaveUp = new Promise<false>((resolve) => {
-    leave = () => resolve(false);
-    signal?.addEventListener("abort", leave, { once: true });
-  });
-  try {
-    const answer = await Promise.race([approve(request), gaveUp]);
-    throwIfAborted(signal);
-    // Only `true` approves: no other value that a callback returns may run a command.
-    return answer === true;
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    const words = `Command needs approval, and asking for it failed: ${messageOf(error)}. Nothing was run.`;
-    throw new Refusal("approval_refused", words, request, request.cwd, { cause: error });
-  } finally {
-    signal?.removeEventListener("abort", leave);
-  }
-}
-
-function explain({ rule, reason, alternative }: Why): string {
-  const instead = typeof alternative === "string" ? ` Instead: ${alternative}` : "";
-  return `${reason || "no reason given"} (rule ${rule ?? UNNAMED_RULE}).${instead}`;
-}
 
 // Models sometimes pass a list of calls. No bash command is a JSON list or object.
 function isJson(command: string): boolean {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { codeOf, describeOutcome } from "../shell/outcome.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
-import type { WaitResult } from "../shell/wait-for.ts";
+import { missedLineCode, type WaitResult } from "../shell/wait-for.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { defined } from "../support/defined.ts";
 import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
@@ -53,6 +53,9 @@ const INPUT = z.object({
     .optional()
     .describe(`Maximum wait in milliseconds; ${WAIT_DEFAULT_MS} if only wait_for is given`),
 });
+
+/** The arguments of a call of BashOutput. */
+export type BashOutputArguments = z.input<typeof INPUT>;
 
 export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
   readonly name = "BashOutput";
@@ -115,7 +118,7 @@ Also works for shells that have ended. Does NOT restart or end anything.`;
     if (waited?.kind === "ended" && pattern) {
       return ToolResult.fail(
         `Shell ${shell.id} ${describeOutcome(waited.outcome)}, and no line matched ${JSON.stringify(pattern.source)}`,
-        { code: "exit_nonzero", output, metadata, notes },
+        { code: missedLineCode(waited.outcome), output, metadata, notes },
       );
     }
     return ToolResult.ok(output, metadata, { notes });

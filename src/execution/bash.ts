@@ -34,6 +34,15 @@ export interface DangerousPattern {
 
 type BashInput = ReturnType<typeof inputOf>;
 
+/** The metadata of a background start: there is no end to report. */
+export interface BashStartMetadata
+  extends Pick<BashMetadata, "command" | "description" | "containment" | "sandbox"> {
+  readonly bash_id: string;
+}
+
+/** The arguments of a call of Bash. */
+export type BashArguments = z.input<BashInput>;
+
 export class BashTool extends BaseTool<BashInput, BashMetadata> {
   static readonly DEFAULT_TIMEOUT_MS = DEFAULT_TIMEOUT_MS;
   static readonly MAX_TIMEOUT_MS = MAX_TIMEOUT_MS;
@@ -72,7 +81,8 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const session = sessionTarget(context, this.#options);
     const admitted = await admit({ command, background, session }, context, this.#options);
     if (context.dryRun) {
-      return ToolResult.ok<Partial<BashMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
+      const metadata = { ...asked, dry_run: true };
+      return ToolResult.ok(dryRunLine(admitted), metadata as BashMetadata);
     }
     if (background) {
       const shell = await startInSession(admitted, { durable: this.#options.durable });
@@ -162,7 +172,9 @@ function started(
     containment: options.manager().containment,
     sandbox: sandboxOf(shell.confinement),
   };
-  return ToolResult.ok<Partial<BashMetadata>>(lines.join("\n"), metadata, { notes: shell.startRemarks });
+  return ToolResult.ok(lines.join("\n"), metadata as BashStartMetadata as BashMetadata, {
+    notes: shell.startRemarks,
+  });
 }
 
 function waitingMessage(before: number): string {

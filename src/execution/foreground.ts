@@ -1,19 +1,26 @@
 // Runs one foreground command in a bash of its own: waits for a free place, starts it, and returns when it has ended, its
 // timeout has expired or the call was cancelled. The shell tells which.
+import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";
 import { reportProgress } from "./progress.ts";
 import { sanitizerFor } from "./render.ts";
 import { startAlone, takePlace } from "./start-command.ts";
 
-/** stdout and stderr are merged in order, in stdout. */
+export interface ForegroundOptions extends Pick<CreateShellOptions, "stdin" | "timeoutMs"> {
+  /** "merged" keeps the true order of both streams, in stdout. */
+  readonly streams: "split" | "merged";
+  readonly onStart?: (shell: ShellProcess) => void;
+}
+
 export async function runForeground(
   admitted: Admitted,
-  { timeoutMs }: { readonly timeoutMs: number },
+  { onStart, ...start }: ForegroundOptions,
 ): Promise<ShellProcess> {
   const { context, options } = admitted;
   using _place = await takePlace(admitted);
-  const shell = await startAlone(admitted, { streams: "merged", background: false, timeoutMs });
+  const shell = await startAlone(admitted, { ...start, background: false });
+  onStart?.(shell);
   const stopProgress = reportProgress(shell.outputParts, context, sanitizerFor(options));
   try {
     await untilEnd(shell, context.signal);

@@ -1,22 +1,36 @@
 // A session for a program that runs commands itself. As with the tools of a model, the policy judges each command before
 // it runs, and asks a person if necessary. ShellManager.session() is the same without policy.
 
+import { resolve } from "node:path";
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { KillReport } from "../shell/kill-report.ts";
-import { readWhole } from "../shell/output-text.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { checkOptions } from "../support/option-checks.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
+import { sessionLeftovers } from "./leftovers.ts";
+import { type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { timeoutOf } from "./run-alone.ts";
+import { type RunResult, runResult } from "./run-result.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
-/** The result of a command, with its output as text. `output` tells where the bytes are. */
-export interface SessionRun extends Omit<SessionResult, "stdout" | "stderr"> {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly output: Pick<SessionResult, "stdout" | "stderr">;
+export interface SessionRunOptions extends RunOptions {
+  /** The directory to run in. The session stays there afterwards. Relative to the session's directory. */
+  readonly cwd?: string;
+  readonly onOutput?: OutputListener;
 }
+
+export interface SessionStartOptions extends StartOptions, Pick<RunOptions, "signal"> {
+  /** The directory to start in. The session stays where it is. Relative to the session's directory. */
+  readonly cwd?: string;
+}
+
+/** The result of a command in a session. */
+export interface SessionRun
+  extends RunResult,
+    Pick<SessionResult, "cwd" | "cwdChanged" | "restarted" | "shell" | "leftoverShell" | "confinement"> {}
 
 export class JudgedSession {
   readonly #context: ExecutionContext;
@@ -46,25 +60,36 @@ export class JudgedSession {
     return this.#session.isBusy;
   }
 
-  /** Runs a command after the commands before it. Every ending is returned as a value. If this throws, the command did not run. */
-  async run(command: string, options: RunOptions = {}): Promise<SessionRun> {
-    const { env: _, workingDir: __, signal: ___, ...rest } = options;
-    const admitted = await this.#admit(command, options, false);
-    const result = await runAdmitted(admitted, rest);
-    const { stdout, stderr } = result;
-    return {
-      ...result,
-      stdout: readWhole(stdout.path, stdout.from, stdout.to),
-      stderr: readWhole(stderr.path, stderr.from, stderr.to),
-      output: { stdout, stderr },
-    };
+  /**
+   * Runs a command after the commands before it. Every ending is returned as a value, a timeout too (by default after
+   * 120 s). If this throws, the command did not run.
+   */
+  run(command: string, options: SessionRunOptions = {}): PendingRun<SessionRun> {
+    return pendingRun(options?.onOutput, async (live) => {
+      checkOptions("session.run", options);
+      const { env: _, workingDir: __, cwd: ___, signal: ____, onOutput: _____, ...rest } = options;
+      const admitted = await this.#admit(command, options, false);
+      const result = await runAdmitted(admitted, {
+        ...rest,
+        ...timeoutOf(options, this.#options),
+        onStart: (positions) => {
+          live.begin(positions);
+          options.onStart?.(positions);
+        },
+      });
+      return { result: sessionRun(result), ends: result };
+    });
   }
 
   /** Starts a shell of its own with the current directory, exports and functions of the session. */
-  async start(command: string, options: StartOptions = {}): Promise<ShellProcess> {
-    const { env: _, workingDir: __, ...rest } = options;
+  async start(command: string, options: SessionStartOptions = {}): Promise<ShellProcess> {
+    checkOptions("session.start", options);
+    const { durable = this.#options.durable, timeoutMs } = options;
     const admitted = await this.#admit(command, options, true);
-    return await startInSession(admitted, { durable: this.#options.durable, ...rest });
+    return await startInSession(admitted, {
+      durable,
+      ...(timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY ? {} : { timeoutMs }),
+    });
   }
 
   /** Like Ctrl-C to the command that runs. Returns whether there was one. */
@@ -85,9 +110,12 @@ export class JudgedSession {
   /** A call that names a directory runs there, with the rules of that directory. */
   async #admit(
     command: string,
-    { env, workingDir, signal }: Pick<RunOptions, "env" | "workingDir" | "signal">,
+    { env, cwd, signal, ...options }: Pick<SessionRunOptions, "env" | "cwd" | "workingDir" | "signal">,
     background: boolean,
   ): Promise<Admitted> {
+    const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
+    // Even if an earlier call named the same directory and a command has left it since.
+    if (cwd !== undefined) this.#session.forgetNamedDirectory();
     const context = {
       ...this.#context,
       ...(workingDir === undefined ? {} : { workingDir }),
@@ -99,7 +127,24 @@ export class JudgedSession {
     return await admit({ command, background, session }, context, this.#options);
   }
 
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { id, scope, cwd, isBusy } = this;
+    return { id, scope, cwd, isBusy };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+function sessionRun(result: SessionResult): SessionRun {
+  const { command, exitCode, durationMs, outcome, notes, stdout, stderr } = result;
+  const { cwd, cwdChanged, restarted, shell, leftoverShell, confinement } = result;
+  const leftovers = sessionLeftovers(result.leftovers);
+  return {
+    ...runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts: { stdout, stderr } }),
+    ...{ cwd, cwdChanged, restarted, confinement },
+    ...(shell && { shell }),
+    ...(leftoverShell && { leftoverShell }),
+  };
 }

@@ -3,8 +3,8 @@
 
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
-import { judge } from "../policy/judge.ts";
-import type { PolicyFacts, Verdict } from "../policy/verdict.ts";
+import { explain, judge } from "../policy/judge.ts";
+import type { ExplainedPath, PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
@@ -12,6 +12,8 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
+  /** What the command would do to which paths. Nothing with a judge of the host. */
+  readonly effects: (command: string, facts: PolicyFacts) => readonly ExplainedPath[];
   /** The first call reads the rule files of the workspace. Throws if one is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
@@ -44,6 +46,8 @@ export function createJudging(options: JudgingOptions): Judging {
   const findUserPaths = rememberUserPaths();
   return {
     judge: options.judge ?? judge,
+    effects: (command, facts) =>
+      options.judge ? [] : explain(command, facts).commands.flatMap(({ paths }) => paths),
     policyFiles,
     entryPoint: options.entryPoint ?? "library",
     facts: (workspace, moment = { cwd: workspace }) => {

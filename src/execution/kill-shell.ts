@@ -26,6 +26,9 @@ const INPUT = z.object({
   shell_id: z.string().describe("The id of the shell to end, as Bash returned it (bash_id)"),
 });
 
+/** The arguments of a call of KillShell. */
+export type KillShellArguments = z.input<typeof INPUT>;
+
 export class KillShellTool extends BaseTool<typeof INPUT, KillShellMetadata> {
   readonly name = "KillShell";
   override readonly title = "End a background shell";

@@ -48,6 +48,9 @@ const INPUT = z.object({
     ),
 });
 
+/** The arguments of a call of bash, in the modes dialect. */
+export type ModesArguments = z.input<typeof INPUT>;
+
 export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
   readonly name = "bash";
   override readonly title = "Run a command";
@@ -72,7 +75,8 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const background = mode === "background";
     const admitted = await admit({ command, background, session: null }, context, this.#options);
     if (context.dryRun) {
-      return ToolResult.ok<Partial<ModesMetadata>>(dryRunLine(admitted), { ...asked, dry_run: true });
+      const metadata = { ...asked, dry_run: true };
+      return ToolResult.ok(dryRunLine(admitted), metadata as ModesMetadata);
     }
     return background ? await this.#background(admitted, asked) : await this.#foreground(admitted, asked);
   }
@@ -92,7 +96,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     const modeMs = asked.mode === "slow" ? MODE_SLOW_TIMEOUT_MS : MODE_DEFAULT_TIMEOUT_MS;
     // The host can set a shorter timeout than the mode, not a longer one.
     const timeoutMs = Math.min(modeMs, context.timeoutMs ?? modeMs);
-    const shell = await runForeground(admitted, { timeoutMs });
+    const shell = await runForeground(admitted, { streams: "merged", timeoutMs });
     const leftovers = await leftoversOf(shell);
     const { text, truncated } = await snippedOutput(shell, this.#options);
     const { outcome } = shell;
@@ -126,7 +130,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
     });
     const pid = shell.started.commandPid;
     const file = shell.outputFiles.stdout;
-    return ToolResult.ok<Partial<ModesMetadata>>(
+    return ToolResult.ok(
       `<pid>${pid}</pid>\n<output_file>${file}</output_file>\n<reminder>To stop: kill -9 -${pid}</reminder>`,
       {
         ...asked,
@@ -135,7 +139,7 @@ export class BashModesTool extends BaseTool<typeof INPUT, ModesMetadata> {
         output_file: file,
         containment: this.#options.manager().containment,
         sandbox: sandboxOf(shell.confinement),
-      },
+      } as ModesMetadata,
     );
   }
 }

@@ -1,34 +1,30 @@
-// The error for a refused command: the rule, the reason, the alternative, and the directory in which it would have run.
-import { NacreError } from "../support/errors.ts";
+// The error for a refused command: the rule, the reason, the alternative, the directory and the part of the command.
+import type { Span } from "../policy/shell-model/span.ts";
+import { NacreError, type RefusalDetails } from "../support/errors.ts";
 import { wirePath } from "../support/path-text.ts";
 
 /** The metadata of a refused call. */
-export interface RefusalMetadata {
-  readonly rule?: string;
-  readonly reason?: string;
-  readonly alternative?: string;
-  readonly cwd?: string;
-}
+export type RefusalMetadata = Partial<RefusalDetails>;
 
 /** The reason in a verdict or an approval request. */
 export interface Why {
   readonly rule?: string | null;
   readonly reason?: string | null;
   readonly alternative?: string | null;
+  readonly span?: Span | null;
 }
 
-export class Refusal extends NacreError {
-  readonly rule: string;
-  readonly reason: string;
-  /** Empty if the rule has none. */
-  readonly alternative: string;
-  /** The directory in which the command would have run. */
-  readonly cwd: string;
+export class Refusal extends NacreError implements RefusalDetails {
+  override readonly rule: string;
+  override readonly reason: string;
+  override readonly alternative: string;
+  override readonly cwd: string;
+  override readonly span: Span | null;
 
   constructor(
     code: "policy_denied" | "approval_refused",
     message: string,
-    { rule, reason, alternative }: Why,
+    { rule, reason, alternative, span }: Why,
     cwd: string,
     options?: { readonly cause?: unknown },
   ) {
@@ -37,6 +33,7 @@ export class Refusal extends NacreError {
     this.reason = reason ?? "";
     this.alternative = alternative ?? "";
     this.cwd = cwd;
+    this.span = span ?? null;
   }
 }
 
@@ -45,6 +42,16 @@ export const UNNAMED_RULE = "unnamed";
 
 export function refusalMetadata(error: unknown): RefusalMetadata {
   if (!(error instanceof Refusal)) return {};
-  const { rule, reason, alternative, cwd } = error;
-  return { rule, reason, alternative, cwd: wirePath(cwd) };
+  const { rule, reason, alternative, cwd, span } = error;
+  return { rule, reason, alternative, cwd: wirePath(cwd), span };
+}
+
+/** The reason as sentences: `rm would delete a home directory (rule delete-home). Instead: …`. */
+export function explainRefusal({ rule, reason, alternative }: Why): string {
+  const instead = typeof alternative === "string" ? ` Instead: ${asSentence(alternative)}` : "";
+  return `${(reason || "no reason given").replace(/\.$/, "")} (rule ${rule ?? UNNAMED_RULE}).${instead}`;
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

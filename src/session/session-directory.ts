@@ -30,6 +30,10 @@ export class SessionDirectory {
     return named !== undefined && named !== this.#named;
   }
 
+  forgetNamed(): void {
+    this.#named = undefined;
+  }
+
   /**
    * Where the next command runs in the bash of this PID. Another process may have renamed or removed the directory since
    * the last command.

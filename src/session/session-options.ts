@@ -97,6 +97,13 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
   readonly durable?: boolean;
 }
 
+export interface CloseOptions {
+  /** The cause of the end, for the outcome of its shells. */
+  readonly by?: string;
+  /** The time between TERM and KILL. */
+  readonly graceMs?: number;
+}
+
 /** What a session needs from its manager. */
 export interface SessionDeps {
   readonly engine: Engine;

@@ -30,6 +30,7 @@ import type { SessionBash } from "./session-bash.ts";
 import { SessionLineage } from "./session-lineage.ts";
 import * as note from "./session-notes.ts";
 import type {
+  CloseOptions,
   RunOptions,
   SavedSession,
   SessionDeps,
@@ -119,6 +120,11 @@ export class Session {
   /** The directory of a call with this `workingDir`: that one, unless the last call named it, too. */
   directoryFor(workingDir: string | undefined): string {
     return this.#lineage.directoryFor(workingDir);
+  }
+
+  /** The next call that names a directory runs there, even if an earlier call named it too. */
+  forgetNamedDirectory(): void {
+    this.#lineage.directory.forgetNamed();
   }
 
   /** Runs a command after all earlier ones and returns every ending as a value. If this throws, it did not run. */
@@ -227,13 +233,8 @@ export class Session {
   }
 
   /** Ends the session and everything it ever started. */
-  async close({
-    by = "the end of its session",
-    graceMs = this.#deps.killGraceMs,
-  }: {
-    readonly by?: string;
-    readonly graceMs?: number;
-  } = {}): Promise<KillReport> {
+  async close({ by = "the end of its session", ...options }: CloseOptions = {}): Promise<KillReport> {
+    const { graceMs = this.#deps.killGraceMs } = options;
     if (this.#isClosed) return { signalled: [], survivors: [] };
     this.#isClosed = true;
     this.#options.onClose(this);

@@ -2,6 +2,7 @@
 
 import { Cursor } from "../engine/cursor.ts";
 import type { ShellFiles } from "../engine/state-dir.ts";
+import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { READ_CHUNK_BYTES, READ_TURN_CHUNKS_COUNT } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { createUtf8Decoder } from "../text/decode.ts";
@@ -25,17 +26,18 @@ export interface Followed {
   readonly ended: Promise<unknown>;
   /** Start positions in bytes. @default 0 */
   readonly from?: Readonly<Record<StreamName, number>>;
+  /** Where a stream ends in its file, once that is known: what other commands append later is not part of it. */
+  readonly to?: (stream: StreamName) => number | undefined;
   /** Stops following when aborted. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Yields the output as text, in whole characters. */
-export async function* followOutput(
-  files: ShellFiles,
-  followed: Followed,
+/** As text, in whole characters. */
+export async function* decodePieces(
+  pieces: AsyncGenerator<OutputBytes, void, void>,
 ): AsyncGenerator<OutputPiece, void, void> {
   const decoders = { stdout: createUtf8Decoder(), stderr: createUtf8Decoder() };
-  for await (const { stream, bytes } of followBytes(files, followed)) {
+  for await (const { stream, bytes } of pieces) {
     const text = decoders[stream].push(bytes);
     if (text !== "") yield { stream, text };
   }
@@ -47,7 +49,7 @@ export async function* followOutput(
 
 export async function* followBytes(
   files: Pick<ShellFiles, "dir" | StreamName>,
-  { hasEnded, ended, from, signal }: Followed,
+  { hasEnded, ended, from, to, signal }: Followed,
 ): AsyncGenerator<OutputBytes, void, void> {
   const cursors = STREAMS.map((stream) => ({ stream, cursor: new Cursor(files[stream], from?.[stream]) }));
   // Use a separate buffer: other readers run while the consumer uses a piece.
@@ -64,7 +66,8 @@ export async function* followBytes(
       let quiet = true;
       for (const { stream, cursor } of cursors) {
         cursor.settle();
-        const bytes = cursor.peek(READ_CHUNK_BYTES, buffer);
+        const left = (to?.(stream) ?? Number.POSITIVE_INFINITY) - cursor.position;
+        const bytes = cursor.peek(Math.max(0, Math.min(READ_CHUNK_BYTES, left)), buffer);
         cursor.advance(bytes.length);
         if (bytes.length === 0) continue;
         quiet = false;
@@ -81,6 +84,19 @@ export async function* followBytes(
   } finally {
     signal?.removeEventListener("abort", nudge);
     watch.close();
+  }
+}
+
+/** The process stays alive while a reader waits for the next piece. A reader that stops iterating releases it. */
+export async function* held<T>(pieces: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
+  const next = async () => {
+    using _hold = holdEventLoop();
+    return await pieces.next();
+  };
+  try {
+    for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
+  } finally {
+    await pieces.return();
   }
 }
 

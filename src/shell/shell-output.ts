@@ -2,11 +2,11 @@
 import { Cursor, sizeOf } from "../engine/cursor.ts";
 import { writtenBy } from "../engine/logger-count.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
-import { holdEventLoop } from "../support/event-loop-hold.ts";
 import {
+  decodePieces,
   type Followed,
   followBytes,
-  followOutput,
+  held,
   type OutputBytes,
   type OutputPiece,
   type StreamName,
@@ -82,8 +82,8 @@ export class ShellOutput {
     return joinStreams(readWhole(stdout.path, stdout.from), readWhole(stderr.path, stderr.from));
   }
 
-  follow(): AsyncGenerator<OutputPiece, void, void> {
-    return held(followOutput(this.#started.files, this.#followed()));
+  follow({ signal }: Pick<Followed, "signal"> = {}): AsyncGenerator<OutputPiece, void, void> {
+    return held(decodePieces(followBytes(this.#started.files, { ...this.#followed(), signal })));
   }
 
   followBytes({
@@ -96,19 +96,6 @@ export class ShellOutput {
   #followed(): Followed {
     const { ended } = this.#life;
     return { hasEnded: () => this.#life.outcome !== undefined, ended, from: this.from };
-  }
-}
-
-/** The process stays alive while a reader waits for the next piece. A reader that stops iterating releases it. */
-async function* held<T>(pieces: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
-  const next = async () => {
-    using _hold = holdEventLoop();
-    return await pieces.next();
-  };
-  try {
-    for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
-  } finally {
-    await pieces.return();
   }
 }
 

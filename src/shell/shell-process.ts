@@ -7,20 +7,27 @@ import { isSameProcess, isStopped, type ProcessRef } from "../engine/process-tab
 import { continueShim } from "../engine/signals.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
-import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";
+import { checkOptions } from "../support/option-checks.ts";
 import type { Followed, OutputBytes, OutputPiece, StreamName } from "./follow-output.ts";
 import { interruptCommand } from "./interrupt.ts";
 import { endShells, type KillTarget, signalShells } from "./kill.ts";
 import type { KillReport } from "./kill-report.ts";
-import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
+import { codeOf, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
 import { remarksOn, truncationRemarks } from "./remarks.ts";
 import { ShellLife } from "./shell-life.ts";
 import { ShellOutput, type StreamCursors } from "./shell-output.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
-import { awaitCondition, type WaitCondition, type WaitResult } from "./wait-for.ts";
+import {
+  awaitCondition,
+  conditionOf,
+  metOrThrow,
+  type WaitCondition,
+  type WaitFor,
+  type WaitResult,
+} from "./wait-for.ts";
 
 export interface ShellProcessOptions {
   /** Finds the shell's processes. */
@@ -47,7 +54,7 @@ export class ShellProcess {
   /** Milliseconds since the epoch, like all wall-clock times here. */
   readonly createdAt: number;
   readonly startedAt: number;
-  readonly started: StartedShell;
+  readonly #started: StartedShell;
   readonly #processes: ShellScope;
   readonly #graceMs: number;
   readonly #life: ShellLife;
@@ -55,9 +62,10 @@ export class ShellProcess {
   readonly #onKill: ShellProcessOptions["onKill"];
   readonly #remarks: string[] = [];
 
+  /** @internal */
   constructor(options: ShellProcessOptions) {
     const { started } = options;
-    this.started = started;
+    this.#started = started;
     this.id = started.id;
     this.command = options.command;
     this.workingDir = started.meta.workingDir;
@@ -71,7 +79,10 @@ export class ShellProcess {
     this.#output = new ShellOutput(started, this.#life);
   }
 
-  // --- state --------------------------------------------------------------------------------------
+  /** @internal */
+  get started(): StartedShell {
+    return this.#started;
+  }
 
   get status(): ShellStatus {
     return statusOf(this.outcome);
@@ -88,14 +99,12 @@ export class ShellProcess {
 
   /** null while it runs, and if no code is known. */
   get exitCode(): number | null {
-    const outcome = this.outcome;
-    return outcome ? codeOf(outcome) : null;
+    return this.outcome ? codeOf(this.outcome) : null;
   }
 
   /** The signal that ended it, inferred from the exit code. */
   get signal(): string | null {
-    const outcome = this.outcome;
-    return outcome?.kind === "signaled" ? outcome.signal : null;
+    return this.outcome?.kind === "signaled" ? this.outcome.signal : null;
   }
 
   get completedAt(): number | null {
@@ -128,16 +137,20 @@ export class ShellProcess {
     return [...this.#remarks, ...truncations, ...(record ? remarksOn(record, this.started) : [])];
   }
 
+  /** @internal */
   get startRemarks(): readonly string[] {
     return [...this.#remarks];
   }
 
-  /** Adds remarks that only this process knows. */
+  /** Adds remarks that only this process knows. @internal */
   remark(...remarks: readonly string[]): void {
     this.#remarks.push(...remarks);
   }
 
-  // --- output -------------------------------------------------------------------------------------
+  /** Plain data for JSON.stringify. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(JSON_KEYS.map((key) => [key, this[key]]));
+  }
 
   /** The files with the raw output. */
   get outputFiles(): Readonly<Record<StreamName, string>> {
@@ -149,15 +162,17 @@ export class ShellProcess {
     return this.#output.parts;
   }
 
+  /** @internal */
   get lastReadStdout(): number {
     return this.cursors().stdout.position;
   }
 
+  /** @internal */
   get lastReadStderr(): number {
     return this.cursors().stderr.position;
   }
 
-  /** A reader's positions in the output. Readers do not disturb each other. */
+  /** A reader's positions in the output. Readers do not disturb each other. @internal */
   cursors(reader = ""): StreamCursors {
     return this.#output.cursors(reader);
   }
@@ -175,41 +190,32 @@ export class ShellProcess {
     return this.#output.all();
   }
 
-  /** Live: everything printed so far, then new output until the shell ends. */
-  output(): AsyncGenerator<OutputPiece, void, void> {
-    return this.#output.follow();
+  /** Live: everything printed so far, then new output until the shell ends or the signal aborts. */
+  output(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputPiece, void, void> {
+    checkOptions("shell.output", options);
+    return this.#output.follow(options);
   }
 
   /** The same output as raw bytes, from these positions on, until the signal aborts. */
   outputBytes(options: Pick<Followed, "from" | "signal"> = {}): AsyncGenerator<OutputBytes, void, void> {
+    checkOptions("shell.outputBytes", options);
     return this.#output.followBytes(options);
   }
 
-  // --- waiting ------------------------------------------------------------------------------------
-
-  /** Waits for the end and returns the exit code, null if none is known. Throws when the time is over. */
+  /** The exit code, null if none is known. An expired wait throws and ends nothing. */
   async wait(timeoutMs?: number): Promise<number | null> {
     await this.waitFor({ exit: true }, timeoutMs);
     return this.exitCode;
   }
 
-  /** Returns the matching line, or the end. Throws when the time is over, or the shell ends before the line comes. */
-  async waitFor(condition: WaitCondition, timeoutMs = condition.timeoutMs): Promise<WaitResult> {
-    const result = await this.waitUntil(condition, timeoutMs);
-    if (result.kind === "expired") {
-      const what = condition.pattern ? "the line" : "the end";
-      throw new NacreError(
-        "timed_out",
-        `Waited ${timeoutMs}ms for ${what} of ${this.id}; it is still running.`,
-      );
-    }
-    if (result.kind === "ended" && condition.pattern) {
-      throw new NacreError(
-        "exit_nonzero",
-        `${this.id} ${describeOutcome(result.outcome)} before the line came.`,
-      );
-    }
-    return result;
+  /**
+   * Waits for a line that contains a text or matches a pattern, or for "exit". Searches from the start of the output.
+   * Throws when the time is over, or the shell ends before the line comes.
+   */
+  async waitFor(what: WaitFor, timeoutMs?: number): Promise<WaitResult> {
+    const condition = conditionOf(what);
+    const limitMs = condition.timeoutMs ?? timeoutMs;
+    return metOrThrow(await this.waitUntil(condition, limitMs), condition, this.id, limitMs);
   }
 
   /** Like waitFor, but returns every ending as a value. */
@@ -220,10 +226,10 @@ export class ShellProcess {
     return await awaitCondition({ from: this.#output.from, ...condition }, target);
   }
 
-  // --- ending -------------------------------------------------------------------------------------
-
   /** Ends the shell and everything it started: TERM, a grace period, KILL. Also ends leftovers of an ended shell. */
-  async kill({ by = "kill()", graceMs = this.#graceMs } = {}): Promise<KillReport> {
+  async kill(options: { readonly by?: string; readonly graceMs?: number } = {}): Promise<KillReport> {
+    checkOptions("shell.kill", options);
+    const { by = "kill()", graceMs = this.#graceMs } = options;
     return await this.end({ kind: "killed", detail: by }, graceMs);
   }
 
@@ -243,13 +249,12 @@ export class ShellProcess {
    */
   async interrupt({ by = "interrupt()", graceMs = INTERRUPT_GRACE_MS } = {}): Promise<void> {
     using _hold = holdEventLoop();
-    const hasEnded = () => !this.isRunning;
-    const plan = { scope: this.#processes, shell: this.started, graceMs, hasEnded };
+    const plan = { scope: this.#processes, shell: this.started, graceMs, hasEnded: () => !this.isRunning };
     if ((await interruptCommand(plan)) === "must be killed")
       await this.end({ kind: "killed", detail: by }, 0);
   }
 
-  /** Ends the shell. Writes the cause to disk before the first signal. */
+  /** Ends the shell. Writes the cause to disk before the first signal. @internal */
   async end(cause: Cause, graceMs = this.#graceMs): Promise<KillReport> {
     using _hold = holdEventLoop();
     const reports = await endShells(this.#processes, [this.toKill(cause)], graceMs);
@@ -258,7 +263,7 @@ export class ShellProcess {
     return report;
   }
 
-  /** Writes the cause; the caller sends the signals. */
+  /** Writes the cause; the caller sends the signals. @internal */
   toKill(cause: Cause): KillTarget {
     this.#life.giveCause(cause);
     return { started: this.started, ended: this.#life.ended };
@@ -269,12 +274,12 @@ export class ShellProcess {
     return await this.#processes.leftoversOf(this.started);
   }
 
-  /** Call this when the shim has reported the end to the host process. */
+  /** Call this when the shim has reported the end to the host process. @internal */
   conclude(reported: ExitRecord): void {
     this.#life.conclude(reported);
   }
 
-  /** Checks whether the shell still runs. Continues a stopped shim, which would never record the end of its command. */
+  /** Checks whether the shell still runs. Continues a stopped shim, which would never record the end of its command. @internal */
   refresh(): void {
     const { shimPid, commandPid, commandStart, unseen } = this.started;
     if (this.outcome || unseen !== undefined || isSameProcess(commandPid, commandStart)) return;
@@ -283,10 +288,15 @@ export class ShellProcess {
 
   async #signalAll(signal: NodeJS.Signals, cause: Cause | undefined): Promise<KillReport> {
     if (cause) this.#life.giveCause(cause);
-    const target = { started: this.started, ended: this.#life.ended };
-    const reports = await signalShells(this.#processes, [target], signal);
+    const { ended } = this.#life;
+    const reports = await signalShells(this.#processes, [{ started: this.started, ended }], signal);
     return reports.get(this.started) ?? NOTHING_FOUND;
   }
 }
+
+const JSON_KEYS = [
+  ...(["id", "command", "workingDir", "scope", "status", "exitCode", "signal"] as const),
+  ...(["createdAt", "completedAt", "durationMs", "durable"] as const),
+];
 
 const NOTHING_FOUND: KillReport = { signalled: [], survivors: [] };

@@ -2,16 +2,21 @@
 
 import type { ShellFiles } from "../engine/state-dir.ts";
 import { monotonicMs } from "../support/clock.ts";
+import { type ErrorCode, NacreError } from "../support/errors.ts";
+import { checkOptions } from "../support/option-checks.ts";
 import { isRegExp } from "../support/realms.ts";
 import { within, yieldTurn } from "../support/timing.ts";
 import type { StreamName } from "./follow-output.ts";
-import type { Outcome } from "./outcome.ts";
+import { describeOutcome, type Outcome } from "./outcome.ts";
 import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { OutputWatch } from "./output-watch.ts";
 
+/** "exit" waits for the end, other text for a line that contains it. */
+export type WaitFor = string | RegExp | WaitCondition;
+
 export interface WaitCondition {
-  /** A line to wait for, searched from the start of the output or from `from`. */
-  readonly pattern?: RegExp | LineMatcher;
+  /** A line to wait for, searched from the start of the output or from `from`. Text: a line that contains it. */
+  readonly pattern?: string | RegExp | LineMatcher;
   /** Wait for the end. */
   readonly exit?: true;
   readonly timeoutMs?: number;
@@ -33,6 +38,43 @@ export interface WaitTarget {
   readonly deadline: number;
 }
 
+export function conditionOf(what: WaitFor): WaitCondition {
+  if (what === "exit") return { exit: true };
+  const condition = typeof what === "string" || isRegExp(what) ? { pattern: what } : what;
+  checkOptions("shell.waitFor", condition);
+  if ((condition?.pattern === undefined) === (condition?.exit === undefined)) {
+    throw new NacreError(
+      "invalid_input",
+      'waitFor needs something to wait for: text or a RegExp of a line, "exit", or an object with either pattern or exit.',
+    );
+  }
+  return condition;
+}
+
+/** The result of a wait that got what it waited for. Throws for the others. */
+export function metOrThrow(
+  result: WaitResult,
+  { signal, pattern }: WaitCondition,
+  id: string,
+  limitMs: number | undefined,
+): WaitResult {
+  const wanted = pattern === undefined ? "the end" : "the line";
+  if (result.kind === "expired" && signal?.aborted)
+    throw new NacreError("aborted", `The wait for ${wanted} of ${id} was cancelled; it is still running.`);
+  if (result.kind === "expired")
+    throw new NacreError("timed_out", `Waited ${limitMs}ms for ${wanted} of ${id}; it is still running.`);
+  if (result.kind === "ended" && pattern !== undefined) {
+    const text = `${id} ${describeOutcome(result.outcome)} before the line came.`;
+    throw new NacreError(missedLineCode(result.outcome), text);
+  }
+  return result;
+}
+
+/** The code of a wait for a line that the shell ended without printing. */
+export function missedLineCode(outcome: Outcome): ErrorCode {
+  return outcome.kind === "exited" && outcome.code === 0 ? "no_match" : "exit_nonzero";
+}
+
 export async function awaitCondition(condition: WaitCondition, target: WaitTarget): Promise<WaitResult> {
   const { pattern, signal } = condition;
   if (!pattern) {
@@ -40,7 +82,7 @@ export async function awaitCondition(condition: WaitCondition, target: WaitTarge
     const outcome = life.outcome ?? (await within(deadline - monotonicMs(), life.ended, signal));
     return outcome ? { kind: "ended", outcome } : { kind: "expired" };
   }
-  return await awaitLine(isRegExp(pattern) ? matcherOf(pattern) : pattern, condition, target);
+  return await awaitLine(matcherOf(pattern), condition, target);
 }
 
 async function awaitLine(
@@ -79,7 +121,9 @@ async function awaitLine(
   }
 }
 
-function matcherOf(pattern: RegExp): LineMatcher {
+function matcherOf(pattern: string | RegExp | LineMatcher): LineMatcher {
+  if (typeof pattern === "string") return { matches: (line) => line.includes(pattern) };
+  if (!isRegExp(pattern)) return pattern;
   // A global or sticky pattern keeps the position of its last match.
   const stateless = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
   return { matches: (line) => stateless.test(line) };

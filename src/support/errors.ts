@@ -10,6 +10,7 @@ export const ERROR_CODES = [
   "approval_refused",
   "shell_not_found",
   "exit_nonzero",
+  "no_match",
   "timed_out",
   "aborted",
   "spawn_failed",
@@ -19,10 +20,30 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** `instanceof NacreError` also accepts the errors of another copy of this package. */
-export class NacreError extends Error {
+/** Why the policy or a person refused a command. */
+export interface RefusalDetails {
+  readonly rule: string;
+  readonly reason: string;
+  /** Empty if the rule has none. */
+  readonly alternative: string;
+  /** The directory in which the command would have run. */
+  readonly cwd: string;
+  /** The part of the command that the rule is about, in UTF-16 offsets; null if it is about none. */
+  readonly span: { readonly start: number; readonly end: number } | null;
+}
+
+/**
+ * `instanceof NacreError` also accepts the errors of another copy of this package. A refusal (`policy_denied`,
+ * `approval_refused`) also carries its details.
+ */
+export class NacreError extends Error implements Partial<RefusalDetails> {
   override readonly name = "NacreError";
   readonly code: ErrorCode;
+  declare readonly rule?: string;
+  declare readonly reason?: string;
+  declare readonly alternative?: string;
+  declare readonly cwd?: string;
+  declare readonly span?: RefusalDetails["span"];
 
   constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);

@@ -3,11 +3,20 @@
 /** The closest name, or undefined if none is close enough. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
-  const ranked = names
+  const [best] = names
     .map((name) => ({ name, distance: distanceOf(lower, name.toLowerCase()) }))
+    .filter(
+      ({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, name.length) / 3)),
+    )
     .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.name : undefined;
+  if (best) return best.name;
+  // One is the beginning of the other: grace for graceMs, ended for end.
+  const [only, ...more] = names.filter((name) => isBeginning(lower, name.toLowerCase()));
+  return more.length === 0 ? only : undefined;
+}
+
+function isBeginning(one: string, other: string): boolean {
+  return Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one));
 }
 
 /** The number of letters to add, remove, replace or swap with a neighbor. */

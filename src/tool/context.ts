@@ -1,6 +1,9 @@
 // The context of a call: where it runs, for which caller, and how it reports back. A host builds one per call; tools only
 // read it. BaseTool.execute catches what onProgress throws.
 
+import type { Span } from "../policy/shell-model/span.ts";
+import type { ExplainedPath, Severity } from "../policy/verdict.ts";
+
 export interface ExecutionContext {
   /** The directory in which the call starts. Absolute. */
   readonly workingDir: string;
@@ -19,7 +22,9 @@ export interface ExecutionContext {
   /** Receives reports of a running call. If it throws, the call continues and its result has a note. */
   readonly onProgress?: (progress: ToolProgress) => void;
   /** Asks a person. Without it, a call that needs approval is refused. */
-  readonly approve?: (request: ApprovalRequest) => Promise<boolean>;
+  readonly approve?: (
+    request: ApprovalRequest,
+  ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>;
   /**
    * The question of an earlier round of this call, for hosts that return a question and are called again with the
    * answer. nacre then calls `approve` with the current request even if the policy now allows the command: the answer
@@ -47,7 +52,21 @@ export interface ApprovalRequest {
   readonly session: string | null;
   /** Whether it would continue to run after the call returns. */
   readonly background: boolean;
+  readonly severity: Severity;
+  /** The part of the command that the rule is about, in UTF-16 offsets; null if it is about none. */
+  readonly span: Span | null;
+  /** What the command would do to which paths, as far as the policy knows. */
+  readonly effects: readonly ApprovalEffect[];
 }
+
+export interface ApprovalAnswer {
+  readonly allow: boolean;
+  /** For the result of a refused call. */
+  readonly reason?: string;
+}
+
+/** What the command would do to a path. */
+export type ApprovalEffect = ExplainedPath;
 
 /** Whether an answer to one request is valid for the other. */
 export function isSameRequest(one: ApprovalRequest, other: ApprovalRequest): boolean {

@@ -3,7 +3,8 @@
 
 import type { z } from "zod";
 import { excerpt, listed, quotedExcerpt } from "../support/excerpt.ts";
-import { MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+import { EXCERPT_MAX_CHARS, MESSAGE_LIST_MAX_COUNT } from "../support/limits.ts";
+import { nearest } from "../support/nearest.ts";
 import type { JsonSchema } from "./schemas/json-schema.ts";
 
 export function problemOf(issue: z.core.$ZodRawIssue, schema: JsonSchema): string {
@@ -26,7 +27,15 @@ export function knownParameters({ properties = {} }: JsonSchema): string {
 function unknownKeys(keys: readonly string[], path: readonly PropertyKey[], at: JsonSchema = {}): string {
   const prefix = path.length === 0 ? "" : `${nameOf(path)}.`;
   const names = keys.slice(0, MESSAGE_LIST_MAX_COUNT).map((key) => quotedExcerpt(prefix + key));
-  return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}. ${knownParameters(at)}`;
+  const [only = ""] = keys.length === 1 ? keys : [];
+  const near = nearestName(only, Object.keys(at.properties ?? {}));
+  const hint = near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
+  return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}.${hint} ${knownParameters(at)}`;
+}
+
+/** Not for a very long name: the comparison takes quadratic time. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  return name.length > EXCERPT_MAX_CHARS ? undefined : nearest(name, known);
 }
 
 function complaint(issue: z.core.$ZodRawIssue, expected: JsonSchema | undefined): string {

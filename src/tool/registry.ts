@@ -2,6 +2,8 @@
 
 import { NacreError } from "../support/errors.ts";
 import { excerpt, listed, quotedExcerpt } from "../support/excerpt.ts";
+import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
+import { nearest } from "../support/nearest.ts";
 import { type ProviderSchemas, SCHEMA_FORMATS, type SchemaFormat } from "./schemas/formats.ts";
 import type { BaseTool, ToolCategory } from "./tool.ts";
 
@@ -56,12 +58,14 @@ export class ToolRegistry {
     return tool;
   }
 
-  /** The error message for an unknown name. It lists the known ones. */
+  /** The error message for an unknown name. It names the nearest one and lists all. */
   describeMissing(name: string): string {
     const shown = typeof name === "string" ? quotedExcerpt(name) : excerpt(name);
     const known =
       this.count === 0 ? "No tools are registered" : `Available tools: ${listed(this.listNames())}`;
-    return `Unknown tool: ${shown}. ${known}`;
+    const isShort = typeof name === "string" && name.length <= EXCERPT_MAX_CHARS;
+    const near = isShort ? nearest(name, this.listNames()) : undefined;
+    return `Unknown tool: ${shown}.${near === undefined ? "" : ` Did you mean ${near}?`} ${known}`;
   }
 
   exists(name: string): boolean {

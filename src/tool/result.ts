@@ -31,28 +31,56 @@ const made = new WeakSet<object>();
 
 /** Also accepts the results of another copy of this package, like `instanceof`; cheaper for the usual case. */
 export function isToolResult<M extends object>(value: unknown): value is ToolResult<M> {
-  return made.has(value as object) || value instanceof ToolResult;
+  return made.has(value as object) || value instanceof Result;
 }
 
-/** `instanceof ToolResult` also accepts the results of another copy of this package: a tool built with that copy returns them. */
-export class ToolResult<M extends object = Record<string, unknown>> {
-  readonly success: boolean;
+interface AnyResult<M extends object> {
   readonly output: string;
-  /** Set only if the call failed. */
-  readonly error: string | undefined;
-  /** Set only if the call failed. */
-  readonly code: ErrorCode | undefined;
-  /** Partial: a call that fails early has only some of the keys. */
-  readonly metadata: Readonly<Partial<M>>;
   /** One-line remarks about the result. */
   readonly notes: readonly string[];
+  /** The same result with more notes at the end. */
+  withNotes(...more: readonly string[]): ToolResult<M>;
+  /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
+  toDisplay(): string;
+  /**
+   * The flat object for JSON. `notes` is always an array. A metadata key with the name of one of our own keys is left
+   * out: it could make a success look like a failure.
+   */
+  toWire(): WireResult;
+}
 
-  private constructor(
-    output: string,
-    failure: { readonly error: string; readonly code: ErrorCode } | undefined,
-    metadata: Partial<M>,
-    notes: readonly string[],
-  ) {
+export interface ToolSuccess<M extends object = Record<string, unknown>> extends AnyResult<M> {
+  readonly success: true;
+  readonly error: undefined;
+  readonly code: undefined;
+  readonly metadata: Readonly<M>;
+}
+
+export interface ToolFailure<M extends object = Record<string, unknown>> extends AnyResult<M> {
+  readonly success: false;
+  readonly error: string;
+  readonly code: ErrorCode;
+  /** A call that fails early has only some of the keys. */
+  readonly metadata: Readonly<Partial<M>>;
+}
+
+/** A union: after `if (!result.success)`, `error` and `code` are set. */
+export type ToolResult<M extends object = Record<string, unknown>> = ToolSuccess<M> | ToolFailure<M>;
+
+interface Failure {
+  readonly error: string;
+  readonly code: ErrorCode;
+}
+
+class Result<M extends object> {
+  readonly success: boolean;
+  readonly output: string;
+  readonly error: string | undefined;
+  readonly code: ErrorCode | undefined;
+  readonly metadata: Readonly<Partial<M>>;
+  readonly notes: readonly string[];
+
+  constructor(output: string, failure: Failure | undefined, metadata: Partial<M>, notes: readonly string[]) {
     this.success = failure === undefined;
     this.output = output;
     this.error = failure?.error;
@@ -63,36 +91,26 @@ export class ToolResult<M extends object = Record<string, unknown>> {
     made.add(this);
   }
 
-  static ok<M extends object = Record<string, unknown>>(
-    output: string,
-    metadata?: M,
-    { notes = [] }: ResultNotes = {},
-  ): ToolResult<M> {
-    return new ToolResult<M>(output, undefined, metadata ?? {}, notes);
+  static ok(output: string, metadata = {}, { notes = [] }: ResultNotes = {}): Result<object> {
+    return new Result(output, undefined, metadata, notes);
   }
 
-  static fail<M extends object = Record<string, unknown>>(
+  static fail(
     error: string,
-    { code, output = "", metadata = {}, notes = [] }: FailureDetails<M>,
-  ): ToolResult<M> {
-    return new ToolResult<M>(output, { error: error || code, code }, metadata, notes);
+    { code, output = "", metadata = {}, notes = [] }: FailureDetails<object>,
+  ): Result<object> {
+    return new Result(output, { error: error || code, code }, metadata, notes);
   }
 
-  /** The same result with more notes at the end. */
-  withNotes(...more: readonly string[]): ToolResult<M> {
+  withNotes(...more: readonly string[]): Result<M> {
     const failure = this.code && { error: this.error ?? this.code, code: this.code };
-    return new ToolResult<M>(this.output, failure || undefined, this.metadata, [...this.notes, ...more]);
+    return new Result<M>(this.output, failure, this.metadata, [...this.notes, ...more]);
   }
 
-  /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string {
     return [this.error ?? "", this.output, this.notes.join("\n")].reduce(onNextLine, "");
   }
 
-  /**
-   * The flat object for JSON. `notes` is always an array. A metadata key with the name of one of our own keys is left
-   * out: it could make a success look like a failure.
-   */
   toWire(): WireResult {
     const metadata = Object.entries(this.metadata).filter(([key]) => !WIRE_KEYS.has(key));
     return {
@@ -104,7 +122,20 @@ export class ToolResult<M extends object = Record<string, unknown>> {
   }
 }
 
-recognizeCopies(ToolResult, "nacre.ToolResult");
+recognizeCopies(Result, "nacre.ToolResult");
+Object.defineProperty(Result, "name", { value: "ToolResult" });
+
+/** Makes results. `instanceof` also accepts those of another copy of this package: a tool built with that copy returns them. */
+export const ToolResult = Result as unknown as {
+  readonly prototype: object;
+  ok<M extends object = Record<string, unknown>>(
+    output: string,
+    metadata?: M,
+    notes?: ResultNotes,
+  ): ToolSuccess<M>;
+  fail<M extends object = Record<string, unknown>>(error: string, details: FailureDetails<M>): ToolFailure<M>;
+  [Symbol.hasInstance](value: unknown): value is ToolResult;
+};
 
 // Output keeps its own newlines. A newline is added only if two parts would share a line.
 function onNextLine(text: string, part: string): string {

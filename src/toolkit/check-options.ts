@@ -1,92 +1,33 @@
-// Refuses invalid options before anything is started, with an error that names the option and the fix.
+// Checks options before anything starts. The error names the option, what it must be, and for an unknown name the nearest.
 
 import { NacreError } from "../support/errors.ts";
-import { MAX_TIMEOUT_MS } from "../support/limits.ts";
+import { EXCERPT_MAX_CHARS, MAX_TIMEOUT_MS } from "../support/limits.ts";
 import { nearest } from "../support/nearest.ts";
+import { type CheckedMethod, installOptionChecks } from "../support/option-checks.ts";
 import { shownPath } from "../support/path-text.ts";
 import { isWithinRoots } from "../support/start-checks.ts";
+import { optionNames, schemaOf } from "./option-schemas.ts";
 import type { ToolkitOptions } from "./toolkit-options.ts";
-import {
-  absolutePath,
-  callback,
-  count,
-  directory,
-  flag,
-  hook,
-  listOf,
-  object,
-  oneOf,
-  shownValue,
-  text,
-  type ValueCheck,
-  variables,
-} from "./value-checks.ts";
 
-/** All options. Any other name is a mistake. */
-const CHECKS: Readonly<Record<keyof ToolkitOptions, ValueCheck>> = {
-  workingDir: directory,
-  dialect: oneOf("shells", "modes"),
-  approve: callback,
-  scope: text,
-  sessionId: text,
-  hooks: listOf(hook, "objects with before, after or both, which are functions"),
-  auditFile: text,
-  defaultTimeoutMs: count(1),
-  defaultDeadline: flag,
-  maxTimeoutMs: count(1),
-  maxOutputChars: count(1),
-  onTimeout: oneOf("kill", "background"),
-  returnAfterMs: count(1),
-  durable: flag,
-  profile: text,
-  rawOutput: flag,
-  redact: flag,
-  policy: oneOf("off", "trusting", "standard", "cautious"),
-  policyFile: text,
-  rules: listOf(object, "rules"),
-  entryPoint: oneOf("library", "cli", "mcp"),
-  judge: callback,
-  stateRoot: absolutePath,
-  environment: object,
-  shellPath: absolutePath,
-  allowedRoots: listOf(absolutePath, "absolute paths"),
-  capBytes: count(1),
-  maxLiveShells: count(1),
-  maxSessions: count(1),
-  killGraceMs: count(0),
-  quotaBytes: count(0),
-  finishedMaxAgeSeconds: count(0),
-  containment: oneOf("auto", "best-effort"),
-  poolSize: count(0),
-  sandbox: oneOf("off", "read-only", "workspace-write"),
-  network: oneOf("none", "full"),
-  workspace: absolutePath,
-  writable: listOf(text, "paths"),
-  hide: listOf(text, "paths"),
-  gitConfig: flag,
-  debuggers: flag,
-  allowUnsandboxed: flag,
-  maxProcesses: count(1),
-  maxMemoryBytes: count(1),
-  cpuSeconds: count(1),
-  maxFileBytes: count(0),
-};
+installOptionChecks(checkMethod);
 
-const ENVIRONMENT_CHECKS: Readonly<Record<keyof NonNullable<ToolkitOptions["environment"]>, ValueCheck>> = {
-  mode: oneOf("safe", "all", "core", "none"),
-  include: listOf(text, "names"),
-  exclude: listOf(text, "names"),
-  set: variables,
-};
+/** Throws for an unknown name, then for the first wrong value. */
+function checkMethod(method: CheckedMethod, options: unknown): void {
+  const issues = schemaOf(method).safeParse(options).error?.issues ?? [];
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+  if (issue === undefined) return;
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") throw unknownOption(method, path, issue.keys[0] ?? "");
+  if (path.length === 0)
+    throw refused(`${method} needs an object of options; it got ${shownValue(options)}.`);
+  const value = path.reduce((at: unknown, key) => (at as Record<string, unknown>)[key], options);
+  throw refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
+}
 
-export function checkToolkitOptions(options: ToolkitOptions): void {
-  if (object(options) !== undefined)
-    throw refused('createToolkit needs an object of options, for example { workingDir: "/srv/project" }.');
-  checkAll(options, CHECKS, "");
-  if (options.environment) checkAll(options.environment, ENVIRONMENT_CHECKS, "environment.");
-  if (options.workingDir === undefined)
-    throw refused("The option workingDir is missing: an absolute path of the directory commands run in.");
-  const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots, workingDir } = options;
+/** `workingDir`: the one in the options, or the default. */
+export function checkToolkitOptions(options: ToolkitOptions, workingDir: string): void {
+  checkMethod("createToolkit", options);
+  const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots } = options;
   if (defaultTimeoutMs !== undefined && defaultTimeoutMs > maxTimeoutMs) {
     throw refused(
       `The option defaultTimeoutMs (${defaultTimeoutMs}) is longer than maxTimeoutMs (${maxTimeoutMs}): raise maxTimeoutMs or lower defaultTimeoutMs.`,
@@ -99,20 +40,34 @@ export function checkToolkitOptions(options: ToolkitOptions): void {
   }
 }
 
-function checkAll(values: object, checks: Readonly<Record<string, ValueCheck>>, prefix: string): void {
-  for (const [name, value] of Object.entries(values)) {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check) throw unknownOption(name, Object.keys(checks), prefix);
-    const wanted = value === undefined ? undefined : check(value);
-    if (wanted !== undefined)
-      throw refused(`The option ${prefix}${name} must be ${wanted}; it is ${shownValue(value)}.`);
-  }
+export function checkText(what: string, value: unknown): void {
+  if (typeof value === "string" && value.trim() !== "" && !value.includes("\0")) return;
+  throw refused(`${what} must be a string that is not blank; it is ${shownValue(value)}.`);
 }
 
-function unknownOption(name: string, known: readonly string[], prefix: string): NacreError {
-  const near = nearest(name, known);
-  const hint = near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${prefix}${near}?`;
-  return refused(`createToolkit has no option ${prefix}${name}. ${hint}`);
+/** Refuses a name that is not in the list, with the nearest one. */
+export function checkName(what: string, name: unknown, known: readonly string[]): void {
+  if (typeof name === "string" && known.includes(name)) return;
+  const near = typeof name === "string" ? nearest(name, known) : undefined;
+  throw refused(`There is no ${what} ${shownValue(name)}. ${hint(near, known)}`);
+}
+
+function unknownOption(method: CheckedMethod, path: readonly string[], name: string): NacreError {
+  const known = optionNames(method, path).map((one) => [...path, one].join("."));
+  const given = [...path, name].join(".");
+  return refused(`${method} has no option ${given}. ${hint(nearest(given, known), known)}`);
+}
+
+function hint(near: string | undefined, known: readonly string[]): string {
+  return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+}
+
+/** A short form of a value for a message. */
+function shownValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, EXCERPT_MAX_CHARS));
+  if (Array.isArray(value)) return `[${value.map(shownValue).join(", ")}]`.slice(0, EXCERPT_MAX_CHARS);
+  if (typeof value === "function") return "a function";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
 function refused(message: string): NacreError {

@@ -1,5 +1,6 @@
 // The options of a toolkit, and of a single call.
 import type { ExecutionOptions } from "../execution/execution-options.ts";
+import type { RunCommandOptions } from "../execution/run-alone.ts";
 import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/executor.ts";
@@ -7,8 +8,8 @@ import type { ToolHook } from "../tool/executor.ts";
 export interface ToolkitOptions
   extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events">,
     Omit<ShellManagerOptions, "events" | "trustedFiles"> {
-  /** The directory in which commands run, unless a call names another one. Absolute. */
-  readonly workingDir: string;
+  /** The directory in which commands run, unless a call names another one. Absolute. @default the current directory */
+  readonly workingDir?: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
   readonly dialect?: "shells" | "modes";
   /** Asks a person about a command that needs approval. */
@@ -21,6 +22,11 @@ export interface ToolkitOptions
   readonly hooks?: readonly ToolHook[];
   /** The file of the audit log, to which every event is appended with a hash chain. @default none */
   readonly auditFile?: string;
+}
+
+export interface RunKitOptions extends RunCommandOptions {
+  /** The session to run in: its directory, variables and functions persist. @default a bash of its own */
+  readonly session?: string;
 }
 
 /** The part of its context that a single call can set. */

@@ -18,7 +18,7 @@ describe("a command that the policy wants asked about", () => {
       success: false,
       code: "approval_refused",
       error:
-        "Command needs approval, and no person can be asked here: It looks odd. (rule some-rule). Instead: Do it another way. To allow it, pass an approve callback that asks a person. Nothing was run.",
+        "Command needs approval, and no person can be asked here: It looks odd (rule some-rule). Instead: Do it another way. To allow it, pass an approve callback that asks a person. Nothing was run.",
       metadata: { command: "echo odd" },
     });
     expect((await call("bash", { command: "echo odd" })).code).toBe("approval_refused");
@@ -40,7 +40,7 @@ describe("a command that the policy wants asked about", () => {
     expect(await bash(command, {}, { approve: answer(false) })).toMatchObject({
       code: "approval_refused",
       error:
-        "A person refused the command: It looks odd. (rule some-rule). Instead: Do it another way. Nothing was run.",
+        "A person refused the command: It looks odd (rule some-rule). Instead: Do it another way. Nothing was run.",
     });
     expect(requests).toEqual(
       Array(2).fill({
@@ -51,6 +51,9 @@ describe("a command that the policy wants asked about", () => {
         cwd: dir,
         session: "default",
         background: false,
+        severity: "medium",
+        span: null,
+        effects: [],
       }),
     );
     expect(readFileSync(join(dir, "ran"), "utf8")).toBe("odd\n");
@@ -115,7 +118,7 @@ describe("a command that the policy denies", () => {
       expect(await call(tool, { command: "echo no" }, { approve })).toMatchObject({
         code: "policy_denied",
         error:
-          "Command blocked as dangerous: It looks odd. (rule some-rule). Instead: Do it another way. Nothing was run.",
+          "Command blocked as dangerous: It looks odd (rule some-rule). Instead: Do it another way. Nothing was run.",
       });
     }
     expect(manager.findAll()).toEqual([]);

@@ -102,7 +102,7 @@ describeSandboxed("the result of a sandboxed command", () => {
     );
     await using shells = await kit();
     const { metadata } = await shells.call("Bash", { command: "git init -q s1", run_in_background: true });
-    const read = { bash_id: metadata["bash_id"], wait_for: "exit" };
+    const read = { bash_id: metadata["bash_id"] ?? "", wait_for: "exit" };
     const output = await shells.call("BashOutput", read);
     expect(output.notes.join()).toContain(`${workspace}/s1/.git`);
   });

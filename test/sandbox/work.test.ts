@@ -3,13 +3,13 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createToolkit } from "../../src/toolkit.ts";
+import { createToolkit, type Toolkit, type ToolkitOptions } from "../../src/toolkit.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
 const world = useSandboxWorld();
 const { workspace, home } = world;
 
-const kit = async (options = {}) =>
+const kit = async (options: ToolkitOptions = {}): Promise<Toolkit> =>
   await createToolkit({
     workingDir: workspace,
     stateRoot: join(home, "state"),
@@ -132,7 +132,7 @@ describeSandboxed("in workspace-write", () => {
     await using tools = await kit();
     const started = await tools.call("Bash", { command: "echo up", run_in_background: true });
     expect(started.metadata.sandbox).toBe("workspace-write, network none");
-    const read = await tools.call("BashOutput", { bash_id: started.metadata.bash_id, wait_for: "exit" });
+    const read = await tools.call("BashOutput", { bash_id: started.metadata.bash_id ?? "", wait_for: "exit" });
     expect(read.metadata.sandbox).toBe("workspace-write, network none");
     const failed = await tools.call("Bash", { command: "(exec 3<>/dev/tcp/192.0.2.1/80)" });
     expect(failed.notes.join()).toContain('network "full" (--network full)');

@@ -34,7 +34,7 @@ test("a foreground call emits events from the call to its result", async () => {
 
 test("a background shell emits its id, and a kill its result", async () => {
   const { metadata } = await kit().call("Bash", { command: "sleep 300", run_in_background: true });
-  const id = metadata.bash_id;
+  const id = metadata.bash_id ?? "";
   expect(seen).toContainEqual(expect.objectContaining({ type: "start", id, command: "sleep 300" }));
   await kit().call("KillShell", { shell_id: id });
   expect(seen).toContainEqual(expect.objectContaining({ type: "end", id, status: "killed" }));

@@ -1,0 +1,72 @@
+// Asks a person about one command: the request, the answer, and the refusal.
+import type { Severity } from "../policy/verdict.ts";
+import { throwIfAborted } from "../support/abort.ts";
+import { messageOf } from "../support/errors.ts";
+import type { ApprovalAnswer, ApprovalEffect, ApprovalRequest, ExecutionContext } from "../tool/context.ts";
+import { explainRefusal, Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
+
+interface Asked {
+  readonly command: string;
+  readonly background: boolean;
+  /** null: a bash of its own. */
+  readonly session: { readonly id: string } | null;
+}
+
+export function requestFor(
+  { command, background, session }: Asked,
+  { rule, reason, alternative, span, severity }: Why & { readonly severity: Severity },
+  cwd: string,
+  effects: () => readonly ApprovalEffect[],
+): ApprovalRequest {
+  let found: readonly ApprovalEffect[] | undefined;
+  return {
+    command,
+    rule: rule ?? UNNAMED_RULE,
+    reason: reason ?? "",
+    ...(typeof alternative === "string" ? { alternative } : {}),
+    cwd,
+    session: session?.id ?? null,
+    background,
+    severity,
+    span: span ?? null,
+    // Listing them takes a second look at the command: only if the host asks for them.
+    get effects() {
+      found ??= effects();
+      return found;
+    },
+  };
+}
+
+/** The answer of the person; throws if the caller cancels the call meanwhile. */
+export async function askFor(
+  request: ApprovalRequest,
+  approve: NonNullable<ExecutionContext["approve"]>,
+  signal: AbortSignal | undefined,
+): Promise<ApprovalAnswer> {
+  let leave = () => {};
+  const gaveUp = new Promise<false>((resolve) => {
+    leave = () => resolve(false);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+  try {
+    const answer = await Promise.race([approve(request), gaveUp]);
+    throwIfAborted(signal);
+    // Only true and { allow: true } approve: no other value that a callback returns may run a command.
+    if (typeof answer !== "object" || answer === null) return { allow: answer === true };
+    const { allow, reason } = answer;
+    return { allow: allow === true, ...(typeof reason === "string" ? { reason } : {}) };
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const words = `Command needs approval, and asking for it failed: ${messageOf(error)}. Nothing was run.`;
+    throw new Refusal("approval_refused", words, request, request.cwd, { cause: error });
+  } finally {
+    signal?.removeEventListener("abort", leave);
+  }
+}
+
+/** `said`: the reason that the person gave. */
+export function refusedBy(request: ApprovalRequest, said: string | undefined): Refusal {
+  const answer = said === undefined || said === "" ? "" : ` The answer was: ${JSON.stringify(said)}.`;
+  const words = `A person refused the command: ${explainRefusal(request)}${answer} Nothing was run.`;
+  return new Refusal("approval_refused", words, request, request.cwd);
+}

@@ -1,0 +1,110 @@
+// A run that a program waits for or reads while it goes on. LiveOutput follows the output of one command: it knows where the
+// output begins once the command starts, and where it ends once the command has ended. Each reader starts from the beginning.
+import { dirname } from "node:path";
+import {
+  decodePieces,
+  followBytes,
+  held,
+  type OutputPiece,
+  type StreamName,
+} from "../shell/follow-output.ts";
+import { messageOf } from "../support/errors.ts";
+import { deferred } from "../support/timing.ts";
+
+/** A promise of the result that is also an async iterable of the output. Iterating ends with the command. */
+export interface PendingRun<R> extends Promise<R>, AsyncIterable<OutputPiece> {}
+
+/** Receives each piece of output once. If it returns a promise, the next piece waits for it. */
+export type OutputListener = (piece: OutputPiece) => unknown;
+
+type Positions = Readonly<Record<StreamName, { readonly path: string; readonly from: number }>>;
+type Ends = Readonly<Record<StreamName, { readonly to: number }>>;
+
+export class LiveOutput {
+  readonly #listener: OutputListener | undefined;
+  readonly #hasBegun = deferred();
+  #ended = deferred();
+  #begin: Positions | undefined;
+  #end: Ends | undefined;
+  #isOver = false;
+  #copying: Promise<void> | undefined;
+  #failure: string | undefined;
+
+  constructor(listener: OutputListener | undefined) {
+    this.#listener = listener;
+  }
+
+  /** A second call replaces the first: another bash runs the command. */
+  begin(positions: Positions): void {
+    this.#begin = positions;
+    this.#hasBegun.resolve();
+    // Wakes the readers of the replaced files.
+    this.#ended.resolve();
+    this.#ended = deferred();
+    this.#copying ??= this.#copy();
+  }
+
+  /** Resolves when the listener has received everything. Returns what the listener threw, if it did. */
+  async finish(ends: Ends | undefined): Promise<string | undefined> {
+    this.#end = ends;
+    this.#isOver = true;
+    this.#hasBegun.resolve();
+    this.#ended.resolve();
+    await this.#copying;
+    return this.#failure;
+  }
+
+  async *pieces(): AsyncGenerator<OutputPiece, void, void> {
+    await this.#hasBegun.promise;
+    for (let begin = this.#begin; begin; begin = begin === this.#begin ? undefined : this.#begin) {
+      const { stdout, stderr } = begin;
+      const files = { dir: dirname(stdout.path), stdout: stdout.path, stderr: stderr.path };
+      const isReplaced = () => begin !== this.#begin;
+      const bytes = followBytes(files, {
+        hasEnded: () => this.#isOver || isReplaced(),
+        ended: this.#ended.promise,
+        from: { stdout: stdout.from, stderr: stderr.from },
+        to: (stream) => this.#end?.[stream].to,
+      });
+      yield* held(decodePieces(bytes));
+    }
+  }
+
+  async #copy(): Promise<void> {
+    const listener = this.#listener;
+    if (!listener) return;
+    try {
+      for await (const piece of this.pieces()) await listener(piece);
+    } catch (error) {
+      this.#failure = `The output listener failed: ${messageOf(error)}`;
+    }
+  }
+}
+
+/** Runs `start` now. Both ways to use the result, waiting and iterating, report its error. */
+export function pendingRun<R extends { readonly notes: readonly string[] }>(
+  listener: OutputListener | undefined,
+  start: (live: LiveOutput) => Promise<{ readonly result: R; readonly ends: Ends }>,
+): PendingRun<R> {
+  const live = new LiveOutput(listener);
+  const run = async (): Promise<R> => {
+    const { result, ends } = await start(live).catch(async (error: unknown) => {
+      await live.finish(undefined);
+      throw error;
+    });
+    const failure = await live.finish(ends);
+    return failure === undefined ? result : { ...result, notes: [...result.notes, failure] };
+  };
+  const result = run();
+  const iterate = async function* () {
+    yield* live.pieces();
+    await result;
+  };
+  return Object.assign(result, {
+    [Symbol.asyncIterator]: () => {
+      // The iteration reports the error. Without this, the promise that no caller waits for would report it as well.
+      result.catch(() => {});
+      return iterate();
+    },
+  });
+}

@@ -1,0 +1,72 @@
+// Runs one command in a bash of its own, for a program: kit.run and kit.sh.
+import { resolve } from "node:path";
+import { Readable } from "node:stream";
+import { checkOptions } from "../support/option-checks.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import { admit } from "./admission.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
+import { runForeground } from "./foreground.ts";
+import { leftoversOf } from "./leftovers.ts";
+import { type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { type RunResult, runResult } from "./run-result.ts";
+
+export interface RunCommandOptions {
+  /** The directory to run in. @default the toolkit's workingDir; a relative path starts there */
+  readonly cwd?: string;
+  /** Variables for this command only. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the command reads from stdin. @default nothing */
+  readonly input?: string | Uint8Array | Readable;
+  /** Ends the command after this time; Infinity for never. @default 120000 */
+  readonly timeoutMs?: number;
+  /** Cancels the command, or the wait for its start. */
+  readonly signal?: AbortSignal;
+  /** Receives the output while the command runs. */
+  readonly onOutput?: OutputListener;
+}
+
+/** Every ending is returned as a value. If this throws, the command did not run. */
+export function runAlone(
+  command: string,
+  options: RunCommandOptions,
+  defaults: ExecutionContext,
+  execution: ResolvedExecutionOptions,
+): PendingRun<RunResult> {
+  return pendingRun(options?.onOutput, async (live) => {
+    checkOptions("kit.run", options);
+    const { cwd, env, input, signal } = options;
+    const context = {
+      ...defaults,
+      ...(cwd === undefined ? {} : { workingDir: resolve(defaults.workingDir, cwd) }),
+      ...(env && { env }),
+      ...(signal && { signal }),
+    };
+    const admitted = await admit({ command, background: false, session: null }, context, execution);
+    const shell = await runForeground(admitted, {
+      streams: "split",
+      ...timeoutOf(options, execution),
+      ...(input === undefined ? {} : { stdin: streamOf(input) }),
+      onStart: ({ outputParts }) => live.begin(outputParts),
+    });
+    const leftovers = await leftoversOf(shell);
+    const { exitCode, durationMs, outcome, remarks: notes, outputParts: parts } = shell;
+    return {
+      result: runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts }),
+      ends: parts,
+    };
+  });
+}
+
+/** The timeout of a run: its own, else the default of the toolkit; none for Infinity. */
+export function timeoutOf(
+  { timeoutMs }: Pick<RunCommandOptions, "timeoutMs">,
+  { defaultTimeoutMs, defaultDeadline }: ResolvedExecutionOptions,
+): { readonly timeoutMs?: number } {
+  const wanted = timeoutMs ?? (defaultDeadline ? defaultTimeoutMs : Number.POSITIVE_INFINITY);
+  return wanted === Number.POSITIVE_INFINITY ? {} : { timeoutMs: wanted };
+}
+
+function streamOf(input: NonNullable<RunCommandOptions["input"]>): Readable {
+  if (typeof input !== "string" && !ArrayBuffer.isView(input)) return input;
+  return Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
+}

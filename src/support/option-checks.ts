@@ -1,0 +1,36 @@
+// Lets the methods of shells and sessions check the options of their callers. The checks are zod schemas in toolkit/, which
+// the library installs when it is loaded. The nacre program does not load them: the compiler has checked its calls, and
+// loading zod would delay every start.
+
+/** The public methods with checked options. */
+export type CheckedMethod =
+  | "createToolkit"
+  | "kit.call"
+  | "kit.check"
+  | "kit.run"
+  | "kit.session"
+  | "session.run"
+  | "session.start"
+  | "shell.interrupt"
+  | "shell.kill"
+  | "shell.output"
+  | "shell.outputBytes"
+  | "shell.terminate"
+  | "shell.waitFor"
+  | "shells.killAll"
+  | "manager.createShell"
+  | "manager.session"
+  | "new ShellManager";
+
+export type OptionCheck = (method: CheckedMethod, options: unknown) => void;
+
+let installed: OptionCheck = () => {};
+
+/** Throws a NacreError that names the wrong option, what it must be, and for an unknown name the nearest one. */
+export function checkOptions(method: CheckedMethod, options: unknown): void {
+  if (options !== undefined) installed(method, options);
+}
+
+export function installOptionChecks(check: OptionCheck): void {
+  installed = check;
+}

@@ -1,0 +1,230 @@
+// The options of every public method, as closed zod objects. `satisfies` keeps them in step with the types.
+import { z } from "zod";
+import type { SessionRunOptions, SessionStartOptions } from "../execution/judged-session.ts";
+import type { RunCommandOptions } from "../execution/run-alone.ts";
+import type { SessionOptions } from "../session/session-options.ts";
+import type { Followed } from "../shell/follow-output.ts";
+import type { CreateShellOptions, ShellManagerOptions } from "../shell/manager-options.ts";
+import type { WaitCondition } from "../shell/wait-for.ts";
+import type { CheckedMethod } from "../support/option-checks.ts";
+import {
+  abortSignal,
+  absolutePath,
+  callback,
+  count,
+  directory,
+  flag,
+  hooks,
+  input,
+  linePattern,
+  listOf,
+  object,
+  oneOf,
+  readable,
+  text,
+  timeout,
+  variables,
+} from "./option-kinds.ts";
+import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit-options.ts";
+
+type Options<T> = Readonly<Record<keyof T, z.ZodType>>;
+
+const ENVIRONMENT = {
+  mode: oneOf("safe", "all", "core", "none"),
+  include: listOf(text, "names"),
+  exclude: listOf(text, "names"),
+  set: variables,
+} satisfies Options<NonNullable<ToolkitOptions["environment"]>>;
+
+const CONFINE = {
+  sandbox: oneOf("off", "read-only", "workspace-write"),
+  network: oneOf("none", "full"),
+  workspace: absolutePath,
+  writable: listOf(text, "paths"),
+  hide: listOf(text, "paths"),
+  gitConfig: flag,
+  debuggers: flag,
+  allowUnsandboxed: flag,
+  maxProcesses: count(1),
+  maxMemoryBytes: count(1),
+  cpuSeconds: count(1),
+  maxFileBytes: count(0),
+};
+
+const ENGINE = {
+  stateRoot: absolutePath,
+  environment: closed(ENVIRONMENT),
+  shellPath: absolutePath,
+  allowedRoots: listOf(absolutePath, "absolute paths"),
+  capBytes: count(1),
+  maxLiveShells: count(1),
+  maxSessions: count(1),
+  killGraceMs: count(0),
+  quotaBytes: count(0),
+  finishedMaxAgeSeconds: count(0),
+  containment: oneOf("auto", "best-effort"),
+  poolSize: count(0),
+  ...CONFINE,
+};
+
+const TOOLKIT = {
+  workingDir: directory,
+  dialect: oneOf("shells", "modes"),
+  approve: callback,
+  scope: text,
+  sessionId: text,
+  hooks,
+  auditFile: text,
+  defaultTimeoutMs: count(1),
+  defaultDeadline: flag,
+  maxTimeoutMs: count(1),
+  maxOutputChars: count(1),
+  onTimeout: oneOf("kill", "background"),
+  returnAfterMs: count(1),
+  durable: flag,
+  profile: text,
+  rawOutput: flag,
+  redact: flag,
+  policy: oneOf("off", "trusting", "standard", "cautious"),
+  policyFile: text,
+  rules: listOf(object, "rules"),
+  entryPoint: oneOf("library", "cli", "mcp"),
+  judge: callback,
+  ...ENGINE,
+} satisfies Options<ToolkitOptions>;
+
+const CALL = {
+  workingDir: absolutePath,
+  sessionId: text,
+  agentId: text,
+  scope: text,
+  dryRun: flag,
+  timeoutMs: timeout,
+  env: variables,
+  signal: abortSignal,
+  onProgress: callback,
+  approve: callback,
+  asked: object,
+} satisfies Options<CallOptions>;
+
+const RUN_COMMAND = {
+  cwd: text,
+  env: variables,
+  input,
+  timeoutMs: timeout,
+  signal: abortSignal,
+  onOutput: callback,
+} satisfies Options<RunCommandOptions>;
+
+const SESSION_RUN = {
+  cwd: text,
+  workingDir: absolutePath,
+  env: variables,
+  timeoutMs: timeout,
+  onTimeout: oneOf("kill", "background"),
+  backgroundAfterMs: timeout,
+  signal: abortSignal,
+  onWait: callback,
+  onStart: callback,
+  onOutput: callback,
+} satisfies Options<SessionRunOptions>;
+
+const POSITIONS = z.custom<NonNullable<Followed["from"]>>(
+  (value) => z.object({ stdout: z.int().min(0), stderr: z.int().min(0) }).safeParse(value).success,
+  { error: "an object with the byte positions stdout and stderr" },
+);
+
+const KILL = { by: text, graceMs: count(0) };
+
+const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>>> = {
+  createToolkit: TOOLKIT,
+  "kit.call": CALL,
+  "kit.check": pick(CALL, "workingDir", "sessionId", "scope", "env"),
+  "kit.run": { session: text, ...RUN_COMMAND } satisfies Options<RunKitOptions>,
+  "kit.session": CALL,
+  "session.run": SESSION_RUN,
+  "session.start": {
+    cwd: text,
+    workingDir: absolutePath,
+    env: variables,
+    timeoutMs: timeout,
+    durable: flag,
+    signal: abortSignal,
+  } satisfies Options<SessionStartOptions>,
+  "shell.interrupt": KILL,
+  "shell.kill": KILL,
+  "shell.output": { signal: abortSignal },
+  "shell.outputBytes": { from: POSITIONS, signal: abortSignal },
+  "shell.terminate": pick(KILL, "by"),
+  "shell.waitFor": {
+    pattern: linePattern,
+    exit: z.literal(true, { error: "true" }),
+    timeoutMs: timeout,
+    signal: abortSignal,
+    from: POSITIONS,
+  } satisfies Options<WaitCondition>,
+  "shells.killAll": pick(KILL, "by"),
+  "manager.createShell": {
+    command: z.string({ error: "a string" }),
+    workingDir: text,
+    env: variables,
+    stdin: readable,
+    scope: text,
+    session: text,
+    timeoutMs: timeout,
+    durable: flag,
+    streams: oneOf("split", "merged"),
+    capBytes: count(1),
+    trailer: flag,
+    idempotencyKey: text,
+    workspace: absolutePath,
+    inherits: text,
+    background: flag,
+  } satisfies Options<CreateShellOptions>,
+  "manager.session": {
+    workingDir: text,
+    scope: text,
+    profile: text,
+    profileTimeoutMs: count(1),
+    saved: object,
+    named: text,
+  } satisfies Options<SessionOptions>,
+  "new ShellManager": {
+    ...ENGINE,
+    trustedFiles: listOf(text, "paths"),
+    events: object,
+  } satisfies Options<ShellManagerOptions>,
+};
+
+/** Built at the first check of a method: a program that never calls it need not wait. */
+const schemas = new Map<CheckedMethod, z.ZodType>();
+
+export function schemaOf(method: CheckedMethod): z.ZodType {
+  const known = schemas.get(method);
+  if (known) return known;
+  const schema = closed(SHAPES[method]);
+  schemas.set(method, schema);
+  return schema;
+}
+
+/** The part of a toolkit's options that its manager takes. */
+export function engineOptionsOf(options: ToolkitOptions): ShellManagerOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(ENGINE, name)));
+}
+
+/** The names of the options at this path. */
+export function optionNames(method: CheckedMethod, path: readonly string[]): readonly string[] {
+  return Object.keys(path[0] === "environment" ? ENVIRONMENT : SHAPES[method]);
+}
+
+/** Every option can be left out: what a method requires, its type and its own checks say. */
+function closed(shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
+  return z.strictObject(shape, { error: "an object" }).partial();
+}
+
+function pick<Shape extends object>(
+  shape: Shape,
+  ...names: readonly (keyof Shape)[]
+): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(shape).filter(([name]) => names.includes(name as keyof Shape)));
+}

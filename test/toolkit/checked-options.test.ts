@@ -1,0 +1,140 @@
+// The options of every public method are checked, in JavaScript too: unknown names get the nearest one.
+import { expect, test } from "vitest";
+import { NacreError, ShellManager } from "../../src/index.ts";
+import { useToolkit } from "../fixtures/toolkit.ts";
+
+const kit = useToolkit();
+
+// biome-ignore lint/suspicious/noExplicitAny: what a JavaScript program can do.
+type Any = any;
+const shell = () => kit().session("s").start("sleep 300");
+
+const MISTAKES: readonly [string, string, () => unknown][] = [
+  [
+    "session.run has no option timeout. Did you mean timeoutMs?",
+    "run",
+    () =>
+      kit()
+        .session()
+        .run("ls", { timeout: 5 } as Any),
+  ],
+  [
+    "session.run has no option stdin. There are: cwd,",
+    "run",
+    () =>
+      kit()
+        .session()
+        .run("ls", { stdin: "x" } as Any),
+  ],
+  [
+    "The option cwd must be a string; it is 5.",
+    "run",
+    () =>
+      kit()
+        .session()
+        .run("ls", { cwd: 5 } as Any),
+  ],
+  [
+    "kit.run has no option timout. Did you mean timeoutMs?",
+    "run",
+    () => kit().run("ls", { timout: 5 } as Any),
+  ],
+  [
+    "The option timeoutMs must be milliseconds above 0, or Infinity for none; it is -1.",
+    "run",
+    () => kit().run("ls", { timeoutMs: -1 }),
+  ],
+  ["kit.run needs an object of options; it got 5.", "run", () => kit().run("ls", 5 as Any)],
+  [
+    "The option onOutput must be a function; it is true.",
+    "run",
+    () => kit().run("ls", { onOutput: true } as Any),
+  ],
+  [
+    "session.start has no option durabel. Did you mean durable?",
+    "start",
+    () =>
+      kit()
+        .session()
+        .start("ls", { durabel: true } as Any),
+  ],
+  [
+    "The id of a session must be a string that is not blank; it is 5.",
+    "session",
+    async () => kit().session(5 as Any),
+  ],
+  [
+    "kit.session has no option sesionId. Did you mean sessionId?",
+    "session",
+    async () => kit().session("a", { sesionId: "x" } as Any),
+  ],
+  ['There is no event "ended". Did you mean end?', "on", async () => kit().on("ended" as Any, () => {})],
+  [
+    "kit.check has no option cwd. There are: workingDir,",
+    "check",
+    async () => kit().check("ls", { cwd: "/" } as Any),
+  ],
+  [
+    "shell.waitFor has no option patern. Did you mean pattern?",
+    "waitFor",
+    async () => (await shell()).waitFor({ patern: "x" } as Any),
+  ],
+  [
+    "The option pattern must be a string of one line, a RegExp, or an object with a function matches; it is 5.",
+    "waitFor",
+    async () => (await shell()).waitFor({ pattern: 5 } as Any),
+  ],
+  ["waitFor needs something to wait for", "waitFor", async () => (await shell()).waitFor({})],
+  [
+    "shell.output has no option sgnal. Did you mean signal?",
+    "output",
+    async () => (await shell()).output({ sgnal: 1 } as Any),
+  ],
+  [
+    "shell.kill has no option grace. Did you mean graceMs?",
+    "kill",
+    async () => (await shell()).kill({ grace: 1 } as Any),
+  ],
+  [
+    "shells.killAll has no option all. There are: by.",
+    "killAll",
+    async () => kit().shells.killAll({ all: true } as Any),
+  ],
+  [
+    "manager.createShell has no option cwd. There are: command,",
+    "createShell",
+    async () => kit().manager.createShell({ command: "ls", cwd: "/" } as Any),
+  ],
+  [
+    "new ShellManager has no option stateroot. Did you mean stateRoot?",
+    "manager",
+    async () => new ShellManager({ stateroot: "/x" } as Any),
+  ],
+];
+
+test.each(MISTAKES)("%s", async (words, _method, make) => {
+  const error = await Promise.resolve()
+    .then(make)
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+  expect(error).toBeInstanceOf(NacreError);
+  expect((error as NacreError).code).toBe("invalid_input");
+  expect((error as NacreError).message).toContain(words);
+});
+
+test("a call returns the mistake as a result, and so does an unknown tool or parameter", async () => {
+  const options = { timeout: 5 } as Any;
+  expect(await kit().call("Bash", { command: "ls" }, options)).toMatchObject({
+    success: false,
+    code: "invalid_input",
+    error: "kit.call has no option timeout. Did you mean timeoutMs?",
+  });
+  expect((await kit().call("Bsh" as string, {})).error).toContain(
+    'Unknown tool: "Bsh". Did you mean Bash? Available',
+  );
+  expect((await kit().call("Bash", { command: "ls", timeot: 5 } as Any)).error).toContain(
+    'Unknown parameter: "timeot". Did you mean timeout? Known parameters: ',
+  );
+});
