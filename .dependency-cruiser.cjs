@@ -21,7 +21,7 @@ const PACKAGES = {
   text: ["re2js"],
   toolkit: ["zod"],
   mcp: ["@modelcontextprotocol/server", "zod"],
-  cli: ["commander", "picocolors"],
+  cli: ["commander", "picocolors", "jsonc-parser", "string-width", "zod"],
   adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core"],
 };
 

@@ -15,9 +15,10 @@ export async function admitRun(
   plan: RunPlan,
   manager: ShellManager,
   session?: Session,
+  signal?: AbortSignal,
 ): Promise<Admitted> {
   const { command, background, workingDir, env } = plan;
-  const context = createContext({ workingDir, env, ...approverFor(io) });
+  const context = createContext({ workingDir, env, ...(signal && { signal }), ...approverFor(io) });
   const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
   return await admit({ command, background, session: sessionTarget(session, plan) }, context, options);
 }

@@ -2,6 +2,7 @@
 // own process.
 import { type Command, CommanderError } from "commander";
 import { messageOf } from "../support/errors.ts";
+import { nearest } from "../support/nearest.ts";
 import type { CliIo } from "./cli-io.ts";
 import { colorsFor } from "./colors.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
@@ -13,13 +14,19 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   const done = (code: number) => {
     exitCode = code;
   };
+  if (args.length === 0) {
+    io.stdout.write(SHORT_HELP);
+    return exitCode;
+  }
+  let known: readonly string[] = [];
   try {
     const program = createProgram({ io, args, done });
+    known = program.commands.flatMap(namesOf);
     await program.parseAsync(normalizeArguments(program, args), { from: "user" });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return await failed(io, error, args);
-    const message = describeUsageError(error, args);
+    const message = describeUsageError(error, args, known);
     if (message !== undefined) reportError(io, message);
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
@@ -42,13 +49,17 @@ function reportError(io: CliIo, message: string): void {
   io.stderr.write(`${colorsFor(io, "stderr").red("nacre:")} ${message}\n`);
 }
 
-/** Without arguments: the tour. For `help UNKNOWN`: the unknown command, because commander would print the general help. */
+/** For `help UNKNOWN`: the unknown command, because commander would print the general help. */
 function normalizeArguments({ commands }: Command, args: readonly string[]): readonly string[] {
-  if (args.length === 0) return ["tour"];
   const [first, second] = args;
+  if (first === "-V") return ["-v"];
   if (first === "help" && second === "help") return ["help"];
-  const isUnknown = second !== undefined && !commands.some((command) => command.name() === second);
+  const isUnknown = second !== undefined && !commands.some((one) => namesOf(one).includes(second));
   return first === "help" && isUnknown ? args.slice(1) : args;
+}
+
+function namesOf(command: Command): string[] {
+  return [command.name(), ...command.aliases()];
 }
 
 /** With --json, errors are printed as a JSON object too. */
@@ -61,14 +72,17 @@ function wantsJson(args: readonly string[]): boolean {
 function describeUsageError(
   { code, exitCode, message }: CommanderError,
   args: readonly string[],
+  known: readonly string[],
 ): string | undefined {
   if (exitCode === 0 || code === "commander.help") return undefined;
   // commander prints `error: …` and its suggestion on a second line.
   const [first = "", ...rest] = message.trim().split("\n");
   const problem = first.replace(/^error: /, "");
-  const hints = rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  const [wrong = ""] = args[0] === "help" ? args.slice(1) : args;
+  const near = code === "commander.unknownCommand" ? (HABITS[wrong] ?? nearest(wrong, known)) : undefined;
+  const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
   if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
-    hints.push("Put options of the command itself after --, or quote the whole command.");
+    hints.push("Before the command come nacre's own options: see nacre run --help.");
   }
   if (hints.length === 0 && EXPLAINED_BY_HELP.has(code)) {
     const [command = "-"] = args;
@@ -77,6 +91,26 @@ function describeUsageError(
   }
   return hints.length === 0 ? problem : `${problem.replace(/[.]?$/, ".")} ${hints.join(" ")}`;
 }
+
+/** What people type from habit with other tools. */
+const HABITS: Readonly<Record<string, string>> = {
+  ...{ list: "ps", status: "ps", jobs: "ps", top: "ps --watch" },
+  ...{ log: "output", tail: "output --follow", cat: "output" },
+  ...{ exec: "run", start: "run -b", sh: "run", bash: "run" },
+  ...{ stop: "kill", rm: "clean", prune: "clean", session: "sessions" },
+  ...{ settings: "config", version: "--version", serve: "mcp", demo: "tour" },
+};
+
+const SHORT_HELP = `Usage: nacre <command>
+
+  nacre run 'make test'       run a command; its output and exit code pass through
+  nacre run -b 'npm run dev'  start it in the background; prints an id
+  nacre ps                    list shells; nacre output ID, nacre kill ID
+  nacre check 'rm -rf ~'      ask the policy; runs nothing
+  nacre init CLIENT           configure an agent
+
+\`nacre tour\` shows what nacre does with a few real commands. \`nacre --help\` lists everything.
+`;
 
 const EXPLAINED_BY_HELP = new Set([
   "commander.unknownCommand",

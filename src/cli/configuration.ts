@@ -1,5 +1,6 @@
 // Adds the nacre server to the text of a client's configuration file. Keeps everything else, and refuses files that it
 // cannot parse. Pure.
+import { findNodeAtLocation, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 import { NacreError } from "../support/errors.ts";
 import type { Client, ServerCommand } from "./clients.ts";
 
@@ -18,33 +19,63 @@ export function withServer(text: string, client: Client, server: ServerCommand, 
     : withJsonEntry(text, client, server, file);
 }
 
+/** Edits the text: comments, order and formatting of everything else survive. */
 function withJsonEntry(text: string, client: Client, server: ServerCommand, file: string): string {
   const { section, entry } = client;
-  const whole = text.trim() === "" ? {} : parsed(text, file);
-  const servers = whole[section] ?? {};
+  if (text.trim() === "") return `${JSON.stringify({ [section]: { [NAME]: entry(server) } }, null, 2)}\n`;
+  // The parser does not accept a byte order mark.
+  const [, mark = "", json = ""] = /^(\ufeff?)([\s\S]*)$/.exec(text) ?? [];
+  const servers = parsed(json, file)[section] ?? {};
   if (!isObject(servers)) throw refused(file, `its ${JSON.stringify(section)} is not an object`);
   const old = servers[NAME];
   // Keep what the user added, such as an environment.
   const wanted = { ...(isObject(old) ? old : {}), ...entry(server) };
   if (JSON.stringify(old) === JSON.stringify(wanted)) return text;
-  const changed = { ...whole, [section]: { ...servers, [NAME]: wanted } };
-  return `${JSON.stringify(changed, null, indentOf(text))}\n`;
+  return mark + withEntry(json, [section, NAME], wanted);
 }
 
-function parsed(text: string, file: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    // JSON.parse rejects a byte order mark.
-    value = JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
-    throw refused(file, "it is not plain JSON (it may have comments, which would be lost)");
+/** Replaces the value at the path, or adds it at the start of the innermost object that exists. */
+function withEntry(json: string, path: readonly string[], value: unknown, depth = path.length): string {
+  const tree = parseTree(json);
+  const at = tree && findNodeAtLocation(tree, path.slice(0, depth));
+  const text = (of: unknown, level: number) =>
+    JSON.stringify(of, null, indentOf(json)).replaceAll(
+      "\n",
+      `${eolOf(json)}${indentOf(json).repeat(level)}`,
+    );
+  if (at && depth === path.length)
+    return json.slice(0, at.offset) + text(value, depth) + json.slice(at.offset + at.length);
+  if (!at) return withEntry(json, path, value, depth - 1);
+  // What is not there yet, around the value.
+  const [key = "", ...inner] = path.slice(depth);
+  const whole = inner.reduceRight<unknown>((of, name) => ({ [name]: of }), value);
+  const indent = indentOf(json).repeat(depth + 1);
+  const hasMore = (at.children?.length ?? 0) > 0;
+  const after = json.slice(at.offset + 1);
+  const end = hasMore ? "," : /^\s*\}/.test(after) ? `${eolOf(json)}${indentOf(json).repeat(depth)}` : "";
+  const rest = hasMore || end === "" ? after : after.trimStart();
+  const added = `${eolOf(json)}${indent}${JSON.stringify(key)}: ${text(whole, depth + 1)}${end}`;
+  return `${json.slice(0, at.offset + 1)}${added}${rest}`;
+}
+
+function parsed(json: string, file: string): Record<string, unknown> {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(json, errors, { allowTrailingComma: true });
+  const [broken] = errors;
+  if (broken) {
+    const line = json.slice(0, broken.offset).split("\n").length;
+    throw refused(file, `line ${line} is not JSON (${printParseErrorCode(broken.error)})`);
   }
   if (!isObject(value)) throw refused(file, "it is not a JSON object");
   return value;
 }
 
 function indentOf(text: string): string {
-  return /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
+  return /^([ \t]+)\S/m.exec(text)?.[1]?.replace(/^\t.*/, "\t") ?? "  ";
+}
+
+function eolOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
 function withTomlBlock(text: string, client: Client, server: ServerCommand, file: string): string {

@@ -1,21 +1,34 @@
-// The `--` before the arguments of a command.
+// The border between nacre's options and the command: nacre's options go before it, and everything after its first word
+// belongs to it. A `--` marks the border explicitly.
 import type { Command } from "commander";
+import { quoteArguments } from "./quote-arguments.ts";
 
-/**
- * Whether the operands follow a `--`. Refuses a `--` between operands: commander would remove it, which can change what
- * the command means (`git checkout -- file`).
- */
-export function hasDoubleDash(
-  args: readonly string[],
-  operands: readonly string[],
-  command: Command,
-): boolean {
+/** Whether the operands follow a `--`. A later `--` belongs to the command (`git checkout -- file`). */
+export function hasDoubleDash(args: readonly string[], operands: readonly string[]): boolean {
   const at = args.indexOf("--");
-  if (at === -1) return false;
-  if (operands.length > args.length - at - 1) {
-    command.error(
-      `error: the position of -- is ambiguous: write one before the whole command (nacre ${command.name()} -- ${operands[0]} …), and keep those that belong to it.`,
-    );
+  return at !== -1 && operands.length === args.length - at - 1;
+}
+
+/** Refuses a script of one word that only nacre's own options follow: they were meant for nacre, not for the script. */
+export function refuseLateOptions(command: Command, operands: readonly string[]): void {
+  const [script = "", ...rest] = operands;
+  if (rest.length === 0 || !rest[0]?.startsWith("-") || !areOwnOptions(command, rest)) return;
+  const [options, right] = [quoteArguments(rest), quoteArguments([script])];
+  const name = command.name();
+  command.error(
+    `error: nacre's options go before the command: nacre ${name} ${options} ${right}. If they belong to the command, write -- before it: nacre ${name} -- ${right} ${options}`,
+  );
+}
+
+/** Checks the names only: reading the values would store them. */
+function areOwnOptions(command: Command, words: readonly string[]): boolean {
+  const left = [...words];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    const [name = ""] = word.split("=", 1);
+    const option = command.options.find(({ short, long }) => name === short || name === long);
+    if (!option) return false;
+    const takesNext = (option.required || option.optional) && !word.includes("=");
+    if (takesNext && left.shift() === undefined) return false;
   }
   return true;
 }

@@ -23,11 +23,16 @@ export function readOnlyManager(): ShellManager {
   return manager;
 }
 
-/** Finds a shell by the beginning of its id. */
+/** Finds a shell by its name or the beginning of its id. Of several with the name, the one that started last. */
 export function shellById(manager: ShellManager, id: string): ShellProcess {
-  const shell = manager.find(id);
+  const shell = shellNamed(manager, id) ?? manager.find(id);
   if (shell) return shell;
   throw new NacreError("shell_not_found", `Shell not found: ${id}. ${describeRunning(manager)}`);
+}
+
+/** The shell that started last with this name. */
+export function shellNamed(manager: ShellManager, name: string): ShellProcess | undefined {
+  return manager.findAll().findLast(({ started }) => started.meta.name === name);
 }
 
 function describeRunning(manager: ShellManager): string {

@@ -20,6 +20,13 @@ export const ENV_MODES = ["safe", "all", "core", "none"] as const;
 export const MODES = ["default", "slow", "background"] as const;
 export const ON_TIMEOUT = ["background", "kill"] as const;
 
+export const PS_FILTER_KEYS = ["status", "name", "session", "scope", "command", "cwd"] as const;
+
+export interface PsFilter {
+  readonly key: (typeof PS_FILTER_KEYS)[number];
+  readonly value: string;
+}
+
 export type Policy = (typeof POLICIES)[number];
 export type DialectName = (typeof DIALECTS)[number];
 export type Format = (typeof FORMATS)[number];
@@ -97,6 +104,13 @@ export function readMs(text: string): number {
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+export function collectFilter(text: string, before: readonly PsFilter[] = []): PsFilter[] {
+  const [given = "", ...rest] = text.split("=");
+  const key = PS_FILTER_KEYS.find((name) => name === given);
+  if (key && rest.length > 0) return [...before, { key, value: rest.join("=") }];
+  throw new InvalidArgumentError(`It must be one of ${PS_FILTER_KEYS.join(", ")}, then = and a value.`);
+}
 
 export function readCount(text: string): number {
   const value = Number(text);

@@ -1,4 +1,5 @@
 // Makes untrusted text safe for a terminal: escapes control and invisible characters, and cuts lines to a width.
+import stringWidth from "string-width";
 
 /** Escapes every control and invisible character except newline and tab. */
 export function printable(text: string): string {
@@ -21,10 +22,10 @@ export function cutEnd(line: string, maxColumns: number): string {
   if (widthOf(line) <= maxColumns) return line;
   let kept = "";
   let columns = 0;
-  for (const char of line) {
-    columns += widthOf(char);
+  for (const { segment } of GRAPHEMES.segment(line)) {
+    columns += widthOf(segment);
     if (columns > maxColumns - 1) break;
-    kept += char;
+    kept += segment;
   }
   return `${kept}…`;
 }
@@ -32,18 +33,17 @@ export function cutEnd(line: string, maxColumns: number): string {
 /** Cuts the start of a path: paths differ at their end. */
 export function cutStart(path: string, maxColumns: number): string {
   if (widthOf(path) <= maxColumns) return path;
-  const reversed = [...path].reverse().join("");
-  return [...cutEnd(reversed, maxColumns)].reverse().join("");
+  const reversed = graphemesOf(path).reverse().join("");
+  return graphemesOf(cutEnd(reversed, maxColumns)).reverse().join("");
 }
+
+function graphemesOf(text: string): string[] {
+  return Array.from(GRAPHEMES.segment(text), ({ segment }) => segment);
+}
+
+const GRAPHEMES = new Intl.Segmenter();
 
 /** The width of the text in terminal columns. */
 export function widthOf(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
-  let columns = 0;
-  for (const char of text) columns += ZERO_WIDE.test(char) ? 0 : TWO_WIDE.test(char) ? 2 : 1;
-  return columns;
+  return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
 }
-
-const ZERO_WIDE = /^[\p{Mn}\p{Me}\u200b-\u200f]$/u;
-const TWO_WIDE =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]$/u;

@@ -3,7 +3,9 @@ import { Command } from "commander";
 import { HELP_DEFAULT_COLUMNS, HELP_MAX_COLUMNS } from "../support/limits.ts";
 import { defineAudit } from "./definitions/define-audit.ts";
 import { defineCheck } from "./definitions/define-check.ts";
+import { defineConfig } from "./definitions/define-config.ts";
 import { defineRun } from "./definitions/define-run.ts";
+import { defineSessions } from "./definitions/define-sessions.ts";
 import { defineSetup } from "./definitions/define-setup.ts";
 import { defineShells } from "./definitions/define-shells.ts";
 import { defineTools } from "./definitions/define-tools.ts";
@@ -16,12 +18,18 @@ export function createProgram(options: ProgramOptions): Command {
     .description(
       "The shell that AI agents should have had: every call returns, nothing is lost, nothing escapes.",
     )
-    .version(packageVersion())
+    .version(packageVersion(), "-v, --version", "print the version")
+    .enablePositionalOptions()
     .exitOverride()
     .helpCommand("help [command]", "show help for a command")
     .configureHelp({
       helpWidth: Math.min(io.columns ?? HELP_DEFAULT_COLUMNS, HELP_MAX_COLUMNS),
       showGlobalOptions: false,
+      // Without the alias: `ps`, not `ps|ls`.
+      subcommandTerm: (command) =>
+        [command.name(), command.usage().replace(/ ?\[command\]$/, "")]
+          .filter((word) => word !== "")
+          .join(" "),
     })
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -45,6 +53,8 @@ Examples:
   defineCheck(program, options);
   defineTools(program, options);
   defineAudit(program, options);
+  defineSessions(program, options);
+  defineConfig(program, options);
   defineSetup(program, options);
   return program;
 }

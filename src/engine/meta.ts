@@ -10,6 +10,8 @@ export interface ShellMeta {
   readonly workingDir: string;
   readonly scope: string;
   readonly session: string | null;
+  /** The name that its user gave it. */
+  readonly name?: string;
   /** Whether it is the bash of a session and not a command. */
   readonly isSessionBash?: true;
   /** Milliseconds since the epoch. */
@@ -67,6 +69,7 @@ function isMeta(value: unknown): value is ShellMeta {
     typeof meta.workingDir === "string" &&
     typeof meta.scope === "string" &&
     (meta.session === null || typeof meta.session === "string") &&
+    (meta.name === undefined || typeof meta.name === "string") &&
     (meta.isSessionBash === undefined || meta.isSessionBash === true) &&
     Number.isFinite(meta.createdAt) &&
     Number.isFinite(meta.startedUptimeMs) &&

@@ -1,6 +1,7 @@
 // A named session on disk: its saved state between two processes that use it, and a lock.
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -10,6 +11,13 @@ import { ROOT_NAMES, type StateRoot } from "./state-dir.ts";
 export class SessionFile {
   readonly #path: string;
   readonly #lock: string;
+
+  /** The names of all sessions that are kept, in order. */
+  static names(root: StateRoot): string[] {
+    const dir = join(root.path, ROOT_NAMES.sessions);
+    const files = attempt(() => readdirSync(dir)) ?? [];
+    return files.flatMap((file) => /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})\.json$/.exec(file)?.[1] ?? []).sort();
+  }
 
   constructor(root: StateRoot, name: string) {
     // Check the name, because it becomes part of a path.
@@ -42,6 +50,11 @@ export class SessionFile {
     renameSync(fresh, this.#path);
   }
 
+  /** When it was last written, in milliseconds since the epoch. */
+  writtenAt(): number | undefined {
+    return attempt(() => statSync(this.#path).mtimeMs);
+  }
+
   remove(): void {
     rmSync(this.#path, { force: true });
   }
@@ -60,7 +73,7 @@ export class SessionFile {
       } finally {
         rmSync(fresh, { force: true });
       }
-      const other = this.#holder();
+      const other = this.holder();
       if (other && isAlive(other)) return other;
       rmSync(this.#lock, { force: true });
     }
@@ -84,7 +97,8 @@ export class SessionFile {
     }
   }
 
-  #holder(): ProcessIdentity | undefined {
+  /** The process in the lock file, alive or not. */
+  holder(): ProcessIdentity | undefined {
     try {
       const [pid = "", startTime = ""] = readFileSync(this.#lock, "utf8").split(" ");
       return { pid: Number(pid), startTime };

@@ -84,10 +84,11 @@ export class JudgedSession {
   /** Starts a shell of its own with the current directory, exports and functions of the session. */
   async start(command: string, options: SessionStartOptions = {}): Promise<ShellProcess> {
     checkOptions("session.start", options);
-    const { durable = this.#options.durable, timeoutMs } = options;
+    const { durable = this.#options.durable, timeoutMs, name } = options;
     const admitted = await this.#admit(command, options, true);
     return await startInSession(admitted, {
       durable,
+      ...(name === undefined ? {} : { name }),
       ...(timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY ? {} : { timeoutMs }),
     });
   }

@@ -62,7 +62,7 @@ export function createJudging(options: JudgingOptions): Judging {
         profile: policy,
         sandboxed,
         rules: policyFiles.rulesFor(workspace),
-        policyFiles: [policyFiles.own, ...stateRoots],
+        policyFiles: [policyFiles.own, policyFiles.settings, ...stateRoots],
         links: new DiskLinks(),
       };
     },

@@ -9,7 +9,7 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
-import { describeProcess } from "./leftovers.ts";
+import { describeProcess, namedReport } from "./leftovers.ts";
 import { findShell } from "./scope.ts";
 
 export interface KillShellMetadata {
@@ -51,7 +51,7 @@ export class KillShellTool extends BaseTool<typeof INPUT, KillShellMetadata> {
     const shell = findShell(this.#options.manager(), shell_id, context);
     const stopped = !shell.isRunning;
     const status = shell.status;
-    const { signalled, survivors, unverified } = await shell.kill({ by: "KillShell" });
+    const { signalled, survivors, unverified } = namedReport(await shell.kill({ by: "KillShell" }), shell);
     const metadata: KillShellMetadata = {
       shell_id,
       command: shell.command,

@@ -1,11 +1,23 @@
 // The leftovers of a command: processes that still run after it ended.
 
+import type { KillReport } from "../shell/kill-report.ts";
 import { settleLeftovers } from "../shell/settle-leftovers.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
+import { shellQuote } from "../support/shell-quote.ts";
 
 export interface Leftover {
   readonly pid: number;
   readonly command: string;
+}
+
+/** The report of a kill in which the bash of the command has the text of the command, not the name of nacre's file. */
+export function namedReport(report: KillReport, { command: text, started }: ShellProcess): KillReport {
+  const short = text.length > EXCERPT_MAX_CHARS ? `${text.slice(0, EXCERPT_MAX_CHARS)}…` : text;
+  const command = `bash -c ${shellQuote(short)}`;
+  const named = <P extends Leftover>(process: P): P =>
+    process.command.endsWith(` ${started.files.command}`) ? { ...process, command } : process;
+  return { ...report, signalled: report.signalled.map(named), survivors: report.survivors.map(named) };
 }
 
 /** As `npm start (pid 123)`. */

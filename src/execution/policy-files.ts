@@ -2,16 +2,15 @@
 // workspace, which can only tighten. Each file is read once, so that an agent cannot change the rules later. An invalid
 // file is an error and is never ignored.
 import { readFileSync, type Stats, statSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
 import { type RuleProblem, readRules } from "../policy/read-rules.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { UserRuleSet } from "../policy/user-rule.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { homeDirectory } from "../support/home-directory.ts";
 import { MESSAGE_LIST_MAX_COUNT, POLICY_FILE_MAX_BYTES } from "../support/limits.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
-import { POLICY_FILE, policyFolders } from "../support/policy-places.ts";
+import { POLICY_FILE, policyFolders, SETTINGS_FILE, userConfigFile } from "../support/policy-places.ts";
 import { isError } from "../support/realms.ts";
 import { systemCode } from "../support/system-error.ts";
 
@@ -27,6 +26,8 @@ export interface PolicySources {
 export class PolicyFiles {
   /** The user's own policy file. It need not exist. */
   readonly own: string;
+  /** The user's settings, which choose the profile. They need not exist. */
+  readonly settings: string;
   readonly #sources: PolicySources;
   readonly #files = new Map<string, UserRuleSet | null>();
   readonly #workspaces = new Map<string, readonly UserRuleSet[]>();
@@ -34,7 +35,8 @@ export class PolicyFiles {
   constructor(sources: PolicySources) {
     const { policyFile, home } = sources;
     this.#sources = sources;
-    this.own = policyFile === undefined ? userPolicyFile(home) : resolve(policyFile);
+    this.own = policyFile === undefined ? userConfigFile(POLICY_FILE, home) : resolve(policyFile);
+    this.settings = userConfigFile(SETTINGS_FILE, home);
   }
 
   /** All rules for a workspace. Throws if a file is invalid. */
@@ -64,14 +66,6 @@ export class PolicyFiles {
     this.#files.set(file, set);
     return set;
   }
-}
-
-/** $XDG_CONFIG_HOME/nacre/policy.json, or ~/.config/nacre/policy.json. */
-function userPolicyFile(home?: string): string {
-  const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
-  // XDG_CONFIG_HOME is for this user only, and the XDG specification says to ignore a relative path.
-  const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
-  return join(config, "nacre", POLICY_FILE);
 }
 
 function inline(rules: readonly WrittenRule[]): readonly UserRuleSet[] {

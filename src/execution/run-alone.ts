@@ -8,6 +8,7 @@ import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
 import { type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { ownScriptText } from "./own-script.ts";
 import { type RunResult, runResult } from "./run-result.ts";
 
 export interface RunCommandOptions {
@@ -51,7 +52,9 @@ export function runAlone(
     const leftovers = await leftoversOf(shell);
     const { exitCode, durationMs, outcome, remarks: notes, outputParts: parts } = shell;
     return {
-      result: runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts }),
+      result: runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts }, (text) =>
+        ownScriptText(text, shell),
+      ),
       ends: parts,
     };
   });

@@ -34,10 +34,12 @@ type Facts = Pick<
   "command" | "exitCode" | "durationMs" | "outcome" | "leftovers" | "notes" | "parts"
 >;
 
-export function runResult(facts: Facts): RunResult {
+/** `clean` changes the text of stderr. */
+export function runResult(facts: Facts, clean = (text: string) => text): RunResult {
   const { outcome, parts, notes } = facts;
   const { text: stdout, note: cutStdout } = textOfPart(parts.stdout, "stdout");
-  const { text: stderr, note: cutStderr } = textOfPart(parts.stderr, "stderr");
+  const { text: rawStderr, note: cutStderr } = textOfPart(parts.stderr, "stderr");
+  const stderr = clean(rawStderr);
   return {
     ...facts,
     ok: outcome?.kind === "exited" && outcome.code === 0,

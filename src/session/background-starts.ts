@@ -54,6 +54,7 @@ export class BackgroundStarts {
       session: id,
       durable,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(options.name === undefined ? {} : { name: options.name }),
       workspace,
       ...(file === undefined ? {} : { inherits: file }),
       env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },

@@ -95,6 +95,8 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
   readonly timeoutMs?: number;
   /** Outlives the host process and its sessions. @default false */
   readonly durable?: boolean;
+  /** A name for people, to find the shell by. */
+  readonly name?: string;
 }
 
 export interface CloseOptions {

@@ -52,6 +52,8 @@ export interface CreateShellOptions {
   /** Callers of other scopes cannot see the shell. @default "default" */
   readonly scope?: string;
   readonly session?: string;
+  /** A name for people, to find the shell by. */
+  readonly name?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
   /** Keeps the shell running until its deadline when this process ends or is killed. @default false */

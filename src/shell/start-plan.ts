@@ -41,6 +41,7 @@ export async function planStart(
       workingDir,
       scope,
       session: options.session ?? null,
+      ...(options.name === undefined ? {} : { name: options.name }),
       createdAt: wallMs(),
       startedUptimeMs: Math.round(uptime() * 1000),
       deadlineMs: deadlineOf(options) ?? null,

@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   "aborted",
   "spawn_failed",
   "limit_reached",
+  "conflict",
   "internal",
 ] as const;
 

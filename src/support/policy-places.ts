@@ -1,11 +1,21 @@
-// The locations of rule files in a workspace. The policy reads them; a sandbox makes them read-only.
+// The locations of rule files and settings: of the user, and of a workspace, where a sandbox makes them read-only.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fsPath, withParents } from "./path-text.ts";
+import { dirname, isAbsolute, join } from "node:path";
+import { homeDirectory } from "./home-directory.ts";
+import { fsPath } from "./path-text.ts";
 
 /** The folder with the rules of a directory, and the rule file in that folder. */
 const FOLDER = ".nacre";
 export const POLICY_FILE = "policy.json";
+export const SETTINGS_FILE = "config.json";
+
+/** A file in $XDG_CONFIG_HOME/nacre, or in ~/.config/nacre. With `home`, of the user with that home. */
+export function userConfigFile(name: string, home?: string): string {
+  const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
+  // XDG_CONFIG_HOME is for this user only, and the XDG specification says to ignore a relative path.
+  const config = home === undefined && isAbsolute(xdg) ? xdg : join(home ?? homeDirectory(), ".config");
+  return join(config, "nacre", name);
+}
 
 /**
  * The rule folders of the workspace and of its parents, up to the root of the outermost repository. To stop at the

@@ -48,9 +48,9 @@ test("ps lists the shells of another host, whatever their scope", async () => {
     expect.objectContaining({ id: running.id, status: "running", exit_code: null, session: null }),
   ]);
   const { stdout } = await nacre("ps");
-  expect(stdout).toMatch(/^ID +STATUS +AGE +OUTPUT +SCOPE +CWD +COMMAND\n/);
+  expect(stdout).toMatch(/^ID +STATUS +AGE +DURATION +OUTPUT +SCOPE +CWD +COMMAND\n/);
   expect(stdout).toMatch(
-    new RegExp(`^${done.id} +failed \\(3\\) +\\d+s +0B +agent-1 +${dir()} +exit 3$`, "m"),
+    new RegExp(`^${done.id} +failed \\(3\\) +\\d+s +\\d+s +0B +agent-1 +${dir()} +exit 3$`, "m"),
   );
   expect(stdout).toMatch(
     new RegExp(`^${running.id} +running +\\d+s +0B +default +${dir()} +${command}$`, "m"),

@@ -46,6 +46,12 @@ export function initClient(io: CliIo, options: InitOptions): number {
     io.stdout.write(snippetFor(client, server));
     return EXIT.ok;
   }
+  if (!user && client.projectFile === undefined) {
+    throw new NacreError(
+      "invalid_input",
+      `${client.title} reads only the user's file, ${shownPath(file)}. Nothing was changed: add --user to change it.`,
+    );
+  }
   const before = textOf(file);
   const after = withServer(before, client, server, file);
   if (after === before) {

@@ -1,5 +1,5 @@
 // `nacre kill`: ends shells, whichever program started them, and reports the processes.
-import { describeProcess } from "../../execution/leftovers.ts";
+import { describeProcess, namedReport } from "../../execution/leftovers.ts";
 import type { KillReport } from "../../shell/kill-report.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
@@ -63,7 +63,7 @@ function shellsOf(manager: ShellManager, { ids, all }: KillOptions) {
 async function end(shell: ShellProcess, signal: NodeJS.Signals | undefined): Promise<Ended> {
   const stopped = !shell.isRunning;
   const report = await (signal === undefined ? shell.kill({ by: "nacre kill" }) : shell.sendSignal(signal));
-  return { id: shell.id, status: shell.status, already_stopped: stopped, ...report };
+  return { id: shell.id, status: shell.status, already_stopped: stopped, ...namedReport(report, shell) };
 }
 
 function reportKill(io: CliIo, ended: Ended, signal: NodeJS.Signals | undefined): void {

@@ -11,6 +11,7 @@ import { type Colors, colorStatus, colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager } from "../find-shell.ts";
 import { Interruption } from "../interruption.ts";
+import type { PsFilter } from "../option.ts";
 import { cutEnd, cutStart, oneLine } from "../printable.ts";
 import { type Column, table } from "../table.ts";
 import { write } from "../write.ts";
@@ -19,15 +20,20 @@ export interface PsOptions {
   readonly all?: boolean;
   readonly json?: boolean;
   readonly watch?: boolean;
+  /** Prints only ids. */
+  readonly quiet?: boolean;
+  readonly filter?: readonly PsFilter[];
 }
 
 export async function listShells(io: CliIo, options: PsOptions): Promise<number> {
   if (options.watch) return await watchShells(io, options);
   const { shells, hidden } = shellsToShow(options);
   if (options.json) io.stdout.write(jsonOf(shells));
+  else if (options.quiet) io.stdout.write(shells.map(({ id }) => `${id}\n`).join(""));
   else if (shells.length > 0) io.stdout.write(tableOf(io, shells));
   else io.stderr.write(hidden === 0 ? "There are no shells.\n" : "No shell is running.\n");
-  if (hidden > 0 && !options.json) io.stderr.write(`${hidden} more ended earlier: nacre ps --all\n`);
+  if (hidden > 0 && !options.json && !options.quiet)
+    io.stderr.write(`${hidden} more ended earlier: nacre ps --all\n`);
   return EXIT.ok;
 }
 
@@ -56,13 +62,22 @@ async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
   return EXIT.ok;
 }
 
-function shellsToShow({ all = false }: PsOptions): { shells: ShellProcess[]; hidden: number } {
-  const found = readOnlyManager().findAll();
+function shellsToShow({ all = false, filter = [] }: PsOptions): { shells: ShellProcess[]; hidden: number } {
+  const found = readOnlyManager()
+    .findAll()
+    .filter((shell) => filter.every((one) => isMatch(shell, one)));
   // Hide the ended bash of a session: users did not start it, and its status `killed` would be misleading.
   const isRecent = ({ endedAgoMs, started }: ShellProcess) =>
     endedAgoMs === null || (endedAgoMs < PS_RECENT_MS && !started.meta.isSessionBash);
   const shells = all ? found : found.filter(isRecent);
   return { shells, hidden: found.length - shells.length };
+}
+
+function isMatch(shell: ShellProcess, { key, value }: PsFilter): boolean {
+  if (key === "command" || key === "cwd")
+    return (key === "cwd" ? shell.workingDir : shell.command).includes(value);
+  if (key === "status" || key === "scope") return shell[key] === value;
+  return shell.started.meta[key] === value;
 }
 
 function jsonOf(shells: readonly ShellProcess[]): string {
@@ -80,24 +95,37 @@ function wireOf(shell: ShellProcess) {
     duration_ms: shell.durationMs,
     scope: shell.scope,
     session: shell.started.meta.session,
+    ...(shell.started.meta.name === undefined ? {} : { name: shell.started.meta.name }),
   };
 }
 
 function tableOf(io: CliIo, shells: readonly ShellProcess[]): string {
   const colors = colorsFor(io);
-  return table(shells, columnsFor(colors), {
+  const hasNames = shells.some(({ started }) => started.meta.name !== undefined);
+  // Running ones first, each group from the oldest to the newest.
+  const rows = shells.toSorted((a, b) => Number(b.isRunning) - Number(a.isRunning));
+  return table(rows, columnsFor(colors, hasNames), {
     maxColumns: io.columns,
     paintTitle: (title) => colors.bold(title),
   });
 }
 
-function columnsFor(colors: Colors): Column<ShellProcess>[] {
+const nameColumn: Column<ShellProcess> = { title: "NAME", cell: ({ started }) => started.meta.name ?? "" };
+
+function columnsFor(colors: Colors, hasNames: boolean): Column<ShellProcess>[] {
   return [
     { title: "ID", cell: ({ id }) => id },
+    ...(hasNames ? [nameColumn] : []),
     { title: "STATUS", cell: statusCell, paint: (text, { status }) => colorStatus(colors, status, text) },
     {
       title: "AGE",
       cell: ({ createdAt }) => duration(Math.max(0, wallMs() - createdAt)),
+      align: "right",
+      isOptional: true,
+    },
+    {
+      title: "DURATION",
+      cell: ({ durationMs }) => duration(durationMs),
       align: "right",
       isOptional: true,
     },

@@ -3,11 +3,13 @@ import { sandboxOf } from "../../execution/confinement-notes.ts";
 import { startAlone, startInSession } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
+import { NacreError } from "../../support/errors.ts";
 import { STARTED_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import { ToolResult } from "../../tool/result.ts";
 import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
+import { shellNamed } from "../find-shell.ts";
 import { printJson, remark, warnNotEnforced } from "../print.ts";
 import { oneLine } from "../printable.ts";
 import { namedSessionAsLeft } from "./named-session.ts";
@@ -20,7 +22,7 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   const message = [
     `Started background shell: ${shell.id}`,
     `Command: ${json ? command : oneLine(command, STARTED_COMMAND_MAX_CHARS)}`,
-    `Read it with \`nacre output ${shell.id}\`, end it with \`nacre kill ${shell.id}\`.`,
+    `Read it with \`nacre output ${plan.name ?? shell.id}\`, end it with \`nacre kill ${plan.name ?? shell.id}\`.`,
   ].join("\n");
   if (json) {
     const { containment } = manager;
@@ -38,9 +40,20 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
 
 /** Starts from the current directory, or from a session with its directory, exports and functions. */
 async function start(io: CliIo, manager: ShellManager, plan: RunPlan): Promise<ShellProcess> {
-  const { timeoutMs, session: name } = plan;
-  const options = { durable: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
-  if (name === undefined) return await startAlone(await admitRun(io, plan, manager), options);
-  const session = namedSessionAsLeft(manager, { ...plan, name });
+  const { timeoutMs, session: sessionName, name } = plan;
+  const other = name === undefined ? undefined : shellNamed(manager, name);
+  if (other?.isRunning) {
+    throw new NacreError(
+      "conflict",
+      `A shell named ${name} is running: ${other.id}. End it with \`nacre kill ${name}\`, or use another name.`,
+    );
+  }
+  const options = {
+    durable: true,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(name === undefined ? {} : { name }),
+  };
+  if (sessionName === undefined) return await startAlone(await admitRun(io, plan, manager), options);
+  const session = namedSessionAsLeft(manager, { ...plan, name: sessionName });
   return await startInSession(await admitRun(io, plan, manager, session), options);
 }

@@ -3,6 +3,7 @@
 // signal, kills at once.
 import { failureText } from "../../execution/endings.ts";
 import { describeProcess, leftoversOf } from "../../execution/leftovers.ts";
+import { ownScriptText } from "../../execution/own-script.ts";
 import { startAlone } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
@@ -54,10 +55,16 @@ async function copyOutput(
   detach: AbortSignal,
 ): Promise<"ended" | "reader gone" | "detached"> {
   for await (const { stream, bytes } of shell.outputBytes({ signal: detach })) {
-    // Copy: the next read overwrites these bytes, while the stream may still hold them.
-    if (!(await write(io[stream], Buffer.from(bytes))) && stream === "stdout") return "reader gone";
+    if (!(await write(io[stream], ownBytes(bytes, shell))) && stream === "stdout") return "reader gone";
   }
   return detach.aborted ? "detached" : "ended";
+}
+
+/** A copy, because the next read overwrites these bytes while the stream may still hold them. */
+function ownBytes(bytes: Buffer, shell: ShellProcess): Buffer {
+  if (!bytes.includes(shell.started.files.command)) return Buffer.from(bytes);
+  // latin1 keeps every byte as it is.
+  return Buffer.from(ownScriptText(bytes.toString("latin1"), shell), "latin1");
 }
 
 async function reportEnding(

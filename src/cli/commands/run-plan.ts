@@ -11,6 +11,8 @@ export interface RunPlan {
   readonly workingDir: string;
   /** Whether --cwd was left out. */
   readonly isHere: boolean;
+  /** The name of the background shell. */
+  readonly name: string | undefined;
   /** The name of the session to continue. */
   readonly session: string | undefined;
   readonly env: Readonly<Record<string, string>>;

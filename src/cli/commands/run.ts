@@ -11,7 +11,7 @@ import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 type CopiedFlags = "isHere" | "env" | "envMode" | "namesEnvMode" | "policy";
-type OptionalFlags = "json" | "background" | "durable" | "stdin" | "dryRun";
+type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun";
 
 /** The options as commander parses them. */
 export interface RunFlags
@@ -72,6 +72,7 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     workingDir: resolve(io.cwd, options.cwd),
     isHere,
     session: options.session,
+    name: options.name,
     env,
     envMode,
     namesEnvMode,

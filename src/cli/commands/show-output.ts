@@ -1,6 +1,7 @@
 // `nacre output`: prints the output of a shell from its files, without advancing any cursor. By default as an agent would
 // read it: cleaned, truncated, stderr below stdout. With --all, --raw or --follow byte for byte.
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
+import { ownScriptParts } from "../../execution/own-script.ts";
 import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
 import { describeOutcome } from "../../shell/outcome.ts";
@@ -57,7 +58,8 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   }
   io.stdout.write(text);
   if (text !== "" && !text.endsWith("\n")) io.stdout.write("\n");
-  remark(io, `${shell.id} is ${status}${truncated ? "; --all prints the whole output" : ""}`);
+  const code = status === "failed" && exitCode !== null ? ` (exit code ${exitCode})` : "";
+  remark(io, `${shell.id} is ${status}${code}${truncated ? "; --all prints the whole output" : ""}`);
   return EXIT.ok;
 }
 
@@ -97,7 +99,7 @@ function partsOf(
   stderr: boolean,
   pattern?: LinePattern,
 ): OutputParts {
-  const parts = shell.outputParts;
+  const parts = ownScriptParts(shell);
   const cut = (part: SpoolPart) => {
     if (tail === undefined) return part;
     return { ...part, from: pattern ? matchingTailOf(part, tail, pattern) : tailOf(part, tail) };

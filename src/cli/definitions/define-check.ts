@@ -1,16 +1,19 @@
 // Defines `nacre check`.
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import type { CheckOptions } from "../commands/check.ts";
-import { hasDoubleDash } from "../double-dash.ts";
+import { hasDoubleDash, refuseLateOptions } from "../double-dash.ts";
 import { cwdOption, policyFileOption, policyOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { quoteArguments } from "../quote-arguments.ts";
+import { settle } from "../settings.ts";
 
 export function defineCheck(program: Command, { io, done, args }: ProgramOptions): void {
   program
     .command("check")
     .description("ask the policy about a command; runs nothing")
     .argument("[command...]", "one quoted line of bash, or a program and its arguments")
+    .passThroughOptions()
     .option("--explain", "print every step to the verdict")
     .addOption(cwdOption(io.cwd, "the directory it would run in"))
     .option("--home <dir>", "the home directory of the ordinary user it would run as")
@@ -27,17 +30,19 @@ export function defineCheck(program: Command, { io, done, args }: ProgramOptions
     .action(async (operands: string[], options: Omit<CheckOptions, "command">, command: Command) => {
       if (options.jsonl && operands.length > 0)
         command.error("error: --jsonl reads commands from stdin: remove the command or --jsonl");
+      const settled = await settle(command, options, resolve(io.cwd, options.cwd));
       if (options.jsonl) {
         const { checkLines } = await import("../commands/check-lines.ts");
-        done(await checkLines(io, options));
+        done(await checkLines(io, settled));
         return;
       }
       if (operands.length === 0) command.error("error: missing required argument 'command'");
-      const areArguments = hasDoubleDash(args, operands, command);
+      refuseLateOptions(command, operands);
+      const areArguments = hasDoubleDash(args, operands);
       const { printCheck } = await import("../commands/check.ts");
       const text =
         operands.length > 1 || areArguments ? quoteArguments(operands) : (operands[0] ?? "").toWellFormed();
-      done(printCheck(io, { ...options, command: text }));
+      done(printCheck(io, { ...settled, command: text }));
     });
 }
 

@@ -1,9 +1,10 @@
 // Defines `nacre run`.
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { DEFAULT_TIMEOUT_MS, INTERRUPT_GRACE_MS } from "../../support/limits.ts";
 import { fixedTime } from "../amounts.ts";
 import type { RunFlags } from "../commands/run.ts";
-import { hasDoubleDash } from "../double-dash.ts";
+import { hasDoubleDash, refuseLateOptions } from "../double-dash.ts";
 import {
   collectVariable,
   cwdOption,
@@ -14,6 +15,7 @@ import {
   readMs,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
+import { settle } from "../settings.ts";
 import { defineSandbox } from "./define-sandbox.ts";
 
 export function defineRun(program: Command, { io, done, args }: ProgramOptions): void {
@@ -21,7 +23,9 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .command("run")
     .description("run a command; passes its output and exit code through")
     .argument("<command...>", "one quoted line of bash, or a program and its arguments")
+    .passThroughOptions()
     .option("-b, --background", "start it in the background and print its id; it outlives this program")
+    .option("--name <name>", "with -b: a name to use instead of the id")
     .option(
       "--timeout <time>",
       "end it after this time: 500ms, 30s, 5m; a plain number is milliseconds",
@@ -54,15 +58,17 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
         options: Omit<RunFlags, "args" | "areArguments" | "isHere" | "namesEnvMode">,
         run: Command,
       ) => {
+        refuseLateOptions(run, operands);
         const conflict = conflictIn(options);
         if (conflict) run.error(`error: ${conflict}`);
         if (operands.every((operand) => operand.trim() === ""))
           run.error("error: the command is blank: there is nothing to run");
-        const areArguments = hasDoubleDash(args, operands, run);
+        const areArguments = hasDoubleDash(args, operands);
         const { executeRun } = await import("../commands/run.ts");
         const isHere = run.getOptionValueSource("cwd") === "default";
         const namesEnvMode = run.getOptionValueSource("envMode") !== "default";
-        done(await executeRun(io, { ...options, args: operands, areArguments, isHere, namesEnvMode }));
+        const settled = await settle(run, options, resolve(io.cwd, options.cwd));
+        done(await executeRun(io, { ...settled, args: operands, areArguments, isHere, namesEnvMode }));
       },
     );
   defineSandbox(run);
@@ -70,8 +76,12 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
 
 /** Describes options that conflict, and what to do instead. */
 function conflictIn(flags: ConflictingFlags): string | undefined {
-  const { stdin, json, durable, session } = flags;
+  const { stdin, json, durable, session, name } = flags;
   const background = flags.background || flags.mode === "background";
+  if (name !== undefined && !background)
+    return "--name needs -b: a command in the foreground is not addressed by other commands. Add -b, or remove --name.";
+  if (name !== undefined && !/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name))
+    return `--name ${JSON.stringify(name)} does not work: a letter, then letters, digits, dots, dashes and underscores, 64 at most in all.`;
   if (stdin && background)
     return "--stdin does not work with -b: a command that outlives this program cannot read its stdin. Write the input to a file that the command reads: nacre run -b 'wc -l <file'.";
   if (stdin && json)
@@ -83,7 +93,10 @@ function conflictIn(flags: ConflictingFlags): string | undefined {
   return undefined;
 }
 
-type ConflictingFlags = Pick<RunFlags, "stdin" | "json" | "durable" | "session" | "background" | "mode">;
+type ConflictingFlags = Pick<
+  RunFlags,
+  "stdin" | "json" | "durable" | "session" | "background" | "mode" | "name"
+>;
 
 const RUN_HELP = `
 Ctrl-C interrupts the command and everything it started, and kills what is left after ${fixedTime(INTERRUPT_GRACE_MS)}. A
@@ -92,11 +105,14 @@ second Ctrl-C kills at once.
 Exit codes: the command's own; 128+n if signal n ended it; 3 if the policy requires approval and no person
 approved; 4 if the policy denies it; 124 if it timed out; 1 if nacre could not run it; 2 for a usage error.
 
+nacre's options go before the command; everything after its first word belongs to the command.
+
 Examples:
   nacre run 'make test && echo passed'
-  nacre run -- grep -rn "two words" src     a program and its arguments; bash expands nothing
+  nacre run grep -rn "two words" src        a program and its arguments; bash expands nothing
   nacre run --timeout 5m --cwd packages/api 'npm test'
   nacre run --session build 'cd api && export CI=1'   the next command of session build keeps both
+  nacre run -b --name dev 'npm run dev'     then: nacre output dev, nacre kill dev
   nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
   git diff | nacre run --stdin 'wc -l'
   nacre run --sandbox workspace-write --max-memory 2G 'npm test'

@@ -13,7 +13,7 @@ export function defineSetup(program: Command, options: ProgramOptions): void {
   defineCompletion(program, options);
   program
     .command("tour")
-    .description("show what nacre does with a few real commands; the default without arguments")
+    .description("show what nacre does with a few real commands")
     .addHelpText("after", examples("tour"))
     .action(async () => {
       const { tour } = await import("../commands/tour.ts");
@@ -48,7 +48,7 @@ function defineInit(program: Command, { io, done }: ProgramOptions): void {
     .option("--user", "use the user's file instead of the project's")
     .addHelpText(
       "after",
-      examples("init claude-code", "init codex --write", "init cursor --write -- --policy cautious"),
+      examples("init claude-code", "init codex --write --user", "init cursor --write -- --policy cautious"),
     )
     .action(
       async (

@@ -7,7 +7,7 @@ import type { KillOptions } from "../commands/kill-shells.ts";
 import type { PsOptions } from "../commands/ps.ts";
 import type { OutputOptions } from "../commands/show-output.ts";
 import type { WaitOptions } from "../commands/wait.ts";
-import { examples, readCount, readMs, readSignal } from "../option.ts";
+import { collectFilter, examples, PS_FILTER_KEYS, readCount, readMs, readSignal } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 
 export function defineShells(program: Command, options: ProgramOptions): void {
@@ -21,14 +21,21 @@ export function defineShells(program: Command, options: ProgramOptions): void {
 function definePs(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("ps")
+    .alias("ls")
     .description("list the shells of this user, including those of MCP servers")
     .option(
       "-a, --all",
       `include shells that ended more than ${fixedTime(PS_RECENT_MS)} ago, as long as they are kept`,
     )
+    .option("-q, --quiet", "print only ids")
+    .option(
+      "--filter <key=value>",
+      `only some: ${PS_FILTER_KEYS.join(", ")}; command and cwd by a part of it; repeatable`,
+      collectFilter,
+    )
     .option("-w, --watch", "print the list again whenever it changes, until Ctrl-C")
     .option("--json", "print them as one JSON object")
-    .addHelpText("after", examples("ps", "ps --all --json", "ps --watch"))
+    .addHelpText("after", examples("ps", "ps --all --json", "ps -q --filter status=running", "ps --watch"))
     .action(async (options: PsOptions) => {
       const { listShells } = await import("../commands/ps.ts");
       done(await listShells(io, options));
@@ -38,8 +45,9 @@ function definePs(program: Command, { io, done }: ProgramOptions): void {
 function defineOutput(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("output")
+    .alias("logs")
     .description("print the output of a shell as an agent would read it; advances no agent's cursor")
-    .argument("<id>", "the id of a shell, or a unique beginning of it")
+    .argument("<id>", "the id or name of a shell, or a unique beginning of the id")
     .addOption(new Option("-f, --follow", "keep printing new output until the shell ends").conflicts("json"))
     .option("--filter <regex>", "only lines that match (RE2 syntax)")
     .option("-n, --tail <lines>", "only the last lines of each stream", readCount)
@@ -67,21 +75,21 @@ Examples:
 function defineWait(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("wait")
-    .description("wait until a shell ends or prints a line; does not end the shell")
-    .argument("<id>", "the id of a shell, or a unique beginning of it")
+    .description("wait until shells end or print a line; does not end them")
+    .argument("<id...>", "ids or names of shells, or unique beginnings of ids")
     .option("--for <regex>", "wait for a line that matches (RE2 syntax), and print it")
     .option("--timeout <time>", "give up after this time: 500ms, 30s, 5m", readMs)
     .option("--json", "print the result as one JSON object")
     .addHelpText(
       "after",
       `
-Exit codes: the shell's own; with --for, 0 if the line appeared and 1 if the shell ended without it; 124 after
-the timeout.
-${examples("wait 3f9a", "wait 3f9a --for 'listening on' --timeout 30s")}`,
+Exit codes: the shell's own, of several the first that is not 0; with --for, 0 if the line appeared and 1 if the
+shell ended without it; 124 after the timeout.
+${examples("wait 3f9a", "wait 3f9a 77c0", "wait 3f9a --for 'listening on' --timeout 30s")}`,
     )
-    .action(async (id: string, options: Omit<WaitOptions, "id">) => {
-      const { waitForShell } = await import("../commands/wait.ts");
-      done(await waitForShell(io, { ...options, id }));
+    .action(async (ids: string[], options: Omit<WaitOptions, "ids">) => {
+      const { waitForShells } = await import("../commands/wait.ts");
+      done(await waitForShells(io, { ...options, ids }));
     });
 }
 
@@ -89,7 +97,7 @@ function defineKill(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("kill")
     .description("end shells with everything they started; list signaled processes and survivors")
-    .argument("[id...]", "ids of shells, or unique beginnings of them")
+    .argument("[id...]", "ids or names of shells, or unique beginnings of ids")
     .option("--all", "every running shell of this user")
     .option(
       "-s, --signal <name>",

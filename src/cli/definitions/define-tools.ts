@@ -12,6 +12,7 @@ import {
   readAddress,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
+import { settle } from "../settings.ts";
 import { defineSandbox } from "./define-sandbox.ts";
 
 export function defineTools(program: Command, { io, done }: ProgramOptions): void {
@@ -51,9 +52,9 @@ Examples:
   nacre mcp --sandbox workspace-write --network full
   nacre mcp --http 7077`,
     )
-    .action(async (options: ServeOptions) => {
+    .action(async (options: ServeOptions, command: Command) => {
       const { serve } = await import("../commands/serve-mcp.ts");
-      done(await serve(io, options));
+      done(await serve(io, await settle(command, options, io.cwd)));
     });
   defineSandbox(mcp);
 }

@@ -128,10 +128,17 @@ function looserOptions(
     if (valuesOf(options, "network").some(({ text }) => text !== "none"))
       found.push("nacre would give commands network access");
   }
+  const isSet = (name: string) =>
+    assignments.some((one) => one.name === name) || scope.variable(name) !== undefined;
+  for (const name of SETTING_VARIABLES.filter(isSet))
+    found.push(`nacre would run commands with the settings in ${name}`);
   if (movesRules(assignments, scope, where.home))
     found.push("nacre would read its rules from another directory");
   return found;
 }
+
+/** Variables that win over the settings in the user's file. */
+const SETTING_VARIABLES: readonly string[] = ["NACRE_POLICY", "NACRE_SANDBOX", "NACRE_NETWORK"];
 
 /** Whether variables name another directory for the user's rules. */
 function movesRules(assignments: EffectiveCommand["assignments"], scope: Scope, home: string): boolean {

@@ -1,0 +1,28 @@
+// Defines `nacre config`.
+import { type Command, Option } from "commander";
+import { NETWORK_ACCESS, SANDBOX_PROFILES } from "../../engine/confinement.ts";
+import { examples, policyOption } from "../option.ts";
+import type { ProgramOptions } from "../program-options.ts";
+import type { SettingValues } from "../settings.ts";
+
+export function defineConfig(program: Command, { io, done }: ProgramOptions): void {
+  program
+    .command("config")
+    .description("print the effective settings and where each comes from")
+    .addOption(policyOption())
+    .addOption(new Option("--sandbox <profile>", "as for nacre run").choices(SANDBOX_PROFILES))
+    .addOption(new Option("--network <access>", "as for nacre run").choices(NETWORK_ACCESS))
+    .option("--json", "print them as one JSON object")
+    .addHelpText(
+      "after",
+      `
+Settings are in nacre/config.json in the XDG configuration directory, for example { "policy": "cautious" }.
+The variables NACRE_POLICY, NACRE_SANDBOX and NACRE_NETWORK win over it, and flags over both. The file
+.nacre/config.json of a workspace can only make a setting stricter.
+${examples("config", "config --json")}`,
+    )
+    .action(async (options: SettingValues & { readonly json?: boolean }, command: Command) => {
+      const { printConfig } = await import("../commands/config.ts");
+      done(await printConfig(io, command, options));
+    });
+}

@@ -1,0 +1,113 @@
+// The settings of the program: a flag wins over the environment, which wins over the user's config.json. A workspace's
+// config.json can only tighten what these decide.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
+import { NacreError } from "../support/errors.ts";
+import { fsPath } from "../support/path-text.ts";
+import { policyFolders, SETTINGS_FILE, userConfigFile } from "../support/policy-places.ts";
+import { POLICIES } from "./option.ts";
+
+/** The values of each setting, from the loosest to the strictest. */
+export const SETTINGS = {
+  policy: POLICIES,
+  sandbox: ["off", "workspace-write", "read-only"],
+  network: ["full", "none"],
+} as const satisfies {
+  policy: readonly string[];
+  sandbox: readonly SandboxProfile[];
+  network: readonly NetworkAccess[];
+};
+
+export type SettingName = keyof typeof SETTINGS;
+export type SettingValues = { readonly [N in SettingName]?: (typeof SETTINGS)[N][number] };
+export type EffectiveSettings = {
+  readonly [N in SettingName]: {
+    readonly value: (typeof SETTINGS)[N][number];
+    /** "default", "flag", "environment", or the path of a file. */
+    readonly origin: string;
+  };
+};
+
+const DEFAULTS = { policy: "standard", sandbox: "off", network: "none" } as const;
+const NAMES: readonly SettingName[] = ["policy", "sandbox", "network"];
+
+/** `flags`: only those that were given. */
+export async function effectiveSettings(flags: SettingValues, workspace: string): Promise<EffectiveSettings> {
+  const user = userConfigFile(SETTINGS_FILE);
+  const layers: [string, SettingValues][] = [
+    ["default", DEFAULTS],
+    [user, await settingsIn(user)],
+    ["environment", settingsOfEnvironment()],
+    ["flag", flags],
+  ];
+  const found = Object.fromEntries(
+    NAMES.map((name) => {
+      const [origin, values] = layers.findLast(([, layer]) => layer[name] !== undefined) ?? [
+        "default",
+        DEFAULTS,
+      ];
+      return [name, { value: values[name], origin }];
+    }),
+  ) as Record<SettingName, { value: string; origin: string }>;
+  for (const folder of policyFolders(workspace)) {
+    const file = join(folder, SETTINGS_FILE);
+    const values = await settingsIn(file);
+    for (const name of NAMES) {
+      const wanted = values[name];
+      if (wanted !== undefined && rankOf(name, wanted) > rankOf(name, found[name].value))
+        found[name] = { value: wanted, origin: file };
+    }
+  }
+  return found as EffectiveSettings;
+}
+
+/** The options of a command with the settings that no flag decides. */
+export async function settle<Options extends SettingValues>(
+  command: Command,
+  options: Options,
+  workspace: string,
+): Promise<Options> {
+  const { policy, sandbox, network } = await effectiveSettings(givenFlags(command, options), workspace);
+  // Without a sandbox, the network option is refused: the setting applies as soon as there is one.
+  const withNetwork = sandbox.value !== "off" && network.origin !== "default";
+  return {
+    ...options,
+    policy: policy.value,
+    ...("sandbox" in options ? { sandbox: sandbox.value } : {}),
+    ...("sandbox" in options && withNetwork ? { network: network.value } : {}),
+  };
+}
+
+export function givenFlags(command: Command, options: SettingValues): SettingValues {
+  const given = NAMES.filter((name) => command.getOptionValueSource(name) === "cli");
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
+}
+
+function settingsOfEnvironment(): SettingValues {
+  const entries = NAMES.flatMap((name) => {
+    const variable = `NACRE_${name.toUpperCase()}`;
+    const value = process.env[variable];
+    if (value === undefined || value === "") return [];
+    const choices: readonly string[] = SETTINGS[name];
+    if (choices.includes(value)) return [[name, value]];
+    throw new NacreError(
+      "invalid_input",
+      `The variable ${variable} is ${JSON.stringify(value)}: it must be one of ${choices.join(", ")}.`,
+    );
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The parser is loaded only if there is a file. */
+async function settingsIn(file: string): Promise<SettingValues> {
+  if (!existsSync(fsPath(file))) return {};
+  const { readSettingsFile } = await import("./settings-file.ts");
+  return readSettingsFile(file);
+}
+
+function rankOf(name: SettingName, value: string): number {
+  const values: readonly string[] = SETTINGS[name];
+  return values.indexOf(value);
+}

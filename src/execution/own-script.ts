@@ -1,0 +1,16 @@
+// bash names its script in its messages. The script of a command outside a session is a file of nacre, which means nothing
+// to the reader: the messages should begin as those of `bash -c`.
+import type { ShellProcess } from "../shell/shell-process.ts";
+import type { OutputParts } from "./render.ts";
+
+/** `bash: line 1: …` instead of `/state/shells/shell_1/cmd: line 1: …`. */
+export function ownScriptText(text: string, { started }: ShellProcess): string {
+  return text.replaceAll(`${started.files.command}: `, "bash: ");
+}
+
+/** The output of a shell, with such messages in stderr. */
+export function ownScriptParts(shell: ShellProcess): OutputParts {
+  const { stdout, stderr } = shell.outputParts;
+  const first = (text: string) => ownScriptText(text, shell);
+  return { stdout: { ...stdout, first }, stderr: { ...stderr, first } };
+}

@@ -1,0 +1,88 @@
+// Settings: a flag wins over the environment, which wins over the user's file; a workspace's file can only tighten.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test, vi } from "vitest";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre, dir } = useCli();
+const userFile = () => join(dir(), "config/nacre/config.json");
+const workspaceFile = () => join(dir(), ".nacre/config.json");
+
+function write(file: string, text: string): void {
+  mkdirSync(join(file, ".."), { recursive: true });
+  writeFileSync(file, text);
+}
+
+async function settings(...flags: string[]) {
+  const { code, stdout, stderr } = await nacre("config", "--json", ...flags);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+beforeEach(() => {
+  vi.stubEnv("XDG_CONFIG_HOME", join(dir(), "config"));
+  mkdirSync(join(dir(), ".git"));
+});
+
+test("each layer wins over the one before it, and config names the origin", async () => {
+  expect(await settings()).toEqual({
+    policy: { value: "standard", origin: "default" },
+    sandbox: { value: "off", origin: "default" },
+    network: { value: "none", origin: "default" },
+  });
+  write(
+    userFile(),
+    '{\n  // mine\n  "policy": "trusting", "sandbox": "workspace-write", "network": "full",\n}',
+  );
+  expect((await settings()).policy).toEqual({ value: "trusting", origin: userFile() });
+  vi.stubEnv("NACRE_POLICY", "cautious");
+  expect((await settings()).policy).toEqual({ value: "cautious", origin: "environment" });
+  expect((await settings("--policy", "off")).policy).toEqual({ value: "off", origin: "flag" });
+  const { stdout } = await nacre("config");
+  expect(stdout).toMatch(
+    /^SETTING +VALUE +ORIGIN\npolicy +cautious +environment\nsandbox +workspace-write +\//,
+  );
+});
+
+test("the file of a workspace can only tighten", async () => {
+  write(workspaceFile(), '{ "policy": "standard", "sandbox": "read-only", "network": "full" }');
+  expect(await settings("--policy", "cautious")).toEqual({
+    policy: { value: "cautious", origin: "flag" },
+    sandbox: { value: "read-only", origin: workspaceFile() },
+    network: { value: "none", origin: "default" },
+  });
+  expect((await settings("--policy", "off")).policy).toEqual({ value: "standard", origin: workspaceFile() });
+});
+
+test("run and check use the settings", async () => {
+  const command = "git clean -fdx";
+  expect((await nacre("check", command)).code).toBe(3);
+  write(userFile(), '{ "policy": "off" }');
+  expect((await nacre("check", command)).code).toBe(0);
+  expect((await nacre("run", "--dry-run", command)).code).toBe(0);
+  expect((await nacre("run", "--policy", "standard", "--dry-run", command)).code).toBe(3);
+});
+
+test.each([
+  ['{ "polcy": "off" }', "There is no setting polcy. Did you mean policy?"],
+  ['{ "policy": "strict" }', "The setting policy must be one of off, trusting, standard, cautious."],
+  ['{\n  "policy" "off" }', "Line 2 is not JSON"],
+  ["[]", "It must be one JSON object."],
+])("nothing runs with an invalid file: %s", async (text, words) => {
+  write(userFile(), text);
+  const { code, stderr } = await nacre("run", "echo ran");
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    `The settings file ${userFile()} cannot be used, and nothing runs without it. ${words}`,
+  );
+});
+
+test("an invalid variable is an error, and a command cannot loosen its own settings without approval", async () => {
+  vi.stubEnv("NACRE_SANDBOX", "on");
+  expect((await nacre("run", "true")).stderr).toContain(
+    'The variable NACRE_SANDBOX is "on": it must be one of off, workspace-write, read-only.',
+  );
+  vi.stubEnv("NACRE_SANDBOX", "");
+  expect((await nacre("check", "NACRE_POLICY=off nacre run ls")).code).toBe(3);
+  expect((await nacre("check", `echo '{"policy":"off"}' > ${userFile()}`)).code).toBe(3);
+});
