@@ -31,6 +31,8 @@ export default defineConfig([
     deps: { alwaysBundle: [/^(?!node:)/] },
     // The SDK's own shims bring a schema validator along, which this server never asks.
     alias: {
+      // Its CommonJS form loads its parts at run time, which a bundle does not have.
+      "jsonc-parser": fileURLToPath(new URL("node_modules/jsonc-parser/lib/esm/main.js", import.meta.url)),
       "@modelcontextprotocol/server/_shims": fileURLToPath(new URL("src/mcp/sdk-shims.ts", import.meta.url)),
     },
     outExtensions: () => ({ js: ".js" }),

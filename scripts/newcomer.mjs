@@ -92,9 +92,15 @@ function writeSnippet(body, index) {
 
 function checkTypes(snippets) {
   const args = ["--noEmit", "--strict", "--target", "ES2022", "--lib", "ES2022,ESNext.Disposable,DOM"];
-  const modules = ["--module", "nodenext", "--types", "node"];
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  return run(process.execPath, [tsc, ...args, ...modules, ...snippets.map(({ name }) => `${name}.ts`)]);
+  const files = snippets.map(({ name }) => `${name}.ts`);
+  const resolutions = [
+    ["--module", "nodenext"],
+    ["--module", "preserve", "--moduleResolution", "bundler"],
+  ];
+  return resolutions.every((how) =>
+    run(process.execPath, [tsc, ...args, ...how, "--types", "node", ...files]),
+  );
 }
 
 function runNode(node, file) {

@@ -23,7 +23,7 @@ import { callEvents, ToolExecutor } from "./tool/executor.ts";
 import { ToolRegistry } from "./tool/registry.ts";
 import { failureOf, type ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
-import { checkName, checkText, checkToolkitOptions } from "./toolkit/check-options.ts";
+import { checkName, checkText, checkToolkitOptions, problemWith } from "./toolkit/check-options.ts";
 import { runInSession, type ShTag, shTag } from "./toolkit/kit-run.ts";
 import { engineOptionsOf } from "./toolkit/option-schemas.ts";
 import type { ArgumentsOf, MetadataOf, ToolName } from "./toolkit/tool-types.ts";
@@ -166,11 +166,8 @@ export function assembleToolkit<D extends Dialect = "shells">(
     return runInSession(() => session(id), command, rest);
   };
   const call = async (tool: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
-    try {
-      checkOptions("kit.call", options);
-    } catch (error) {
-      return failureOf(error, tool, undefined);
-    }
+    const problem = problemWith("kit.call", options);
+    if (problem) return failureOf(problem, tool, undefined);
     return await executor.execute(tool, createContext({ ...defaults, ...options }), args);
   };
   return {

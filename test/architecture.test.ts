@@ -250,6 +250,7 @@ test("the built package offers exactly its public names", () => {
     "registerAllTools",
     "registerExecutionTools",
     "registerModesTool",
+    "shellQuote",
     "verifyAudit",
   ]);
 });

@@ -14,6 +14,8 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
   "agent-openai": /^The tool said: hello from bash$/m,
   "own-policy":
     /^allow: git status\ndeny: git push origin main \(no-main-push\)\nask: git push --force .*\ndeny: rm -rf \//m,
+  "run-commands":
+    /^true hello true\nit's a file; \$HOME\nstdout: one\nstderr: two\nexit code 3\nFROM STDIN\nended 1\npolicy_denied delete-root$/m,
   "sandboxed-run": /^done: .*\nmine\nstopped: .*\n.*\n.*Read-only file system\nstopped: /m,
   "watch-a-server": /^The server says: it works\nEnded \d+ process\(es\); still there: 0$/m,
 };

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { nearest } from "../support/nearest.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
-import { SETTINGS, type SettingName, type SettingValues } from "./settings.ts";
+import { SETTINGS, type SettingName, type SettingValues } from "./setting-names.ts";
 
 const choice = (name: SettingName) =>
   z.enum(SETTINGS[name] as readonly string[], { error: `one of ${SETTINGS[name].join(", ")}` });

@@ -3,25 +3,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import { NacreError } from "../support/errors.ts";
 import { fsPath } from "../support/path-text.ts";
 import { policyFolders, SETTINGS_FILE, userConfigFile } from "../support/policy-places.ts";
-import { POLICIES } from "./option.ts";
+import { SETTINGS, type SettingName, type SettingValues } from "./setting-names.ts";
 
-/** The values of each setting, from the loosest to the strictest. */
-export const SETTINGS = {
-  policy: POLICIES,
-  sandbox: ["off", "workspace-write", "read-only"],
-  network: ["full", "none"],
-} as const satisfies {
-  policy: readonly string[];
-  sandbox: readonly SandboxProfile[];
-  network: readonly NetworkAccess[];
-};
-
-export type SettingName = keyof typeof SETTINGS;
-export type SettingValues = { readonly [N in SettingName]?: (typeof SETTINGS)[N][number] };
 export type EffectiveSettings = {
   readonly [N in SettingName]: {
     readonly value: (typeof SETTINGS)[N][number];

@@ -94,7 +94,7 @@ export class Session {
     return this.#lineage.directory.cwd;
   }
 
-  /** The state that changes the meaning of the next command; null before the first command. */
+  /** The state that changes the meaning of the next command; null before the first command. @internal */
   get meaning(): SessionFacts | null {
     return this.#lineage.meaning?.facts ?? null;
   }
@@ -112,17 +112,17 @@ export class Session {
     return this.#lineage.hasBash;
   }
 
-  /** When it was last used, on the monotonic clock. */
+  /** When it was last used, on the monotonic clock. @internal */
   get usedMs(): number {
     return this.#usedMs;
   }
 
-  /** The directory of a call with this `workingDir`: that one, unless the last call named it, too. */
+  /** The directory of a call with this `workingDir`: that one, unless the last call named it, too. @internal */
   directoryFor(workingDir: string | undefined): string {
     return this.#lineage.directoryFor(workingDir);
   }
 
-  /** The next call that names a directory runs there, even if an earlier call named it too. */
+  /** The next call that names a directory runs there, even if an earlier call named it too. @internal */
   forgetNamedDirectory(): void {
     this.#lineage.directory.forgetNamed();
   }
@@ -161,7 +161,7 @@ export class Session {
     }
   }
 
-  /** Checks the call, then waits for all earlier commands. */
+  /** Checks the call, then waits for all earlier commands. @internal */
   async takeTurn(command: string, options: RunOptions = {}): Promise<Turn> {
     const { timeoutMs, workingDir, signal, onWait } = options;
     const env = options.env ? checkedEnv(options.env) : {};
@@ -190,7 +190,7 @@ export class Session {
     return await this.#backgroundStarts.start(command, options);
   }
 
-  /** The state for a session of the same name in another process; undefined before the first command. */
+  /** The state for a session of the same name in another process; undefined before the first command. @internal */
   async save(): Promise<SavedSession | undefined> {
     using _hold = holdEventLoop();
     return await this.#lineage.save();
@@ -219,7 +219,7 @@ export class Session {
     return report;
   }
 
-  /** Ends bash, but keeps leftover processes and the state: the next command gets a new bash. */
+  /** Ends bash, but keeps leftover processes and the state: the next command gets a new bash. @internal */
   async rest(): Promise<void> {
     const lineage = this.#lineage;
     const { bash } = lineage;

@@ -11,17 +11,22 @@ import type { ToolkitOptions } from "./toolkit-options.ts";
 
 installOptionChecks(checkMethod);
 
-/** Throws for an unknown name, then for the first wrong value. */
 function checkMethod(method: CheckedMethod, options: unknown): void {
+  const problem = problemWith(method, options);
+  if (problem) throw problem;
+}
+
+/** An unknown name, else the first wrong value. */
+export function problemWith(method: CheckedMethod, options: unknown): NacreError | undefined {
   const issues = schemaOf(method).safeParse(options).error?.issues ?? [];
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
-  if (issue === undefined) return;
+  if (issue === undefined) return undefined;
   const path = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") throw unknownOption(method, path, issue.keys[0] ?? "");
+  if (issue.code === "unrecognized_keys") return unknownOption(method, path, issue.keys[0] ?? "");
   if (path.length === 0)
-    throw refused(`${method} needs an object of options; it got ${shownValue(options)}.`);
+    return refused(`${method} needs an object of options; it got ${shownValue(options)}.`);
   const value = path.reduce((at: unknown, key) => (at as Record<string, unknown>)[key], options);
-  throw refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
+  return refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
 }
 
 /** `workingDir`: the one in the options, or the default. */

@@ -53,7 +53,7 @@ test("ps lists the shells of another host, whatever their scope", async () => {
     new RegExp(`^${done.id} +failed \\(3\\) +\\d+s +\\d+s +0B +agent-1 +${dir()} +exit 3$`, "m"),
   );
   expect(stdout).toMatch(
-    new RegExp(`^${running.id} +running +\\d+s +0B +default +${dir()} +${command}$`, "m"),
+    new RegExp(`^${running.id} +running +\\d+s +\\d+s +0B +default +${dir()} +${command}$`, "m"),
   );
 });
 

@@ -16,6 +16,8 @@ const CEILING_MS = 120_000;
 /** Commands for another directory, or parts of a command line. */
 const OTHERS: Readonly<Record<string, string>> = {
   "npm install -g nacre": "for outside this repository",
+  "npm pack": "npm run newcomer runs it",
+  "npm install /path/to/nacre-0.1.0.tgz": "npm run newcomer runs it",
   "npm ci": "every npm script here runs it in a fresh clone",
   "npm start --": "the beginning of each npm start line",
 };
@@ -63,11 +65,11 @@ test("every command on the pages is run by .ci/run or here", () => {
   for (const text of [...here, ...Object.keys(OTHERS)]) expect(shown).toContain(text);
 });
 
-test("npm start passes its arguments to the CLI, and without arguments plays the tour", () => {
+test("npm start passes its arguments to the CLI, and without arguments prints a short help", () => {
   const [first = ""] = lines.filter((line) => line.startsWith("npm start -- "));
   expect(typed(first)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^hello\n/m) });
-  const tour = typed("npm start");
-  expect(tour).toMatchObject({ status: 0, stdout: expect.stringContaining("survivors: none") });
+  const help = typed("npm start");
+  expect(help).toMatchObject({ status: 0, stdout: expect.stringContaining("nacre tour") });
   expect(typed("npm start -- run 'exit 3'").status).toBe(3);
 });
 

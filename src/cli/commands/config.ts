@@ -5,7 +5,8 @@ import type { CliIo } from "../cli-io.ts";
 import { colorsFor } from "../colors.ts";
 import { EXIT } from "../exit-code.ts";
 import { printJson } from "../print.ts";
-import { effectiveSettings, givenFlags, type SettingValues } from "../settings.ts";
+import type { SettingValues } from "../setting-names.ts";
+import { effectiveSettings, givenFlags } from "../settings.ts";
 import { table } from "../table.ts";
 
 export async function printConfig(

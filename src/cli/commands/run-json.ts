@@ -3,7 +3,7 @@
 import { type Admitted, dryRunLine } from "../../execution/admission.ts";
 import { bashResult } from "../../execution/bash-result.ts";
 import { sandboxNotes, sandboxOf } from "../../execution/confinement-notes.ts";
-import { endedResult, endingMetadata, notRunResult } from "../../execution/endings.ts";
+import { endedResult, endingMetadata } from "../../execution/endings.ts";
 import { runForeground } from "../../execution/foreground.ts";
 import { leftoversOf } from "../../execution/leftovers.ts";
 import { notesOn } from "../../execution/notes.ts";
@@ -48,34 +48,21 @@ async function resultOf(io: CliIo, plan: RunPlan, signal: AbortSignal): Promise<
   await using manager = new ShellManager(managerOptionsOf(plan));
   const { command, session: name, dryRun } = plan;
   const asked = { command, description: "" };
-  const orRefused = async (run: () => Promise<Ended>): Promise<Ended> => {
-    try {
-      return await run();
-    } catch (error) {
-      return { result: notRunResult(error, { metadata: asked, prefix: "Failed to execute command: " }) };
-    }
-  };
   if (dryRun) {
     const session = name === undefined ? undefined : namedSessionAsLeft(manager, { ...plan, name });
-    return await orRefused(async () => {
-      const line = dryRunLine(await admitRun(io, plan, manager, session));
-      return { result: ToolResult.ok(line, { ...asked, dry_run: true }) };
-    });
+    const line = dryRunLine(await admitRun(io, plan, manager, session));
+    return { result: ToolResult.ok(line, { ...asked, dry_run: true }) };
   }
   if (name === undefined)
-    return await orRefused(async () =>
-      runOnce(await admitRun(io, plan, manager, undefined, signal), plan.timeoutMs),
-    );
-  return await inNamedSession(io, manager, { ...plan, name }, (session) =>
-    orRefused(async () => {
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
-      const admitted = await admitRun(io, plan, manager, session, signal);
-      const { context, options } = admitted;
-      const ran = await runAdmitted(admitted, { timeoutMs });
-      const result = await bashResult(ran, { asked, context, options, timing: { timeoutMs } });
-      return { result, streams: await streamsOf(ran, options) };
-    }),
-  );
+    return await runOnce(await admitRun(io, plan, manager, undefined, signal), plan.timeoutMs);
+  return await inNamedSession(io, manager, { ...plan, name }, async (session) => {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = plan;
+    const admitted = await admitRun(io, plan, manager, session, signal);
+    const { context, options } = admitted;
+    const ran = await runAdmitted(admitted, { timeoutMs });
+    const result = await bashResult(ran, { asked, context, options, timing: { timeoutMs } });
+    return { result, streams: await streamsOf(ran, options) };
+  });
 }
 
 /** Without a session: none of its fields and notes. */

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { NETWORK_ACCESS, SANDBOX_PROFILES } from "../../engine/confinement.ts";
 import { examples, policyOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
-import type { SettingValues } from "../settings.ts";
+import type { SettingValues } from "../setting-names.ts";
 
 export function defineConfig(program: Command, { io, done }: ProgramOptions): void {
   program
