@@ -132,7 +132,10 @@ describeSandboxed("in workspace-write", () => {
     await using tools = await kit();
     const started = await tools.call("Bash", { command: "echo up", run_in_background: true });
     expect(started.metadata.sandbox).toBe("workspace-write, network none");
-    const read = await tools.call("BashOutput", { bash_id: started.metadata.bash_id ?? "", wait_for: "exit" });
+    const read = await tools.call("BashOutput", {
+      bash_id: started.metadata.bash_id ?? "",
+      wait_for: "exit",
+    });
     expect(read.metadata.sandbox).toBe("workspace-write, network none");
     const failed = await tools.call("Bash", { command: "(exec 3<>/dev/tcp/192.0.2.1/80)" });
     expect(failed.notes.join()).toContain('network "full" (--network full)');
