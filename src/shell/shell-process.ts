@@ -149,7 +149,10 @@ export class ShellProcess {
 
   /** Plain data for JSON.stringify. */
   toJSON(): Readonly<Record<string, unknown>> {
-    return Object.fromEntries(JSON_KEYS.map((key) => [key, this[key]]));
+    const { id, command, workingDir, scope, status, exitCode, signal } = this;
+    const { createdAt, completedAt, durationMs, durable } = this;
+    const times = { createdAt, completedAt, durationMs };
+    return { id, command, workingDir, scope, status, exitCode, signal, durable, ...times };
   }
 
   /** The files with the raw output. */
@@ -293,10 +296,5 @@ export class ShellProcess {
     return reports.get(this.started) ?? NOTHING_FOUND;
   }
 }
-
-const JSON_KEYS = [
-  ...(["id", "command", "workingDir", "scope", "status", "exitCode", "signal"] as const),
-  ...(["createdAt", "completedAt", "durationMs", "durable"] as const),
-];
 
 const NOTHING_FOUND: KillReport = { signalled: [], survivors: [] };

@@ -1,8 +1,8 @@
 // The locations of rule files and settings: of the user, and of a workspace, where a sandbox makes them read-only.
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { homeDirectory } from "./home-directory.ts";
-import { fsPath } from "./path-text.ts";
+import { fsPath, withParents } from "./path-text.ts";
 
 /** The folder with the rules of a directory, and the rule file in that folder. */
 const FOLDER = ".nacre";

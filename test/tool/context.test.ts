@@ -24,6 +24,9 @@ const asked: ApprovalRequest = {
   cwd: "/w",
   session: "s",
   background: false,
+  severity: "high",
+  span: null,
+  effects: [],
 };
 
 it.each<Partial<ApprovalRequest>>([
