@@ -7,7 +7,7 @@ import { ensureBuilt, root } from "./setup.mjs";
 
 const args = process.argv.slice(2);
 const listsMisses = args.includes("--misses");
-const [file = join(root, "..", "shared", "corpus", "commands.jsonl")] = args.filter(
+const [file = join(root, "test", "policy", "corpus", "commands.jsonl")] = args.filter(
   (arg) => !arg.startsWith("--"),
 );
 if (!existsSync(file)) {

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { judge } from "../../src/policy/judge.ts";
 import { dev } from "./dev.ts";
@@ -10,20 +9,16 @@ interface Entry {
   readonly ask_ok?: boolean;
 }
 
-const corpus = fileURLToPath(new URL("../../../shared/corpus/commands.jsonl", import.meta.url));
-const isThere = existsSync(corpus);
-const entries: Entry[] = isThere
-  ? readFileSync(corpus, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
-  : [];
+const entries: Entry[] = readFileSync(new URL("./corpus/commands.jsonl", import.meta.url), "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 const judged = entries.map((entry) => ({ ...entry, verdict: judge(entry.command, dev).verdict }));
 const of = (label: Entry["expect"]) => judged.filter((entry) => entry.expect === label);
 const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => boolean) =>
   list.filter(test).length / list.length;
 
-describe.skipIf(!isThere)("the labelled commands (skipped where ../shared/corpus is absent)", () => {
+describe("the labelled commands", () => {
   it("refuses 98 % of the commands to refuse and stops all of them", () => {
     expect(
       share(of("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
