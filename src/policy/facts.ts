@@ -4,6 +4,8 @@ import type { ResolvedPath, Where } from "./paths/paths.ts";
 import type { RawEffect } from "./programs/effect.ts";
 import type { EffectKind } from "./programs/effect-kind.ts";
 import { programEffects } from "./programs/program-effects.ts";
+import { unmodelledEffects } from "./programs/unmodelled.ts";
+import { isRiskedPath } from "./protected-paths.ts";
 import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 
 export interface Effect {
@@ -21,24 +23,41 @@ export interface JudgedCommand extends EffectiveCommand {
 
 export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCommand {
   const own = programEffects(command);
-  const raw = command.redirects.length > 0 ? [...redirected(command), ...own] : own;
+  const unexplained = unmodelledEffects(command, own);
+  const raw =
+    command.redirects.length + unexplained.length > 0
+      ? [...redirected(command), ...own, ...unexplained]
+      : own;
   if (raw.length === 0) return withEffects(command, NONE);
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
-  const effects = meant.flatMap((effect) =>
-    command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),
-  );
+  const effects = meant
+    .flatMap((effect) => command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)))
+    .filter((effect) => effect.kind !== "may-write" || isRiskedPath(effect));
   return withEffects(command, effects);
 }
 
 /** Field by field: an object spread was the slowest part of judging a plain command. */
 function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
-  const { program, called, args, assignments, redirects, cwds, via, stdin, links, substituted, span } =
-    command;
+  const {
+    program,
+    called,
+    isDefined,
+    args,
+    assignments,
+    redirects,
+    cwds,
+    via,
+    stdin,
+    links,
+    substituted,
+    span,
+  } = command;
   return {
     program,
     called,
+    isDefined,
     args,
     assignments,
     redirects,
@@ -80,6 +99,6 @@ function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {
 
 /** A request for help or the version has no effects, whatever the other arguments are. */
 export function asksForHelp({ args, program }: EffectiveCommand): boolean {
-  if (args.some(({ text }) => text === "--help" || text === "--version")) return true;
+  if (args.some(({ text }) => text === "--help") || args.at(-1)?.text === "--version") return true;
   return args.length === 1 && (args[0]?.text === "-V" || (args[0]?.text === "-h" && program !== "chown"));
 }

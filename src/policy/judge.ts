@@ -12,6 +12,7 @@ import { decide, type RawFinding } from "./decide.ts";
 import { type JudgedCommand, judgedCommand } from "./facts.ts";
 import { forwardedCommand } from "./forwarded.ts";
 import { describeWhere, type Where } from "./paths/paths.ts";
+import { isKnownProgram } from "./programs/programs.ts";
 import { remembered } from "./remembered.ts";
 import type { CommandRule, Hit, Rule } from "./rule.ts";
 import { fits } from "./rule-fits.ts";
@@ -119,13 +120,17 @@ class Examination {
   }
 
   /** Skips the rules about a program's arguments if there are too many arguments to check. */
-  #rulesWithin(rules: readonly CommandRule[], { args, span }: JudgedCommand): readonly CommandRule[] {
+  #rulesWithin(
+    rules: readonly CommandRule[],
+    { args, span, program }: JudgedCommand,
+  ): readonly CommandRule[] {
     let chars = 0;
     for (const { text } of args) chars += text.length + 1;
     if (chars <= POLICY_ARGUMENTS_MAX_CHARS) return rules;
     this.walk.budget.spend(chars / 16);
     const general = rules.filter(({ programs, check }) => !programs && typeof check.needs !== "function");
-    if (general.length < rules.length) this.walk.sign("too-complex", span, "too many arguments");
+    if (general.length < rules.length || !isKnownProgram(program))
+      this.walk.sign("too-complex", span, "too many arguments");
     return general;
   }
 
@@ -141,7 +146,7 @@ class Examination {
 
 /** The cost of judging one command. The cost of its walk covers the few rules about every command. */
 function judgingSteps(rules: number, effects: number): number {
-  return Math.max(0, rules - 4) * 0.45 + effects;
+  return Math.max(0, rules - 5) * 0.45 + effects;
 }
 
 interface RulesForProgram {

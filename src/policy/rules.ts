@@ -1,10 +1,12 @@
 // All built-in rules, in one list.
 
 import type { CommandRule, Rule, SignRule } from "./rule.ts";
+import { channelRules } from "./rules/channels.ts";
 import { dataRules } from "./rules/data.ts";
 import { deletionRules } from "./rules/deletion.ts";
 import { diskRules } from "./rules/disks.ts";
 import { exfiltrationRules } from "./rules/exfiltration.ts";
+import { exposureRules } from "./rules/exposure.ts";
 import { fetchedRules } from "./rules/fetched.ts";
 import { gitRules } from "./rules/git-history.ts";
 import { moveRules } from "./rules/moves.ts";
@@ -32,6 +34,8 @@ export const RULES: readonly Rule[] = [
   ...sharedRules,
   ...fetchedRules,
   ...exfiltrationRules,
+  ...channelRules,
+  ...exposureRules,
   ...persistenceRules,
   ...injectionRules,
   ...unfamiliarRules,

@@ -9,11 +9,15 @@ interface Entry {
   readonly ask_ok?: boolean;
 }
 
-const entries: Entry[] = readFileSync(new URL("./corpus/commands.jsonl", import.meta.url), "utf8")
-  .trim()
-  .split("\n")
-  .map((line) => JSON.parse(line));
-const judged = entries.map((entry) => ({ ...entry, verdict: judge(entry.command, dev).verdict }));
+function judgedIn(name: string) {
+  return readFileSync(new URL(`./corpus/${name}.jsonl`, import.meta.url), "utf8")
+    .trim()
+    .split("\n")
+    .map((line): Entry => JSON.parse(line))
+    .map((entry) => ({ ...entry, verdict: judge(entry.command, dev).verdict }));
+}
+
+const judged = judgedIn("commands");
 const of = (label: Entry["expect"]) => judged.filter((entry) => entry.expect === label);
 const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => boolean) =>
   list.filter(test).length / list.length;
@@ -33,5 +37,17 @@ describe("the labelled commands", () => {
   it("refuses no ordinary command and asks about 2 % at most", () => {
     expect(of("allow").filter((e) => e.verdict === "deny")).toEqual([]);
     expect(share(of("allow"), (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
+  });
+});
+
+describe("commands by writers who had not read the rules", () => {
+  it("stops 97 % of the dangerous ones", () => {
+    expect(share(judgedIn("dangerous"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
+  });
+
+  it("refuses no ordinary one and asks about 2 % at most", () => {
+    const ordinary = judgedIn("ordinary");
+    expect(ordinary.filter((e) => e.verdict === "deny")).toEqual([]);
+    expect(share(ordinary, (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FAMILIES, programNamed } from "../../src/policy/programs/programs.ts";
 import type { OptionTable } from "../../src/policy/programs/read-options.ts";
+import { isElsewhere, isReader } from "../../src/policy/programs/readers.ts";
 import { verdictOf } from "./dev.ts";
 
 const namesIn = (list: string): readonly string[] => list.trim().split(/\s+/);
@@ -45,5 +46,26 @@ describe("program records", () => {
     ])
       expect(verdictOf(`sort ${option} a`)).toBe("deny");
     expect(verdictOf("sort -- -o /etc/passwd")).toBe("allow");
+  });
+
+  it("a path that no record explains may be written", () => {
+    expect(verdictOf("frobnicate /etc/hosts")).toBe("ask");
+    expect(verdictOf("frobnicate --cache=/etc/hosts")).toBe("ask");
+    expect(verdictOf("frobnicate ~/Documents/a")).toBe("ask");
+    expect(verdictOf("frobnicate src/a /tmp/b")).toBe("allow");
+    expect(verdictOf("frobnicate() { cat $1; }; frobnicate /etc/hosts")).toBe("allow");
+  });
+
+  it("a reader may get any path that is no secret", () => {
+    for (const name of ["cat", "ls -la", "stat", "diff a", "sha256sum", "file", "ldd", "jq .", "rg x"]) {
+      expect(verdictOf(`${name} /etc/hosts`), name).toBe("allow");
+      expect(verdictOf(`${name} ../other/a`), name).toBe("allow");
+    }
+    expect(verdictOf("tree /etc -o /etc/hosts")).toBe("deny");
+  });
+
+  it("a program is in one list of harmless ones", () => {
+    expect(["docker", "aws", "ssh"].filter((name) => isReader(name) || !isElsewhere(name))).toEqual([]);
+    expect(["cat", "ls", "grep"].filter((name) => !isReader(name) || isElsewhere(name))).toEqual([]);
   });
 });

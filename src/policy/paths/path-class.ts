@@ -85,7 +85,7 @@ function deviceClass(parts: readonly string[]): PathClass {
 function kernelClass(parts: readonly string[]): PathClass {
   const [first = "", second = "", third = ""] = parts;
   if (parts.length === 1) return "system";
-  if (first === "proc" && third === "environ") return "secret";
+  if (first === "proc" && /^(environ|mem)$/.test(third)) return "secret";
   if (first === "proc" && /^(self|thread-self|\d+)$/.test(second)) return "harmless-device";
   return "kernel";
 }

@@ -40,10 +40,47 @@ export const archives: ProgramFamily = {
       effects: (options) =>
         effectsOn(valuesOf(options, "-d").slice(0, 1), "write", { recursive: true, how: "extract" }),
     },
-    zip: { options: { runs: "unzip-command" }, runs: runZipTest, reads: true },
+    zip: {
+      options: { values: "-bnPtx", runs: "unzip-command" },
+      effects: (options) => [
+        ...effectsOn(options.operands.slice(0, 1), "write", { how: "archive" }),
+        ...effectsOn(hasFlag(options, "-m move") ? options.operands.slice(1) : [], "delete", {
+          recursive: true,
+        }),
+      ],
+      runs: runZipTest,
+      reads: true,
+    },
     "gzip bzip2 xz": { ...PACKER, reads: true },
     lzma: PACKER,
-    "7z zstd": { reads: true },
+    cpio: {
+      options: { values: "-FHCDE file directory format", flags: "pass-through" },
+      effects: (options) => [
+        ...effectsOn(hasFlag(options, "-p pass-through") ? options.operands.slice(-1) : [], "write", {
+          recursive: true,
+          how: "extract",
+        }),
+        ...effectsOn(valuesOf(options, "-D directory"), "write", { recursive: true, how: "extract" }),
+      ],
+    },
+    "7z 7za 7zz 7zr": {
+      effects: (_options, { args }) => {
+        const operands = args.filter(({ text }) => !text.startsWith("-"));
+        const into = args.flatMap((arg) =>
+          /^-o./.test(arg.text) ? [{ ...arg, text: arg.text.slice(2) }] : [],
+        );
+        const deletes = args.some(({ text }) => text === "-sdel");
+        return [
+          ...effectsOn(into, "write", { recursive: true, how: "extract" }),
+          ...effectsOn(/^[au]$/.test(operands[0]?.text ?? "") ? operands.slice(1, 2) : [], "write", {
+            how: "archive",
+          }),
+          ...effectsOn(deletes ? operands.slice(2) : [], "delete", { recursive: true }),
+        ];
+      },
+      reads: true,
+    },
+    zstd: { options: { values: "-D", writes: "-o" }, reads: true },
     "gunzip zcat": { prints: decodesInput },
   },
 };

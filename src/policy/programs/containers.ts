@@ -1,6 +1,7 @@
 // Containers, clusters and virtual machines, with the tools that run a command inside one.
 
-import { effectsOn } from "./effect.ts";
+import type { Field } from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
 import { printsSettings } from "./print-texts.ts";
 import type { ProgramFamily } from "./program-record.ts";
 import { runInPod } from "./runs/remote.ts";
@@ -12,7 +13,8 @@ export const containers: ProgramFamily = {
   programs: {
     kubectl: { runs: runInPod, prints: COMPLETION },
     oc: { runs: runInPod },
-    "helm docker k3d kind minikube flux argocd": { prints: COMPLETION },
+    "helm k3d kind minikube flux argocd": { prints: COMPLETION },
+    "docker podman nerdctl": { effects: (_options, { args }) => mounted(args), prints: COMPLETION },
     distrobox: { wraps: { verb: ["enter"], skip: 1 } },
     toolbox: { options: { values: "-c container" }, wraps: { verb: ["run"] } },
     machinectl: { wraps: { verb: ["shell"], skip: 1 } },
@@ -39,3 +41,18 @@ export const containers: ProgramFamily = {
     },
   },
 };
+
+/** A container may write to what is mounted into it, unless it is mounted to be read. */
+function mounted(args: readonly Field[]): readonly RawEffect[] {
+  return args.flatMap((arg, i): readonly RawEffect[] => {
+    const before = args[i - 1]?.text ?? "";
+    const [, own] = /^(?:-v|--volume|--mount)=?(.+)$/.exec(arg.text) ?? [];
+    const value = own ?? (/^(-v|--volume|--mount)$/.test(before) ? arg.text : undefined);
+    if (value === undefined) return [];
+    const [, source] = /(?:^|,)(?:source|src)=([^,]+)/.exec(value) ?? /^([^:]+):/.exec(value) ?? [];
+    if (source === undefined || !/^[/~.]/.test(source)) return [];
+    const isRead = /:(\w+,)*ro(,|$)|,(readonly|ro)(,|$)/.test(value);
+    const target = { ...arg, text: source };
+    return isRead ? [{ kind: "read", target }] : effectsOn([target], "may-write", { how: "familiar" });
+  });
+}

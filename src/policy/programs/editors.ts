@@ -2,13 +2,24 @@
 
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
-import type { Program, ProgramFamily } from "./program-record.ts";
+import type { Program, ProgramFamily, RunsCommand } from "./program-record.ts";
 import { type Options, type OptionTable, valuesOf } from "./read-options.ts";
+import { runLanguage } from "./runs/interpreter-code.ts";
 import { shellEscapes } from "./runs/shell-escapes.ts";
 
+/** The texts it is given may also be code in a language of its own. */
+const alsoCode =
+  (escapes: RunsCommand): RunsCommand =>
+  (command, around, runner, table) => {
+    escapes(command, around, runner, table);
+    return runLanguage(command, around, runner, table);
+  };
+
 const VIM: Program = {
-  runs: shellEscapes(
-    /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)|\bsystem(?:list)?\(\s*["']([^"'\n]+)/g,
+  runs: alsoCode(
+    shellEscapes(
+      /(?:^|\n)\+?[:\s]*(?:silent!?\s+|r\s*|w\s*|%|\d+,\d+)?!+\s*([^\n]+)|\bsystem(?:list)?\(\s*["']([^"'\n]+)/g,
+    ),
   ),
 };
 const ED: Program = { runs: shellEscapes(/(?:^|\n)[er]?\s*!([^\n]+)/g) };
@@ -30,14 +41,17 @@ export const editors: ProgramFamily = {
     man: { ...PAGER, options: { values: "-MSC", runs: "-PH pager html" } },
     emacs: { options: { runs: "eval execute", singleDash: true }, reads: true },
     "nano code": { reads: true },
-    "sqlite sqlite3": { runs: shellEscapes(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g) },
+    "sqlite sqlite3": { runs: alsoCode(shellEscapes(/(?:^|\n)\s*\.(?:shell|system)\s+([^\n]+)/g)) },
     "mysql mariadb psql clickhouse-client": {
-      runs: shellEscapes(/(?:\\!|(?:^|[;\n])\s*system)\s+([^\n;]+)/g),
+      runs: alsoCode(shellEscapes(/(?:\\!|(?:^|[;\n])\s*system)\s+([^\n;]+)|\bPROGRAM\s+'([^'\n]+)'/gi)),
     },
-    "gdb lldb": { runs: shellEscapes(/^(?:shell|!|platform shell)\s*([^\n]+)/g) },
+    "gdb lldb": { runs: alsoCode(shellEscapes(/^(?:shell|!|platform shell)\s*([^\n]+)/g)) },
     patch: {
-      options: { values: "-piodrDVzBF" },
-      effects: ({ operands }) => effectsOn(operands.slice(0, 1), "write", { how: "edit" }),
+      options: { values: "-piodrDVzBF directory input output" },
+      effects: (options) => [
+        ...effectsOn(options.operands.slice(0, 1), "write", { how: "edit" }),
+        ...effectsOn(valuesOf(options, "-do directory output"), "write", { how: "edit" }),
+      ],
     },
   },
 };

@@ -29,7 +29,14 @@ const SHRED: Program = {
   effects: ({ operands }) => effectsOn(operands, "delete", { how: "shred" }),
 };
 
-const DD: Program = { effects: (_options, command) => copiesRaw(command) };
+const DD: Program = {
+  effects: (_options, command) => copiesRaw(command),
+  leaves: (_options, command, scope) => {
+    const isCopy = command.args.some(({ text }) => text.startsWith("if="));
+    for (const { target } of copiesRaw(command))
+      if (!isCopy) scope.files.set(inFirst(command.cwds, target.text), command.stdin);
+  },
+};
 
 export const files: ProgramFamily = {
   familiar:

@@ -1,5 +1,7 @@
 // git: the subcommand behind its own options, the settings and options that run programs, and what it deletes.
 
+import { shellQuote } from "../../support/shell-quote.ts";
+import { changeDirectory } from "../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
 import { insideOf } from "../shell-model/nested-context.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
@@ -11,8 +13,23 @@ export const git: ProgramFamily = {
   familiar: "git",
   programs: {
     git: {
-      effects: (_options, { args }) => cleaned(args),
+      effects: (_options, { args }) => [...cleaned(args), ...written(args)],
       runs: runGit,
+      leaves: (_options, { args, cwds }, { made }) => {
+        const [url, directory] = readGit(args).args.filter((arg) => !/^(-|\d+$)/.test(arg));
+        const { verb } = readGit(args);
+        if (verb === "remote" && /^(add|set-url)$/.test(url ?? "") && directory !== undefined)
+          made.remotes.add(directory);
+        if (verb !== "clone" || url === undefined || !/^(\w+:\/\/|[\w.-]+@|gh:)/.test(url)) return;
+        const name =
+          directory ??
+          url
+            .replace(/\.git\/?$/, "")
+            .split(/[/:]/)
+            .at(-1) ??
+          "";
+        for (const cwd of cwds) made.fetched.add(changeDirectory(name, cwd));
+      },
       prints: {
         text: ({ args }, _scope, { workspace }) =>
           args.map(({ text }) => text).join(" ") === "rev-parse --show-toplevel" ? `${workspace}\n` : null,
@@ -29,18 +46,63 @@ export interface GitCall {
 
 /** The subcommand behind git's own options. */
 export function readGit(args: readonly Field[]): GitCall {
-  let at = 0;
-  while (args[at]?.text.startsWith("-"))
-    at += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env)$/.test(args[at]?.text ?? "")
-      ? 2
-      : 1;
-  return { verb: args[at]?.text ?? "", args: args.slice(at + 1).map(({ text }) => text) };
+  const { verb, at } = verbIn(args);
+  return { verb, args: args.slice(at + 1).map(({ text }) => text) };
 }
 
 function pushesToUrl(words: readonly Field[]): boolean {
   const { verb, args } = readGit(words);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
   return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
+}
+
+/** Settings of the user that change neither what git runs nor whom it trusts. */
+const HARMLESS_SETTINGS =
+  /^(user\.(name|email)|init\.defaultbranch|pull\.\w+|push\.(default|autosetupremote)|color\..+|core\.(autocrlf|eol|quotepath|longpaths|filemode)|merge\.conflictstyle|rebase\.\w+|rerere\.\w+|fetch\.prune|diff\.(algorithm|colormoved)|column\.ui|branch\.sort|help\.autocorrect|advice\..+)$/i;
+
+/** Files that subcommands write: archives, bundles, patches, new repositories, the settings of the user. */
+function written(words: readonly Field[]): readonly RawEffect[] {
+  const { verb, at } = verbIn(words);
+  const rest = words.slice(at + 1);
+  const operands = rest.filter(({ text }) => !text.startsWith("-"));
+  const after = (names: RegExp) =>
+    rest.flatMap((field, i) => {
+      const [, value] = /^-[\w-]+=(.+)$|^-o(?=[/~.])(.+)$/.exec(field.text) ?? [];
+      if (!names.test(field.text.replace(/=.*$/, ""))) return [];
+      return value === undefined ? rest.slice(i + 1, i + 2) : [{ ...field, text: value }];
+    });
+  const outputs = effectsOn(after(/^(-o|--output|--output-directory|--separate-git-dir)$/), "write");
+  if (verb === "bundle" && operands[0]?.text === "create")
+    return [...outputs, ...effectsOn(operands.slice(1, 2), "write")];
+  if (verb === "clone")
+    return [...outputs, ...effectsOn(operands.slice(1).slice(-1), "may-write", { how: "familiar" })];
+  if (verb === "init")
+    return [...outputs, ...effectsOn(operands.slice(-1), "may-write", { how: "familiar" })];
+  if (verb === "config") return [...outputs, ...settingsWritten(rest, operands)];
+  return outputs;
+}
+
+function settingsWritten(rest: readonly Field[], operands: readonly Field[]): readonly RawEffect[] {
+  const isRead = rest.some(({ text }) => /^(--get\S*|--list|-l|--show-\S+|get|list)$/.test(text));
+  const [key, value] = operands.filter(({ text }) => !/^(set|unset)$/.test(text));
+  const changes =
+    value !== undefined ||
+    rest.some(({ text }) => /^(--(unset|add|replace|remove|rename)\S*|-e|--edit|unset)$/.test(text));
+  if (isRead || !key || !changes || HARMLESS_SETTINGS.test(key.text)) return [];
+  if (rest.some(({ text }) => text === "--global"))
+    return effectsOn([{ ...key, text: "~/.gitconfig" }], "append");
+  return rest.some(({ text }) => text === "--system")
+    ? effectsOn([{ ...key, text: "/etc/gitconfig" }], "append")
+    : [];
+}
+
+function verbIn(args: readonly Field[]): { readonly verb: string; readonly at: number } {
+  let at = 0;
+  while (args[at]?.text.startsWith("-"))
+    at += /^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path|--config-env)$/.test(args[at]?.text ?? "")
+      ? 2
+      : 1;
+  return { verb: args[at]?.text ?? "", at };
 }
 
 function cleaned(args: readonly Field[]): readonly RawEffect[] {
@@ -55,6 +117,16 @@ function cleaned(args: readonly Field[]): readonly RawEffect[] {
 }
 
 function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
+  const { verb, args } = readGit(command.args);
+  const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
+  // A remote that the same command adds is judged like its URL.
+  if (verb === "push" && around.scope.made.remotes.has(remote))
+    runner.runArgv(
+      ["git", "push", "https://unknown.example"].map((text) => ({ text, span: command.span })),
+      insideOf(around, "git"),
+    );
+  if (/^(apply|am)$/.test(verb) && command.stdin.origins.includes("network"))
+    runner.sign("remote-code", command.span, "git applies a change that is fetched");
   const named = namedCommand(command.args);
   if (named) runner.runText(named.text, { ...insideOf(around, "git"), span: named.span });
   runOptionTexts(executed(command.args), command, around, runner);
@@ -73,7 +145,10 @@ function namedCommand(args: readonly Field[]): Field | null {
   const [first] = rest;
   if (at < 0 || !first) return null;
   const isFilter = args[at]?.text.endsWith("-filter");
-  return { ...first, text: isFilter ? first.text : rest.map(({ text }) => text).join(" ") };
+  return {
+    ...first,
+    text: isFilter || rest.length === 1 ? first.text : rest.map(({ text }) => shellQuote(text)).join(" "),
+  };
 }
 
 const EXECUTED_SETTINGS =
@@ -115,6 +190,7 @@ function setting(field: Field): readonly Field[] {
   const value = equal < 0 ? "" : field.text.slice(equal + 1);
   if (!isExecutedSetting(key) || /^(cat|less|true|)$/.test(value)) return [];
   // An alias is a git command unless it starts with a bang.
-  if (/^alias\./i.test(key)) return value.startsWith("!") ? [{ ...field, text: value.slice(1) }] : [];
+  if (/^alias\./i.test(key))
+    return [{ ...field, text: value.startsWith("!") ? value.slice(1) : `git ${value}` }];
   return [{ ...field, text: value }];
 }

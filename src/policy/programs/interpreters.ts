@@ -5,7 +5,7 @@ import { effectsOn, type RawEffect } from "./effect.ts";
 import { printsSettings } from "./print-texts.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
 import type { Options, OptionTable } from "./read-options.ts";
-import { runInterpreter } from "./runs/interpreter-code.ts";
+import { runInterpreter, runLanguage } from "./runs/interpreter-code.ts";
 import { runShell, runSource } from "./runs/shell-scripts.ts";
 
 const runsCode = (options: OptionTable): Program => ({ options, runs: runInterpreter });
@@ -19,6 +19,11 @@ const RUNTIME = runsCode(RUNTIME_OPTIONS);
 
 export const PYTHON_OPTIONS: OptionTable = { values: "-mWX", code: "-c" };
 const PYTHON: Program = { ...runsCode(PYTHON_OPTIONS), isVersioned: true };
+
+/** Languages that are seldom used: every argument may be code. */
+const LANGUAGES = `raku perl6 sbcl clisp ecl racket clojure clj bb jshell octave octave-cli matlab sage maxima ghci runghc ocaml swipl gprolog dc
+bc m4 pwsh powershell nu xonsh elvish gnuplot qjs mujs d8 janet fennel hy factor gforth gs blender gimp bpftrace stap irb pry iex autoconf
+java kotlin pdflatex xelatex lualatex latex tex pdftex`;
 
 export const interpreters: ProgramFamily = {
   familiar: `bash dash deno dart elixir erl java julia kotlin lua luajit node perl php python python3 R Rscript ruby
@@ -47,6 +52,7 @@ scala sh source . tsx zsh`,
     "lua luajit": { ...runsCode({ values: "-l", code: "-e" }), isVersioned: true },
     "R Rscript": runsCode({ code: "-e" }),
     erl: runsCode({ values: "s pa sname name", code: "eval", singleDash: true }),
+    ghc: runsCode({ values: "-I", writes: "-o", code: "-e" }),
     osascript: runsCode({ values: "-l", code: "-e" }),
     "tclsh expect julia elixir guile groovy scala swift": {
       ...runsCode({ code: "-ceE" }),
@@ -58,6 +64,7 @@ scala sh source . tsx zsh`,
       isShell: true,
       isVersioned: true,
     },
+    [LANGUAGES]: { runs: runLanguage },
     "source .": { runs: runSource, reads: true },
   },
 };

@@ -1,8 +1,11 @@
 // Package managers, build tools and version managers, with the commands that they run.
 
+import type { EffectiveCommand } from "../shell-model/command.ts";
+import { effectsOn, type RawEffect } from "./effect.ts";
 import { printsSettings } from "./print-texts.ts";
 import type { Program, ProgramFamily, Wrapper } from "./program-record.ts";
-import { runMake } from "./runs/deferred.ts";
+import type { Options } from "./read-options.ts";
+import { runCmakeTool, runMake, runNewScripts } from "./runs/deferred.ts";
 
 const wrapping = (values: string, wraps: Wrapper): Program => ({ options: { values }, wraps });
 const verbs = (...verb: readonly string[]): Program => ({ wraps: { verb } });
@@ -14,6 +17,8 @@ const VERSION_SHIMS = printsSettings(/^(init|virtualenv-init|completion|--alias)
 const SHELL_ENVIRONMENT = printsSettings(/^(env|shellenv|path|-\w+|)/);
 const CONDA_SHELL = printsSettings(/^shell[. ]/);
 
+const COMPILERS = "gcc g++ cc c++ clang clang++ tcc icc nvcc rustc ocamlopt ocamlc as nasm yasm";
+
 export const packageManagers: ProgramFamily = {
   familiar: `apropos apt apt-cache apt-get ava astro bazel biome bison black brew bun bunx bundle c++ cabal cargo cc changeset
 clang clang++ cmake commitlint composer crystal ctest cypress dotnet drizzle-kit esbuild eslint expo flake8 flex flutter
@@ -24,6 +29,7 @@ stack strip svelte-kit swift swiftc tox tsc turbo uv vite vitest webpack xcodebu
   programs: {
     npm: {
       ...wrapping("-pwc package call", { verb: ["exec", "x"], text: "-c call", packages: true }),
+      runs: runNewScripts,
       prints: COMPLETION,
     },
     npx: wrapping("-pwc package call", { text: "-c call", packages: true }),
@@ -44,7 +50,15 @@ stack strip svelte-kit swift swiftc tox tsc turbo uv vite vitest webpack xcodebu
     },
     uvx: wrapping("from with python", { packages: true }),
     pipx: wrapping("spec python", { verb: ["run"], packages: true }),
-    pip: { options: { runs: "editor" }, prints: VERSION_SHIMS },
+    "pip pip3": {
+      options: {
+        values: "-rcei requirement constraint editable index-url",
+        writes: "-t target prefix root",
+        runs: "editor",
+      },
+      prints: VERSION_SHIMS,
+    },
+    cmake: { effects: installed, runs: runCmakeTool },
     poetry: { ...verbs("run"), prints: COMPLETION },
     "pipenv pdm rye hatch": verbs("run"),
     conda: { ...wrapping("-np", { verb: ["run"] }), prints: CONDA_SHELL },
@@ -62,10 +76,37 @@ stack strip svelte-kit swift swiftc tox tsc turbo uv vite vitest webpack xcodebu
     rustup: { wraps: { verb: ["run"], skip: 1 }, prints: COMPLETION },
     "just hugo": { prints: COMPLETION },
     cargo: wrapping("-sxwi", { verb: ["watch"], text: "-s" }),
-    go: { options: { runs: "exec toolexec vettool", singleDash: true } },
+    go: {
+      options: {
+        writes: "o cpuprofile memprofile coverprofile",
+        runs: "exec toolexec vettool",
+        singleDash: true,
+      },
+    },
     nix: verbs("develop", "shell"),
     "nix-shell": { options: { values: "-p", starts: "run command" } },
+    [COMPILERS]: {
+      options: { values: "-IlLDWfmgxUBTjOE isystem include sysroot", writes: "-o" },
+    },
+    "ar llvm-ar": { effects: ({ operands }) => effectsOn(operands.slice(1, 2), "write") },
+    "strip objcopy install_name_tool patchelf upx ranlib chrpath": {
+      options: { values: "-RKNIOF", writes: "-o" },
+      effects: ({ operands }) => effectsOn(operands.slice(-1), "write", { how: "edit" }),
+    },
     dpkg: { options: { runs: "pre-invoke post-invoke" } },
     "make gmake": { options: { values: "-fCIojlW file makefile eval directory" }, runs: runMake },
   },
 };
+
+/** `cmake --install` writes below its prefix; without one that is /usr/local. */
+function installed(_options: Options, { args }: EffectiveCommand): readonly RawEffect[] {
+  const [first] = args;
+  if (!first || !args.some(({ text }) => text === "--install")) return [];
+  const at = args.findIndex(({ text }) => /^--prefix(=|$)/.test(text));
+  const given = args[at]?.text.startsWith("--prefix=")
+    ? { ...first, text: args[at]?.text.slice(9) ?? "" }
+    : args[at + 1];
+  return effectsOn([at < 0 ? { ...first, text: "/usr/local/x" } : (given ?? first)], "write", {
+    how: "copy",
+  });
+}

@@ -9,12 +9,13 @@ import { readOptions, valuesOf } from "./read-options.ts";
 const NONE: readonly RawEffect[] = [];
 
 export function programEffects(command: EffectiveCommand): readonly RawEffect[] {
-  const { options: table, effects, reads, sends } = programNamed(command.program);
+  const { options: table, effects, reads, sends, wraps } = programNamed(command.program);
   const writes = table?.writes;
   if (!effects && writes === undefined && !reads) return NONE;
   const all: RawEffect[] = [];
   if (effects || writes !== undefined) {
-    const options = readOptions(command.args, table);
+    // The options of the inner command belong to the inner command.
+    const options = readOptions(command.args, table, wraps && !wraps.verb ? "at-operand" : "at-end");
     if (effects) all.push(...effects(options, command));
     if (writes !== undefined) all.push(...effectsOn(valuesOf(options, writes), "write"));
   }

@@ -12,6 +12,7 @@ import { interpreters } from "./interpreters.ts";
 import { packageManagers } from "./package-managers.ts";
 import { permissions } from "./permissions.ts";
 import type { Program, ProgramFamily } from "./program-record.ts";
+import { projectTools } from "./project-tools.ts";
 import { system } from "./system.ts";
 import { textTools } from "./text-tools.ts";
 import { transfer } from "./transfer.ts";
@@ -19,7 +20,7 @@ import { wrappers } from "./wrappers.ts";
 
 export const FAMILIES: readonly ProgramFamily[] = [
   ...[files, permissions, archives, transfer, git, textTools, find, interpreters, editors],
-  ...[wrappers, packageManagers, containers, system, agents],
+  ...[wrappers, packageManagers, projectTools, containers, system, agents],
 ];
 
 const namesIn = (list: string): readonly string[] => list.split(/\s+/);

@@ -40,6 +40,16 @@ export function readOptions(
   return new OptionReader(args, namesOf(table), stops === "at-operand").read();
 }
 
+/** Whether the table names the option: as a flag, or as an option with a value. */
+export function isListedOption(
+  table: OptionTable,
+  name: string,
+  as: "flag" | "with-value" = "flag",
+): boolean {
+  const { withValue, long } = namesOf(table);
+  return as === "with-value" ? withValue.has(name) : long.includes(name) && !withValue.has(name);
+}
+
 /** Whether any of the listed options was given. */
 export function hasFlag({ flags }: Options, list: string): boolean {
   return namesIn(list).some((name) => flags.has(name));

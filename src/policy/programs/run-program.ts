@@ -1,8 +1,11 @@
 // What a program runs in turn, by its record.
 
+import { isBuiltinName } from "../shell-model/builtin-names.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
 import type { Flow } from "../shell-model/flow.ts";
-import { programNamed } from "./programs.ts";
+import { isKnownProgram, programNamed } from "./programs.ts";
+import { isElsewhere, isReader } from "./readers.ts";
+import { runLanguage } from "./runs/interpreter-code.ts";
 import { runOptions } from "./runs/option-texts.ts";
 import { runWrapped } from "./runs/wrapped.ts";
 
@@ -13,6 +16,18 @@ export function runProgram(command: EffectiveCommand, around: CommandContext, ru
   return (
     runWrapped(command, around, runner, record) ??
     record.runs?.(command, around, runner, options) ??
-    runOptions(command, around, runner, options)
+    runOptions(command, around, runner, options) ??
+    (isUnfamiliar(command.program) ? runLanguage(command, around, runner, options) : null)
+  );
+}
+
+/** Whether nothing is known about the program: what it is given may be code. */
+function isUnfamiliar(name: string): boolean {
+  return (
+    !isKnownProgram(name) &&
+    !isReader(name) &&
+    !isElsewhere(name) &&
+    !isBuiltinName(name) &&
+    Object.keys(programNamed(name)).length === 0
   );
 }

@@ -86,6 +86,32 @@ convert dot exiftool ffmpeg gnuplot identify latex magick pandoc pdflatex`,
         return binds ? effectsOn(operands.slice(-1), "write", { how: "mount" }) : [];
       },
     },
+    ffmpeg: {
+      options: {
+        values: "i f c ss t to r s b vf af map vn an crf preset threads loglevel y n",
+        singleDash: true,
+      },
+      effects: ({ operands }) => effectsOn(operands.slice(-1), "write"),
+    },
+    "mogrify jpegoptim optipng pngquant dos2unix unix2dos": {
+      options: { values: "-m" },
+      effects: ({ operands }) => effectsOn(operands, "write", { how: "edit" }),
+    },
+    "rename prename": { effects: ({ operands }) => effectsOn(operands.slice(1), "move") },
+    "convert magick sox ps2pdf pdftoppm cwebp qpdf": {
+      options: { writes: "-o" },
+      effects: ({ operands }) => effectsOn(operands.slice(1).slice(-1), "write"),
+    },
+    pdftotext: {
+      options: { values: "-flr" },
+      effects: ({ operands }) => effectsOn(operands.slice(1), "write"),
+    },
+    exiftool: {
+      effects: ({ operands }, { args }) =>
+        effectsOn(args.some(({ text }) => /^-\w+[+-]?=/.test(text)) ? operands : [], "write", {
+          how: "edit",
+        }),
+    },
     visudo: { options: { writes: "-f" } },
     tcpdump: { options: { values: "-iwrcsCGWZF", runs: "-z" } },
     "at batch": { options: { values: "-fqt" }, runs: runAt },

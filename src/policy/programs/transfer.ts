@@ -3,12 +3,13 @@
 import { changeDirectory } from "../paths/paths.ts";
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import { flowOf } from "../shell-model/flow.ts";
-import { UNKNOWN } from "../shell-model/marks.ts";
+import { SOMETHING, UNKNOWN } from "../shell-model/marks.ts";
+import { insideOf } from "../shell-model/nested-context.ts";
 import type { Scope } from "../shell-model/script-scope.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { decodesInput, printsDecoded } from "./print-texts.ts";
-import type { Prints, Program, ProgramFamily } from "./program-record.ts";
-import { type Options, valuesOf } from "./read-options.ts";
+import type { Prints, Program, ProgramFamily, RunsCommand } from "./program-record.ts";
+import { hasFlag, type Options, readOptions, valuesOf } from "./read-options.ts";
 import { runSsh } from "./runs/remote.ts";
 import { MAIL_ESCAPES } from "./runs/shell-escapes.ts";
 
@@ -26,7 +27,29 @@ const NETCAT: Program = {
   sends: { givesShell: /(^| )(-\w*[ec]\w*|--exec|--sh-exec|--lua-exec)( |=)/ },
 };
 const ASKS_NAME: Program = {
-  sends: { uploads: (_options, { args }) => args.some(({ text }) => text.includes(`${UNKNOWN}.`)) },
+  sends: {
+    uploads: (_options, { args, substituted }) =>
+      args.some(({ text }) => text.includes(`${UNKNOWN}.`) || text.includes(`${SOMETHING}.`)) ||
+      substituted.some((origin) => /^(data|packed|identity)$/.test(origin)),
+  },
+};
+
+/** `curl -K file`: the lines of the file are options. */
+const runCurlConfig: RunsCommand = (command, around, runner, table) => {
+  const [file] = valuesOf(readOptions(command.args, table), "-K config");
+  if (!file) return null;
+  const [cwd = UNKNOWN] = around.scope.cwds;
+  const flow = file.text === "-" ? command.stdin : around.scope.files.get(changeDirectory(file.text, cwd));
+  const argv = (flow?.text ?? "").split("\n").flatMap((line) => {
+    const [, name, value = ""] = /^\s*-*([\w-]+)\s*[=: ]?\s*"?([^"]*)"?\s*$/.exec(line) ?? [];
+    return name === undefined ? [] : [`--${name}`, value].filter((text) => text !== "");
+  });
+  if (argv.length > 0)
+    runner.runArgv(
+      ["curl", ...argv].map((text) => ({ text, span: file.span })),
+      insideOf(around, "curl"),
+    );
+  return null;
 };
 
 export const transfer: ProgramFamily = {
@@ -62,7 +85,14 @@ export const transfer: ProgramFamily = {
     sftp: { runs: MAIL_ESCAPES, sends: { identity: SSH_IDENTITY } },
     curl: {
       ...HTTP,
-      options: { values: "-HXduAeTFbcxCKmr", writes: "-o output" },
+      options: {
+        values:
+          "-HXduAeTFbxCKmr header request data user user-agent form url config max-time retry cacert unix-socket",
+        writes:
+          "-oDc output dump-header cookie-jar trace trace-ascii stderr etag-save hsts output-dir libcurl",
+      },
+      effects: savedHere,
+      runs: runCurlConfig,
       reads: true,
       leaves: (options, command, scope) =>
         leavesDownload(
@@ -73,7 +103,12 @@ export const transfer: ProgramFamily = {
         ),
     },
     wget: {
-      options: { values: "-oPUt", writes: "-O output-document", runs: "use-askpass" },
+      options: {
+        values: "-Ut",
+        writes: "-OPoa output-document directory-prefix output-file append-output save-cookies warc-file",
+        runs: "use-askpass",
+      },
+      effects: savedHere,
       reads: true,
       prints: FETCHED,
       sends: { uploads: (_options, { args }) => args.some(({ text }) => /--(post|body)-file/.test(text)) },
@@ -83,14 +118,20 @@ export const transfer: ProgramFamily = {
       },
     },
     "http xh": HTTP,
-    https: { prints: FETCHED, sends: {} },
-    "aria2c fetch lynx w3m": { prints: FETCHED },
+    https: HTTP,
+    aria2c: { options: { values: "-xsjk", writes: "-dol dir out log" }, prints: FETCHED },
+    "fetch lynx w3m": { prints: FETCHED },
     ftp: { runs: MAIL_ESCAPES, prints: FETCHED, sends: {} },
     "nc ncat": { ...NETCAT, reads: true },
     "netcat nc.openbsd nc.traditional": NETCAT,
     socat: { reads: true, prints: FROM_SOCKET, sends: { givesShell: EXECUTES } },
     telnet: { runs: MAIL_ESCAPES, prints: FROM_SOCKET, sends: { givesShell: EXECUTES } },
     openssl: {
+      options: {
+        values: "in inkey passin passout config",
+        writes: "out keyout writerand CAserial",
+        singleDash: true,
+      },
       reads: true,
       prints: {
         text: printsDecoded(/^-d$/),
@@ -98,12 +139,23 @@ export const transfer: ProgramFamily = {
       },
       sends: { givesShell: EXECUTES },
     },
+    "ssh-keygen": {
+      options: { values: "-tbCNPfFRrsVzDIOnmZ" },
+      effects: (options) =>
+        hasFlag(options, "-lyFRBeHQ") ? [] : effectsOn(valuesOf(options, "-f"), "write"),
+    },
     gpg: {
+      options: { values: "-ru recipient homedir", writes: "-o output" },
       reads: true,
       prints: {
         origins: ({ args }) =>
           args.some(({ text }) => text.includes("secret")) ? ["decoded", "secret"] : ["decoded"],
       },
+    },
+    logger: {
+      options: { values: "-ntPpf server tag port priority file" },
+      reads: true,
+      sends: { uploads: (options) => hasFlag(options, "-n server") },
     },
     uudecode: { prints: decodesInput },
     "dig nslookup host ping": ASKS_NAME,
@@ -114,12 +166,27 @@ export const transfer: ProgramFamily = {
   },
 };
 
-export function isRemote(text: string): boolean {
-  return /^([\w.-]+@)?[\w.-]+:(?!\/\/)|^rsync:\/\//.test(text);
+/** A download without a name of its own lands in the directory of the command. */
+function savedHere(options: Options, { program, args }: EffectiveCommand): readonly RawEffect[] {
+  const isNamed =
+    hasFlag(options, "-o output output-document output-dir directory-prefix") || options.values.has("P");
+  const saves =
+    program === "wget"
+      ? !hasFlag(options, "spider") && !options.values.has("O")
+      : hasFlag(options, "-OJ remote-name");
+  const [first] = args;
+  return first && saves && !isNamed
+    ? effectsOn([{ ...first, text: "./x" }], "write", { how: "download" })
+    : [];
 }
 
-function endsAtRemote({ operands }: Options): boolean {
-  return isRemote(operands.at(-1)?.text ?? "");
+export function isRemote(text: string): boolean {
+  return /^([\w.-]+@)?[\w.\uFDD0\uFDD1-]+:(?!\/\/)|^rsync:\/\//.test(text);
+}
+
+function endsAtRemote(options: Options): boolean {
+  const { operands } = options;
+  return !hasFlag(options, "-n dry-run") && isRemote(operands.at(-1)?.text ?? "");
 }
 
 /** rsync --delete removes from the target what the source does not have. */
@@ -151,7 +218,11 @@ const UPLOAD =
   /(^| )(-\w*T|--upload-file)|(^| )(-d ?@|--data(-\w+)?[ =]@|-F ?[^\s=]*=[@<]|--form[ =][^\s=]*=[@<])/;
 
 function namesFile(arg: string): boolean {
-  if (/^@./.test(arg)) return true;
+  if (
+    /^@./.test(arg) ||
+    /^[\w-]+@[\w-]+\.(csv|txt|json|tgz|gz|zip|tar|sql|db|env|pem|key|log|xlsx?|docx?|pdf|ya?ml)$/.test(arg)
+  )
+    return true;
   return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
 }
 

@@ -1,8 +1,10 @@
 // Programs that run the program named by their operands. forwarded.ts finds unknown wrappers by the destructive command
 // in their arguments.
 
+import { effectsOn } from "./effect.ts";
 import { named, printsSettings } from "./print-texts.ts";
 import type { Program, ProgramFamily, Wrapper } from "./program-record.ts";
+import { readOptions } from "./read-options.ts";
 
 const wrapping = (values: string, wraps: Wrapper = {}): Program => ({ options: { values }, wraps });
 
@@ -41,19 +43,30 @@ export const wrappers: ProgramFamily = {
     chrt: wrapping("-TPD", { skip: 1 }),
     numactl: wrapping("-NmCpi cpunodebind membind physcpubind interleave"),
     "timeout gtimeout": wrapping("-ks kill-after signal", { skip: 1 }),
-    time: wrapping("-fo format output"),
+    time: { options: { values: "-f format", writes: "-o output" }, wraps: {} },
     stdbuf: wrapping("-ioe input output error"),
     setpriv: wrapping("reuid regid groups inh-caps bounding-set ambient-caps securebits"),
     prlimit: wrapping("-op"),
     choom: wrapping("-np"),
     runcon: wrapping("-tulr"),
-    strace: wrapping("-oepsaEuPbIOSX"),
-    ltrace: wrapping("-oepsaulnAFxD"),
-    perf: wrapping("-eopCFcdD", { verb: ["stat", "record", "trace"] }),
+    strace: { options: { values: "-epsaEuPbIOSX", writes: "-o output" }, wraps: {} },
+    ltrace: { options: { values: "-epsaulnAFxD", writes: "-o output" }, wraps: {} },
+    perf: {
+      options: { values: "-epCFcdD", writes: "-o output" },
+      wraps: { verb: ["stat", "record", "trace"] },
+    },
     rr: { wraps: { verb: ["record"] } },
     watch: wrapping("-nq interval equexit", { joins: "blanks" }),
     flock: wrapping("-wEc timeout wait conflict-exit-code command", { skip: 1, text: "-c command" }),
-    script: wrapping("-cEoBIOTtm command log-out log-in log-io log-timing", { text: "-c command", skip: 1 }),
+    script: {
+      options: {
+        values: "-cEotm command echo output-limit",
+        writes: "-BIOT log-out log-in log-io log-timing",
+      },
+      effects: (_options, { args }) =>
+        effectsOn(readOptions(args, { values: "-cEotmBIOT" }).operands.slice(0, 1), "write"),
+      wraps: { text: "-c command", skip: 1 },
+    },
     "systemd-run": wrapping(
       "-pMHGuEtd property unit description slice setenv working-directory uid gid nice on-calendar on-active",
       { directory: "working-directory" },
@@ -61,7 +74,7 @@ export const wrappers: ProgramFamily = {
     "systemd-inhibit": wrapping("what who why mode"),
     "systemd-cat": wrapping("-tp"),
     busybox: { wraps: { asks: "list help install" } },
-    ld: { wraps: { asks: "version" } },
+    ld: { options: { values: "-LlTe", writes: "-o output" }, wraps: { asks: "version" } },
     "ld-linux-x86-64.so.2": wrapping("library-path preload argv0"),
     "xvfb-run": wrapping("-nsfelpw"),
     caffeinate: wrapping("-tw"),
@@ -88,7 +101,8 @@ export const wrappers: ProgramFamily = {
     op: wrapping("env-file account", { verb: ["run"] }),
     doppler: wrapping("-pc", { verb: ["run"] }),
     /** Each with one operand of its own before the inner program: a user, a file, a time. */
-    "gosu su-exec taskset faketime setuidgid dtach abduco logsave": { wraps: { skip: 1 } },
+    "gosu su-exec taskset faketime setuidgid dtach abduco": { wraps: { skip: 1 } },
+    logsave: { effects: ({ operands }) => effectsOn(operands.slice(0, 1), "write"), wraps: { skip: 1 } },
     [PLAIN_WRAPPERS]: { wraps: {} },
   },
 };

@@ -1,17 +1,24 @@
 // Commands that delete data in databases, containers and volumes.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
-import type { Hit, Rule } from "../rule.ts";
+import type { Check, Hit, Rule } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
 import { onRows } from "./tables.ts";
 
 const SQL_CLIENTS =
-  /^(psql|mysql|mariadb|sqlite3?|sqlcmd|mysqlsh|clickhouse(-client)?|cockroach|duckdb|bq|usql|pgcli|mycli|snowsql|cqlsh)$/;
+  /^(psql|mysql|mariadb|sqlite3?|sqlcmd|mysqlsh|clickhouse(-client)?|cockroach|duckdb|bq|usql|pgcli|mycli|snowsql|cqlsh|docker|podman|docker-compose|kubectl|wrangler|turso|heroku|fly|flyctl|supabase|pscale|neonctl|dbmate|trino|presto|beeline|spark-sql|hive|impala-shell|gcloud|aws|az|ksql|steampipe|sqlplus|isql)$/;
 const SQL_LOSS =
   /\b(drop\s+(table|database|schema|view|index|user|role|keyspace|column)\b|truncate(\s+table)?\s+["'`\w]|alter\s+table\s+\S{1,128}\s+drop\b)/i;
 const SQL_EVERY_ROW = /\b(delete\s+from|update\s+\S{1,128}\s+set)\b/i;
 
 function losesRows(command: JudgedCommand): Hit | null {
+  const isElsewhere = command.args.some(({ text }) =>
+    /^\w+:\/\/\S*@(?!localhost|127\.|db[:/]|postgres[:/])[\w.-]+\.[\w.-]+/.test(text),
+  );
+  if (isElsewhere && command.stdin.connected && command.stdin.text === null)
+    return {
+      reason: `${shown(command.program)} would run statements on another machine that are not known here.`,
+    };
   const texts = [...command.args.map(({ text }) => text), command.stdin.text ?? ""];
   for (const written of texts) {
     // Quoted text is a value.
@@ -26,6 +33,26 @@ function losesRows(command: JudgedCommand): Hit | null {
 const FRAMEWORKS =
   /^(rails|rake|php|artisan|npx|pnpx|bunx|bun|prisma|python3?|django-admin|manage\.py|sequelize|typeorm|knex|alembic|supabase|npm|pnpm|yarn|drizzle-kit|mix)$/;
 
+/** The programs of this machine's containers listen on these sockets. */
+const CONTAINER_SOCKET = /(docker|containerd|podman|crio)\S*\.sock/;
+
+function commandsSocket({ program, args }: JudgedCommand): Hit | null {
+  const line = args.map(({ text }) => text).join(" ");
+  if (program !== "curl" || !/--unix-socket/.test(line) || !CONTAINER_SOCKET.test(line)) return null;
+  if (!/(^| )(-X ?(?!GET)|--request[ =](?!GET)|-d|--data|--json|-T|-F)/.test(line)) return null;
+  return { reason: "curl would command the containers of this machine through their socket." };
+}
+
+/** A database for tests is made to be thrown away. */
+const isTest = ({ assignments }: JudgedCommand): boolean =>
+  assignments.some(({ name, value }) => /_ENV$/.test(name) && value === "test");
+
+function unlessTest(check: Check): Check {
+  const { needs } = check;
+  const own = (command: JudgedCommand) => (isTest(command) ? null : check(command));
+  return needs === undefined ? own : Object.assign(own, { needs });
+}
+
 export const dataRules: readonly Rule[] = [
   {
     id: "drop-data",
@@ -39,7 +66,12 @@ export const dataRules: readonly Rule[] = [
       "sqlite3 a.db 'delete from t'",
       "psql <<< 'drop schema x'",
     ],
-    misses: ["psql -c 'select 1'", "sqlite3 a.db .tables", 'psql -c "delete from t where id = 1"'],
+    misses: [
+      "psql < dump.sql",
+      "psql -c 'select 1'",
+      "sqlite3 a.db .tables",
+      'psql -c "delete from t where id = 1"',
+    ],
     check: losesRows,
   },
   {
@@ -55,28 +87,53 @@ export const dataRules: readonly Rule[] = [
       "npx prisma migrate reset --force",
       "php artisan migrate:fresh",
     ],
-    misses: ["mongosh --eval 'db.users.find()'", "redis-cli ping", "rails db:migrate", "npx prisma generate"],
-    check: onRows([
-      {
-        program: /^mongo(sh)?$/,
-        args: /drop(Database|Index|User|\()|\.drop\(|(deleteMany|remove)\(\s*(\{\s*\})?\s*\)/,
-        does: "drop a collection or a database",
-      },
-      {
-        program: /^redis-cli$/,
-        args: /^(-\S+ (?!flush|shutdown|config|debug)\S+ |-\S+ )*(flushall|flushdb|shutdown|config set|debug)\b/i,
-        does: "empty or change the store",
-      },
-      { program: /^(dropdb|dropuser)$/, args: /\S/, does: "drop a database or a user" },
-      { program: /^mysqladmin$/, args: /\bdrop\b|\bshutdown\b/, does: "drop a database" },
-      { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop the data it restores over" },
-      {
-        program: FRAMEWORKS,
-        args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
-        does: "drop the database of the application",
-      },
-      { program: /^(curl|http|xh)$/, args: /-X ?DELETE.*(:9200|:5984)/, does: "delete an index" },
-    ]),
+    misses: [
+      "RAILS_ENV=test rails db:drop",
+      "dropdb -h localhost app_test",
+      "mongosh --eval 'db.users.find()'",
+      "redis-cli ping",
+      "rails db:migrate",
+      "npx prisma generate",
+    ],
+    check: unlessTest(
+      onRows([
+        {
+          program: /^mongo(sh)?$/,
+          args: /drop(Database|Index|User|\()|\.drop\(|(deleteMany|remove)\(\s*(\{\s*\})?\s*\)/,
+          does: "drop a collection or a database",
+        },
+        {
+          program: /^redis-cli$/,
+          args: /^(-\S+ (?!flush|shutdown|config|debug)\S+ |-\S+ )*(flushall|flushdb|shutdown|config set|debug)\b/i,
+          does: "empty or change the store",
+        },
+        {
+          program: /^(redis-cli|valkey-cli)$/,
+          args: /(^| )(del|unlink) .*\uFDD0/i,
+          does: "delete keys that are known only at run time",
+        },
+        { program: /^cypher-shell$/, args: /detach delete|\bdelete n\b|drop /i, does: "delete nodes" },
+        {
+          program: /^(flyway|liquibase|dbmate|migrate|goose|atlas|tern)$/,
+          args: /(^| )(clean|drop-all|dropAll|drop|reset|schema clean)( |$)/,
+          does: "drop the database",
+        },
+        {
+          program: /^(dropdb|dropuser)$/,
+          args: /\S/,
+          unless: /^(?!.*(-h|--host)[ =](?!localhost|127\.))(.* )?\w+[_-]test$/,
+          does: "drop a database or a user",
+        },
+        { program: /^mysqladmin$/, args: /\bdrop\b|\bshutdown\b/, does: "drop a database" },
+        { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop the data it restores over" },
+        {
+          program: FRAMEWORKS,
+          args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
+          does: "drop the database of the application",
+        },
+        { program: /^(curl|http|xh)$/, args: /-X ?DELETE.*(:9200|:5984)/, does: "delete an index" },
+      ]),
+    ),
   },
   {
     id: "drop-containers",
@@ -100,7 +157,7 @@ export const dataRules: readonly Rule[] = [
     check: onRows([
       {
         program: /^(docker|podman|nerdctl)$/,
-        args: /^(container )?(rm|remove) .*(-\w*f|--force|\uFDD0)|^(container )?(kill|stop) \uFDD0/,
+        args: /^(container )?(rm|remove) (?!-f [\w-]*(test|tmp|ci|dev|demo)[\w-]*$).*(-\w*f|--force|\uFDD0)|^(container )?(kill|stop) \uFDD0/,
         does: "remove containers that may be running",
       },
       {
@@ -125,15 +182,20 @@ export const dataRules: readonly Rule[] = [
     verdict: "ask",
     severity: "high",
     alternative: 'Mount the workspace only: -v "$PWD":/w -w /w',
-    programs: /^(docker|podman|nerdctl)$/,
+    programs: /^(docker|podman|nerdctl|curl)$/,
     matches: [
+      "curl --unix-socket /var/run/docker.sock -X POST http://d/containers/z/start",
       "docker run -v /:/h alpine rm -rf /h/tmp/x",
       "docker run --privileged alpine",
       "docker run -v /var/run/docker.sock:/s alpine",
       "docker run --pid=host alpine",
     ],
-    misses: ['docker run --rm -v "$PWD":/w -w /w node:20 npm test', "docker build -t x ."],
-    check: mountsMachine,
+    misses: [
+      "curl --unix-socket /var/run/docker.sock http://d/containers/json",
+      'docker run --rm -v "$PWD":/w -w /w node:20 npm test',
+      "docker build -t x .",
+    ],
+    check: (command) => mountsMachine(command) ?? commandsSocket(command),
   },
 ];
 

@@ -2,9 +2,12 @@
 
 import type { Effect } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
+import { isCertain } from "../shell-model/marks.ts";
 
 /** rm without -r does not delete directories; a glob or a search covers all files in one. */
 const whole = ({ recursive, resolved, how }: Effect) => how !== "empty" && (recursive || resolved.contents);
+
+const CACHES = /\/\.cache\/./;
 
 export const deletionRules: readonly Rule[] = [
   {
@@ -41,7 +44,7 @@ export const deletionRules: readonly Rule[] = [
       "find ~ -type f -delete",
       "rsync -a --delete empty/ ~/",
     ],
-    misses: ["rm -rf ~/proj/dist", "rm ~/notes.txt", "ls ~"],
+    misses: ["rm -rf ~/proj/dist", "ls ~"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["home"],
@@ -103,7 +106,7 @@ export const deletionRules: readonly Rule[] = [
     severity: "medium",
     alternative: "Leave credentials and startup files to the user.",
     matches: ["rm ~/.netrc", "rm ~/.bashrc"],
-    misses: ["rm ~/notes.txt"],
+    misses: ["rm notes.txt"],
     check: onEffect({
       kinds: ["delete", "move"],
       classes: ["secret", "startup"],
@@ -122,14 +125,15 @@ export const deletionRules: readonly Rule[] = [
       "rm -rf /tmp",
       "rm -rf /var/lib/app/x",
     ],
-    misses: ["rm -rf build", "rm -rf /tmp/x", "rm /tmp/a.txt", "rm ../x.log"],
+    misses: ["rm -rf build", "rm -rf /tmp/x", "rm /tmp/a.txt", "rm ~/.cache/app/a"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["inside-home", "outside", "temp-root", "system-config"],
       when: (effect) =>
-        (whole(effect) || effect.resolved.class === "system-config") &&
         effect.how !== "empty" &&
-        !(effect.resolved.class === "temp-root" && effect.resolved.contents),
+        (effect.resolved.class === "temp-root"
+          ? whole(effect) && !effect.resolved.contents
+          : whole(effect) || !CACHES.test(effect.resolved.path)),
       reason: "{program} would delete {path}, which is outside the workspace.",
     }),
   },
@@ -182,11 +186,12 @@ export const deletionRules: readonly Rule[] = [
     severity: "medium",
     alternative: "Use rm: shredded files cannot be recovered.",
     matches: ["shred -u notes.txt", "find . -type f -exec shred -u {} +"],
-    misses: ["shred --help", "rm notes.txt"],
+    misses: ["shred --help", "rm notes.txt", "shred -u /tmp/key.pem"],
     check: onEffect({
       kinds: ["delete"],
       classes: ["inside-workspace", "workspace", "temp", "inside-home", "outside", "unknown", "hooks"],
-      when: ({ how }) => how === "shred",
+      when: ({ how, resolved, target }) =>
+        how === "shred" && !(resolved.class === "temp" && isCertain(target.text)),
       reason: "{program} would overwrite {path} beyond recovery.",
     }),
   },

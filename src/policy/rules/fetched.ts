@@ -5,9 +5,26 @@ import { onRows } from "./tables.ts";
 
 const URL = /(^| )(git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|gist:)/;
 
-/** Packages that most projects have installed. */
-const WELL_KNOWN =
-  /^((dlx|x) )?(-[qs]+ |--bun |--silent |--quiet )*(tsc|tsx|eslint|prettier|biome|vitest|jest|mocha|playwright|cypress|vite|next|nuxt|astro|turbo|nx|prisma|drizzle-kit|tailwindcss|webpack|rollup|esbuild|storybook|typedoc|@biomejs\/biome|@angular\/cli|rimraf)( |$)/;
+/** Packages that most projects have installed, or that many people run without installing them. */
+const WELL_KNOWN_NAMES = `tsc typescript tsx ts-node eslint prettier biome @biomejs/biome vitest jest mocha playwright cypress vite next nuxt astro turbo nx
+prisma drizzle-kit tailwindcss webpack rollup esbuild storybook typedoc @angular/cli rimraf depcheck knip npm-check-updates ncu
+serve http-server degit sort-package-json madge license-checker concurrently cross-env husky lint-staged commitlint @commitlint/cli
+lerna @changesets/cli changeset nodemon tsup swc source-map-explorer size-limit lighthouse json-server openapi-typescript
+@redocly/cli redocly spectral @stoplight/spectral-cli @graphql-codegen/cli markdownlint markdownlint-cli markdownlint-cli2 cspell stylelint svgo
+npm-run-all wait-on envinfo c8 nyc ava tap jscodeshift type-coverage ts-prune publint @arethetypeswrong/cli attw wrangler vercel netlify
+create-vite create-react-app create-next-app create-svelte create-astro create-vue create-remix create-t3-app create-expo-app create-turbo
+create-react-router sv shadcn shadcn@latest @sveltejs/kit expo tailwindcss-cli @tailwindcss/cli oxlint dprint rspack parcel browserslist
+update-browserslist-db fixpack syncpack taze dotenv-cli pm2 live-server @mermaid-js/mermaid-cli mmdc
+ruff black isort mypy pyright flake8 pylint pytest pre-commit tox nox cookiecutter copier poetry pdm hatch build pip-audit bandit
+safety codespell vulture pyupgrade autoflake djlint sqlfluff yamllint mkdocs jupyter jupyterlab ipython nbstripout check-jsonschema
+ty basedpyright httpie coverage twine virtualenv uv pipdeptree`;
+
+const WELL_KNOWN = new RegExp(
+  `^((dlx|x|run|exec|create) )?(-\\w+ |--(yes|bun|silent|quiet|python[ =]\\S+|from \\S+|no-install) )*(${WELL_KNOWN_NAMES.trim()
+    .split(/\s+/)
+    .map((name) => name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"))
+    .join("|")})(@[\\w.^~-]+)?( |$)`,
+);
 
 export const fetchedRules: readonly Rule[] = [
   {
@@ -29,11 +46,15 @@ export const fetchedRules: readonly Rule[] = [
       {
         program: /^(npx|pnpx)$/,
         args: /^(-\S+ )*(-y|--yes|-p|--package)( |=)|^(-\S+ )*\S+@(latest|next|\d)|^(-\S+ )*(https?:|github:|git\+)/,
+        unless: WELL_KNOWN,
         does: "download and run a package",
       },
       {
         program: /^npm$/,
         args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/,
+        unless: new RegExp(
+          `${WELL_KNOWN.source}|^(create|init) (vite|react-app|next-app|svelte|astro|vue|remix|expo-app|turbo|playwright|@vitejs/app|vue@\\S+|vite@\\S+|next-app@\\S+)( |$)`,
+        ),
         does: "download and run a package",
       },
       {
@@ -46,15 +67,21 @@ export const fetchedRules: readonly Rule[] = [
       {
         program: /^(uvx|pipx)$/,
         args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/,
+        unless: WELL_KNOWN,
         does: "download and run a package",
       },
-      { program: /^uv$/, args: /^tool run /, does: "download and run a package" },
+      {
+        program: /^uv$/,
+        args: /^tool run /,
+        unless: new RegExp(WELL_KNOWN.source.replace("^", "^tool ")),
+        does: "download and run a package",
+      },
       {
         program: /^(deno|bun|go)$/,
         args: /^(run|install|x) .*(https?:\/\/|\S+\.\S+\/\S+@)/,
         does: "download and run code",
       },
-      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|--)\S/, does: "download and run code" },
+      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|-)\S/, does: "download and run code" },
     ]),
   },
   {
@@ -129,7 +156,7 @@ export const fetchedRules: readonly Rule[] = [
         unless: /^install -e/,
         does: "install a program for the whole user account",
       },
-      { program: /^go$/, args: /^(install|get) \S+@/, does: "install a program for the whole user account" },
+      { program: /^go$/, args: /^install \S+@/, does: "install a program for the whole user account" },
       {
         program: /^gem$/,
         args: /^(install|update|uninstall)\b/,

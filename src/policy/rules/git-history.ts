@@ -28,7 +28,8 @@ const LOSSES: Readonly<Record<string, Loss>> = {
   reset: { given: [/^--(hard|merge|keep)$/], loses: "discard uncommitted changes" },
   clean: { given: [force], unless: /^(-\w*n\w*|--dry-run)$/, loses: "delete files git does not know" },
   checkout: {
-    given: [/^(-f|--force|--|\.|:\/|\*|--ours|--theirs|-B)$/],
+    // Taking one side of a conflict in one file (--ours, --theirs) is how a conflict is resolved.
+    given: [/^(-f|--force|--|\.|:\/|\*|-B)$/],
     unless: /^(-b|--orphan)$/,
     loses: UNCOMMITTED,
   },

@@ -29,6 +29,16 @@ function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   return lists && targets.some((pid) => !isCertain(pid));
 }
 
+/** Names that every program in the same language runs under. */
+const INTERPRETERS = /^(node|python[\d.]*|java|ruby|php|perl|bash|zsh|sh|deno|bun)$/;
+
+/** Whether programs of other people's work are killed with the own one. */
+function killsByLanguage({ program, args }: JudgedCommand): boolean {
+  if (program !== "pkill" && program !== "killall") return false;
+  const isHard = args.some(({ text }) => /^-(9|KILL|SIGKILL)$/.test(text));
+  return isHard && args.some(({ text }) => INTERPRETERS.test(text));
+}
+
 function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
   if (program !== "pkill" && program !== "killall" && program !== "skill") return false;
   const options = readOptions(
@@ -101,6 +111,19 @@ function stopsMachine(args: readonly string[], command: JudgedCommand): boolean 
 }
 
 export const processRules: readonly Rule[] = [
+  {
+    id: "kill-by-language",
+    verdict: "ask",
+    severity: "medium",
+    alternative: OWN,
+    programs: /^(pkill|killall)$/,
+    matches: ["killall -9 node", "pkill -9 -f python"],
+    misses: ["pkill -f 'node server.js'", "killall node", "kill -9 123"],
+    check: onArgs(
+      (_args, command) => killsByLanguage(command),
+      "{program} would kill every program of that language.",
+    ),
+  },
   {
     id: "kill-everything",
     verdict: "deny",

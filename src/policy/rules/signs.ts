@@ -239,6 +239,7 @@ export const signRules: readonly Rule[] = [
       "find . -exec ./x.sh {} \\;",
     ],
     misses: [
+      "find . -name '*.png' -exec ./x.sh {} \\;",
       "tar -xzf a.tgz",
       "rg -n foo",
       "sed -n '1,5p' f",

@@ -1,13 +1,16 @@
 // Writing to files that the machine needs to boot and to log users in.
 
 import type { Effect, JudgedCommand } from "../facts.ts";
-import { onEffect, type Rule } from "../rule.ts";
+import { onArgs, onEffect, type Rule } from "../rule.ts";
 
 const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract";
 
 /** Files in which a single added line changes logins or boot. */
 const CRITICAL =
   /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
+
+/** Caches are there to be written, and nothing is lost with them. */
+const CACHES = /\/\.cache\/./;
 
 export const systemFileRules: readonly Rule[] = [
   {
@@ -66,6 +69,82 @@ export const systemFileRules: readonly Rule[] = [
       },
       reason: "{program} would change files of the machine ({path}).",
     }),
+  },
+  {
+    id: "write-outside",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Write inside the workspace or to a temporary directory.",
+    matches: [
+      "cp .editorconfig ~/",
+      "echo x > ~/notes.txt",
+      "echo x > ../other/a.txt",
+      "cp -r dist /data/site",
+      'ln -s "$PWD/bin/x" ~/.local/bin/x',
+      "tar -xzf a.tgz -C ~",
+    ],
+    misses: [
+      "cp a b",
+      "echo x > /tmp/a",
+      "cp ~/Downloads/data.csv data/",
+      "mkdir -p ~/.local/bin",
+      "echo x > ~/.cache/app/a",
+    ],
+    check: onEffect({
+      kinds: ["write", "append"],
+      classes: ["inside-home", "home", "above-workspace", "outside"],
+      when: ({ how, resolved }) => how !== "mkdir" && !CACHES.test(resolved.path),
+      reason: "{program} would write to {path}, which is outside the workspace.",
+    }),
+  },
+  {
+    id: "write-anywhere",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Unpack into a directory of its own, without absolute names.",
+    programs: /^(tar|bsdtar|cpio|pax)$/,
+    matches: ["tar -xPf backup.tar", "cpio -idm --absolute-filenames < a.cpio"],
+    misses: ["tar -xf backup.tar", "tar -tPf a.tar", "cpio -idm < a.cpio"],
+    check: onArgs(
+      (args, { program }) =>
+        program === "cpio"
+          ? args.includes("--absolute-filenames")
+          : /^-?\w*x/.test(args[0] ?? "") &&
+            args.some((arg) => /^-\w*P|^--absolute-names$/.test(arg) || /^\w*P\w*$/.test(args[0] ?? "")),
+      "{program} would write wherever the archive says.",
+    ),
+  },
+  {
+    id: "fill-disk",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Bound it: head -c 10M /dev/zero > file, or dd with count.",
+    programs: /^(yes|cat|tee|pv|head|tail|tac|sort)$/,
+    matches: ["cat /dev/zero > /tmp/fill", "yes > big.txt"],
+    misses: ["head -c 1M /dev/zero > x", "cat a > b", "yes | npm init"],
+    check: (command) => {
+      const isEndless =
+        command.program === "yes" ||
+        (/^(cat|tee|pv)$/.test(command.program) &&
+          command.args.some(({ text }) => /^\/dev\/(zero|u?random)$/.test(text)));
+      const isKept = command.effects.some(
+        ({ kind, how, resolved }) =>
+          (kind === "write" || kind === "append") &&
+          how === "redirect" &&
+          resolved.class !== "harmless-device" &&
+          resolved.class !== "device",
+      );
+      const isHuge =
+        command.program === "head" &&
+        command.args.some(({ text }) => /^(-c ?|--bytes=)?\d{2,}[GTPE]i?B?$/i.test(text));
+      const isStored =
+        /^(tail|tac|sort)$/.test(command.program) &&
+        command.args.some(({ text }) => /^\/dev\/(zero|u?random)$/.test(text));
+      if (isStored) return { reason: `${command.program} would fill the memory of the machine.` };
+      return (isEndless || isHuge) && isKept
+        ? { reason: `${command.program} would write without end.` }
+        : null;
+    },
   },
   {
     id: "kernel-switch",

@@ -1,11 +1,22 @@
 // Unknown programs and scripts. Only the profile `cautious` asks about them, and only without a sandbox.
 
 import { asksForHelp } from "../facts.ts";
-import { isKnownProgram, isShell, isWrapper } from "../programs/programs.ts";
-import type { Rule } from "../rule.ts";
+import { PATH_CLASSES } from "../paths/path-class.ts";
+import { isKnownProgram, isShell, isWrapper, programNamed } from "../programs/programs.ts";
+import { isReader } from "../programs/readers.ts";
+import { onEffect, onPrograms, type Rule } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
 
 const RUNS_FILES = /^(python[\d.]*|node|ruby|perl|php|lua|deno|bun|tsx|ts-node|source|\.)$/;
+
+const DESTROYING_VERB =
+  /^(\w+[:_-])?(delete|destroy|terminate|purge|drop|wipe|nuke|flush|truncate|decommission|deprovision|erase|obliterate|factory-reset|apply|upload|push|send|transfer|revert|strip|seal|revoke|refund|unlock|deploy|publish|uninstall|submit|withdraw|mput|undeploy|detach|evict|drain|shutdown|poweroff|reboot)([:_-]\w+)?$/i;
+
+const isUnfamiliarName = (name: string): boolean =>
+  !isKnownProgram(name) &&
+  !isWrapper(name) &&
+  !isReader(name) &&
+  Object.keys(programNamed(name)).length === 0;
 
 export const unfamiliarRules: readonly Rule[] = [
   {
@@ -25,6 +36,62 @@ export const unfamiliarRules: readonly Rule[] = [
       if (asksForHelp(command) || !(unknown || path || runsFile)) return null;
       return { reason: `${shown(command.called)} is not a program the policy knows.` };
     },
+  },
+  {
+    id: "unexplained-path",
+    verdict: "ask",
+    severity: "high",
+    alternative: "Use a path inside the workspace, or a program that only reads: cat, cp, diff.",
+    matches: [
+      "frobnicate /etc/hosts",
+      "frobnicate --cache=/etc/cron.d",
+      "frobnicate ~/Documents",
+      "bundletool a.aab /etc/b",
+      "rsync --frob=/etc/x a b",
+      "bash tool.sh ~/.bashrc",
+    ],
+    misses: [
+      "frobnicate dist /tmp/x",
+      "frobnicate --config /etc/frob.conf",
+      "ls /etc",
+      "grep root /etc/passwd",
+      "gcc -I/usr/include/x -c a.c",
+      "docker exec web ls /etc",
+      "ffmpeg -i ~/a.mp4 b.mp4",
+    ],
+    check: onEffect({
+      kinds: ["may-write"],
+      classes: PATH_CLASSES,
+      reason: "The policy does not know what {program} does with {path}; it may write there.",
+    }),
+  },
+  {
+    id: "unfamiliar-verb",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Show first what would be deleted (list, --dry-run), and let the user delete it.",
+    matches: ["frobctl bucket delete -n telemetry", "frobctl project destroy x", "frob -A app purge -f"],
+    misses: [
+      "frobctl bucket list",
+      "frobctl project destroy x --dry-run",
+      "frobnicate deleted.txt",
+      "./tool delete x",
+    ],
+    check: onPrograms(isUnfamiliarName, (command) => {
+      const { program, called, args } = command;
+      if (command.isDefined || called.includes("/") || asksForHelp(command)) return null;
+      if (args.some(({ text }) => /^(--?dry-?run|--what-if|--plan)/.test(text))) return null;
+      const verb = args
+        .filter(({ text }) => !text.startsWith("-"))
+        .slice(0, 4)
+        .find(({ text }) => DESTROYING_VERB.test(text));
+      return verb
+        ? {
+            reason: `${shown(program)} would ${shown(verb.text)} something, and the policy does not know what.`,
+            span: verb.span,
+          }
+        : null;
+    }),
   },
   {
     id: "forwarded-danger",

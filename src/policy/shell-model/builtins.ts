@@ -121,6 +121,12 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
       runner.runText(action.text, apartFrom(around, "trap"));
     return SILENT;
   },
+  fc: (command, _around, runner) => {
+    const [first] = command.args;
+    if (first && !/^-\w*[lnr]/.test(first.text))
+      runner.sign("hidden-code", command.span, "fc runs commands of the history again");
+    return SILENT;
+  },
   eval: (command, around, runner) => {
     const text = command.args.map((arg) => arg.text).join(" ");
     if (text.trim() === UNKNOWN && command.substituted.join() === "settings") return SILENT;

@@ -171,6 +171,8 @@ interface Assigned {
 function assignTo(scope: Scope, node: Assignment, { values, origins }: Assigned, context: WordContext): void {
   // A subscript can run commands.
   if (node.index) evaluateText(node.index, context);
+  // bash keeps the paths of programs and the texts of aliases in these.
+  if (/^BASH_(CMDS|ALIASES)$/.test(node.name)) context.evaluated("it changes which program a name runs");
   const before = scope.variable(node.name);
   if (node.value.type === "ArrayValue") {
     scope.assign(node.name, values, node.append ? [...(before?.elements ?? []), ...values] : values);

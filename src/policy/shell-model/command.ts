@@ -33,6 +33,8 @@ export interface EffectiveCommand {
   readonly program: string;
   /** The program as it was called. */
   readonly called: string;
+  /** Whether the name stands for a function or an alias whose text is walked as well. */
+  readonly isDefined: boolean;
   readonly args: readonly Field[];
   readonly assignments: readonly AssignedValue[];
   readonly redirects: readonly Redirection[];

@@ -35,9 +35,13 @@ export function expandSimple(name: string, context: WordContext): readonly strin
     case "BASH":
       return ["/bin/bash"];
     default:
+      if (CREDENTIAL.test(name)) context.carry(["token"]);
       return NUMBERS.has(name) ? [SOMETHING] : [UNKNOWN];
   }
 }
+
+/** Names of variables that hold credentials. */
+const CREDENTIAL = /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)$/;
 
 /** No script has that many arguments: a high one is meant to be empty, as in `rm$IFS$9-rf`. */
 function unknownPositional(name: string): readonly string[] {

@@ -13,7 +13,15 @@ export type DataOrigin =
   /** A file that is redirected to a program: as well known as a script that is named as an argument. */
   | "file"
   /** Settings that a well-known tool prints for the shell to read. */
-  | "settings";
+  | "settings"
+  /** The content of local files, the environment, or lists of what is on the machine. */
+  | "data"
+  /** The same in an encoding that fits into a name or an address. */
+  | "packed"
+  /** The name of the user. */
+  | "identity"
+  /** A variable that is named like a credential. */
+  | "token";
 
 /** The data that a command reads or prints. */
 export interface Flow {

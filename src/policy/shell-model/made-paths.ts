@@ -4,6 +4,11 @@ import type { Links } from "./links.ts";
 
 export class MadePaths {
   readonly directories = new Set<string>();
+  /** Directories whose content came from another host. */
+  readonly fetched = new Set<string>();
+  /** Remotes that the command adds to a repository. */
+  readonly remotes = new Set<string>();
+
   /** Includes those on disk. */
   readonly links: Links;
   /** The source of each copy, hard link or moved file. */

@@ -5,7 +5,7 @@ import { holdsCredentials, type Where } from "../paths/paths.ts";
 import type { Prints } from "../programs/program-record.ts";
 import { programNamed } from "../programs/programs.ts";
 import type { EffectiveCommand, Field } from "./command.ts";
-import { type DataOrigin, type Flow, flowOf, joinOrigins } from "./flow.ts";
+import { type DataOrigin, type Flow, flowOf, joinOrigins, NO_ORIGINS } from "./flow.ts";
 import type { Scope } from "./script-scope.ts";
 
 const NOTHING: Prints = {};
@@ -29,7 +29,24 @@ function ownOrigins(command: EffectiveCommand, { origins }: Prints): readonly Da
   const own = origins?.(command) ?? [];
   // Decoded data can be a secret as well. A program with another origin does not print the files it names.
   if (own.length > 0 && !own.includes("decoded")) return own;
-  return readsSecret(command) ? joinOrigins(own, ["secret"]) : own;
+  const shown = joinOrigins(own, own.includes("settings") ? NO_ORIGINS : dataShown(command));
+  return readsSecret(command) ? joinOrigins(shown, ["secret"]) : shown;
+}
+
+/** Programs that print what the machine or the repository holds. */
+const LISTS =
+  /^(env|printenv|set|export|declare|history|ls|tree|find|ps|id|last|ip|ifconfig|arp|netstat|ss|mysqldump|pg_dump|crontab|dmesg|journalctl|tar|zip|getent)$/;
+/** Programs that print the files they are given. */
+const SHOWS = /^(cat|tac|head|tail|strings|grep|rg|sed|awk|cut|sort|nl|jq|yq|paste)$/;
+const PACKS = /^(base64|base32|basenc|xxd|od|hexdump|gzip|bzip2|xz|zstd|openssl|uuencode)$/;
+const GIT_SHOWS = /^(diff|log|show|archive|bundle|stash|format-patch|cat-file|blame|grep|ls-files)$/;
+
+function dataShown({ program, args, stdin }: EffectiveCommand): readonly DataOrigin[] {
+  const reads = stdin.origins.includes("file") || args.some(({ text }) => /^[^-]/.test(text));
+  if (program === "whoami" || program === "logname") return ["identity"];
+  if (PACKS.test(program)) return reads || stdin.origins.includes("data") ? ["data", "packed"] : NO_ORIGINS;
+  if (program === "git") return GIT_SHOWS.test(args[0]?.text ?? "") ? ["data"] : NO_ORIGINS;
+  return LISTS.test(program) || (SHOWS.test(program) && reads) ? ["data"] : NO_ORIGINS;
 }
 
 function readsSecret({ args, redirects, cwds, links }: EffectiveCommand): boolean {

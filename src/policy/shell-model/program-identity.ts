@@ -6,6 +6,7 @@ import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
 import { changeDirectory, locate, type Where } from "../paths/paths.ts";
 import { isKnownProgram, isWrapper } from "../programs/programs.ts";
+import { isBuiltinName } from "./builtin-names.ts";
 import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { shown } from "./marks.ts";
 
@@ -41,16 +42,6 @@ export function isRedefined({ called }: EffectiveCommand, { scope, via }: Comman
     !/^(builtin|command)$/.test(via.at(-1) ?? "") &&
     (isBuiltinName(called) || isKnownProgram(called) || isWrapper(called))
   );
-}
-
-const BUILTIN_NAMES: ReadonlySet<string> = new Set(
-  ". : [ alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait".split(
-    " ",
-  ),
-);
-
-export function isBuiltinName(name: string): boolean {
-  return BUILTIN_NAMES.has(name);
 }
 
 /** The first entry of PATH that a command can write to and that precedes the system's entries, or null. */

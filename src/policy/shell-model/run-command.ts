@@ -10,7 +10,9 @@ import { isKnownProgram, programNamed } from "../programs/programs.ts";
 import { readOptions } from "../programs/read-options.ts";
 import { runProgram } from "../programs/run-program.ts";
 import { runFile } from "../programs/runs/shell-scripts.ts";
+import { runWritten } from "../programs/runs/written-files.ts";
 import { remembered } from "../remembered.ts";
+import { isBuiltinName } from "./builtin-names.ts";
 import { runBuiltin } from "./builtins.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import type { Flow } from "./flow.ts";
@@ -19,7 +21,7 @@ import { couldMatch } from "./glob.ts";
 import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
 import { insideOf } from "./nested-context.ts";
 import { foldOutput } from "./printed-output.ts";
-import { isBuiltinName, isInReach, isRedefined, originOf, unknownEffect } from "./program-identity.ts";
+import { isInReach, isRedefined, originOf, unknownEffect } from "./program-identity.ts";
 import type { Scope } from "./script-scope.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 
@@ -40,6 +42,7 @@ export function runCommand(argv: readonly Field[], around: CommandContext, runne
   runOtherMeanings(command, around, runner);
   const called = runner.callFunction(command.called, command.args, around);
   if (called) return called;
+  runWritten(command, around, runner);
   const ran = isSwitchedOff(command, around) ? flowOf(null) : runInside(command, around, runner);
   if (around.scope.hasOption("autocd")) enterDirectory(command, around);
   noteLeft(command, around.scope);
@@ -119,6 +122,12 @@ function runUnknown(
 
 const DESTROYERS = ["rm", "dd", "mv", "chmod", "chown", "shred", "mkfs", "reboot", "halt", "bash", "sh"];
 
+function isDefinedName(called: string, { scope }: CommandContext): boolean {
+  return (
+    scope.functionNamed(called) !== undefined || (scope.expandsAliases && scope.alias(called) !== undefined)
+  );
+}
+
 /** GNU programs under their names on BSD and macOS: `gln` is `ln`. */
 const GNU =
   /^g(cat|chgrp|chmod|chown|cp|dd|head|install|link|ln|mkdir|mkfifo|mv|rmdir|shred|tail|tar|tee|touch|truncate|unlink|xargs|env|nice|nohup|stdbuf)$/;
@@ -130,6 +139,7 @@ function describe(argv: readonly Field[], around: CommandContext, where: Where):
   return {
     program: plainName(called.slice(called.lastIndexOf("/") + 1)),
     called,
+    isDefined: isDefinedName(called, around),
     args: argv.slice(1),
     assignments: visibleAssignments(called, around, where),
     redirects: around.redirects,

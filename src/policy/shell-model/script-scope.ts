@@ -25,7 +25,15 @@ export interface Variable {
 }
 
 /** All scopes of a walk share the file table: a subshell writes real files. */
-export type Files = Map<string, Flow>;
+export class Files extends Map<string, Flow> {
+  /** Those that were written since a tool last read them all. */
+  readonly fresh = new Map<string, Flow>();
+
+  override set(path: string, flow: Flow): this {
+    this.fresh?.set(path, flow);
+    return super.set(path, flow);
+  }
+}
 
 /** What `break`, `return` or `exit` ended: the rest of the list does not run. */
 export type Ended = "loop" | "function" | "shell";

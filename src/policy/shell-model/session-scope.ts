@@ -7,12 +7,12 @@ import { Directories } from "./directories.ts";
 import { Links } from "./links.ts";
 import { MadePaths } from "./made-paths.ts";
 import { Names } from "./names.ts";
-import { Scope } from "./script-scope.ts";
+import { Files, Scope } from "./script-scope.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 export function startScope({ cwd, links, session }: PolicyFacts, where: Where, budget: Budget): Scope {
   const made = new MadePaths(new Links(where, cwd, budget, links));
-  const scope = new Scope(new Directories([cwd]), new Map(), made, budget);
+  const scope = new Scope(new Directories([cwd]), new Files(), made, budget);
   if (session) applySession(scope, session, where);
   return scope;
 }

@@ -15,7 +15,7 @@ const COMMANDS =
 
 /** Common harmless values. */
 const ORDINARY =
-  /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i( -e)? '?s[^;&|`$()]*|firefox|google-chrome|delta|bat)$/;
+  /^(|:|true|cat|less( -\w+)*|more|vim?|nvim|nano|emacs|code( --?\w+)*|ssh( -(i|p|o|F) ?[^;&|`$()]*| -\w+)*|sed -i(\.\w+)?( -[eE])? ('[^'`$]*'|"[^"`$]*"|[^;&|`$()\s]+)|firefox|google-chrome|delta|bat)$/;
 
 export interface InjectedVariable {
   readonly name: string;
@@ -65,6 +65,9 @@ function injects({ name, value }: InjectedVariable, command: EffectiveCommand): 
     return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
   if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS")
     return /-(javaagent|agentlib|agentpath)/.test(value);
+  // A program of the project loads libraries of the project.
+  if (/^(LD|DYLD)_LIBRARY_PATH$/.test(name) && command.called.includes("/"))
+    return !/^\.{0,2}\/?[\w.-]+(\/[\w.-]+)*$/.test(value);
   if (COMMANDS.test(name)) return !ORDINARY.test(value);
   return LOADS.test(name);
 }

@@ -58,3 +58,10 @@ export const POLICY_NAMES_MAX_DEPTH = 8;
 export const POLICY_OWN_NAMES_MAX_COUNT = 16;
 export const POLICY_LITERALS_MAX_COUNT = 32;
 export const POLICY_LITERAL_MAX_CHARS = 2_048;
+/** Passes that fold constants in code of other languages, and the longest code that is folded. */
+export const POLICY_CODE_FOLDS_MAX_COUNT = 6;
+export const POLICY_CODE_FOLDED_MAX_CHARS = 16 * 1024;
+/** Paths in code whose use is unknown. */
+export const POLICY_CODE_PATHS_MAX_COUNT = 32;
+/** Cloned repositories in one command that are told apart; beyond that every tool is taken to run one. */
+export const POLICY_FETCHED_MAX_COUNT = 64;

@@ -26,7 +26,11 @@ function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   const textsOf = (pattern: RegExp) =>
     [...text.matchAll(pattern)].map(([, shell = ""]) => decodeEscapes(shell));
   const called = textsOf(SYSTEM);
-  const piped = textsOf(PIPE_TO);
+  // A bar inside a string or a pattern is text.
+  const masked = text.replace(ANY_STRING, (string) => string.replaceAll("|", "\u0001"));
+  const piped = [...masked.matchAll(PIPE_TO)].map(([, shell = ""]) =>
+    decodeEscapes(shell.replaceAll("\u0001", "|")),
+  );
   if ([...called, ...piped].some((shell) => !FILTERS.test(shell)))
     runner.sign("runs-program", span, "awk runs a command");
   for (const shell of called) runner.runText(shell, here);
@@ -35,12 +39,13 @@ function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   for (const [, path = ""] of text.matchAll(WRITES)) writeFile(path, here, runner);
   if (/\/inet[46]?\/(tcp|udp)\//.test(text) && /getline/.test(text))
     runner.sign("reverse-shell", span, "awk connects to another machine");
-  if (DYNAMIC.test(text.replace(SYSTEM, " ")))
+  if (DYNAMIC.test(masked.replace(SYSTEM, " ")))
     runner.sign("hidden-code", span, "awk builds and runs commands");
 }
 
 const FILTERS = /^(sort|uniq|wc|head|tail|cat|column|tr|cut|tee|less)\b[^;&|`$]*$/;
 const STRING = String.raw`"((?:[^"\\]|\\.){0,1000})"`;
+const ANY_STRING = /"(?:[^"\\]|\\.){0,1000}"/gs;
 const SYSTEM = new RegExp(String.raw`\bsystem\s*\(\s*${STRING}\s*\)`, "gs");
 const PIPE_TO = new RegExp(String.raw`\|&?\s*${STRING}`, "gs");
 const PIPE_FROM = new RegExp(String.raw`${STRING}\s*\|&?\s*getline`, "gs");

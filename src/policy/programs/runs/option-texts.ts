@@ -39,7 +39,8 @@ function runTexts(
 }
 
 /** Common values: a compressor or a remote shell. */
-const EXPECTED = /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+)*$/;
+const EXPECTED =
+  /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+( ?[\w./~=:@\uFDD0-\uFDD4-]+)?)*$/;
 /** Actions of tar at a checkpoint that run nothing. */
 const CHECKPOINT = /^(dot|echo|bell|ttyout|sleep|totals|wait)(=|$)/;
 

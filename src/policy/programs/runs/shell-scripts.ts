@@ -35,9 +35,11 @@ export const runShell: RunsCommand = (command, around, runner, table) => {
 
 /** Runs a program that the same command wrote or fetched before. */
 export function runFile(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
-  if (!command.called.includes("/")) return null;
-  const flow = knownFile(command.called, around);
-  return flow ? runFlow(flow, command.span, inShell(command, around, command.args, false), runner) : null;
+  const flow = command.called.includes("/") ? knownFile(command.called, around) : fileInPath(command, around);
+  if (!flow) return null;
+  const inside = inShell(command, around, command.args, false);
+  inside.scope.assign("0", [command.called]);
+  return runFlow(flow, command.span, inside, runner);
 }
 
 /** Runs the text that a shell reads; reports text that is unknown before the run. */
@@ -87,6 +89,19 @@ function readScript(file: Field, command: EffectiveCommand, around: CommandConte
   if (file.text === UNKNOWN || /^\/(dev|proc\/[^/]*)\/fd\//.test(file.text))
     runner.sign("hidden-code", file.span, "a shell runs a file whose name is known only at run time");
   return flowOf(null, ["shell"]);
+}
+
+/** A program that the command wrote into a directory of PATH. */
+function fileInPath({ called, assignments }: EffectiveCommand, around: CommandContext): Flow | undefined {
+  const { scope } = around;
+  if (scope.files.size === 0) return undefined;
+  const given = assignments.filter(({ name }) => name === "PATH").map(({ value }) => value);
+  const values = given.length > 0 ? given : (scope.variable("PATH")?.values ?? []);
+  for (const entry of values.flatMap((value) => value.split(":"))) {
+    const flow = knownFile(`${entry === "" ? "." : entry}/${called}`, around);
+    if (flow) return flow;
+  }
+  return undefined;
 }
 
 function knownFile(text: string, { scope }: CommandContext): Flow | undefined {

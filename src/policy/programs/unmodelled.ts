@@ -1,0 +1,169 @@
+// Arguments that nothing here explains. A record says what a program does with its arguments; a reader only reads them.
+// Every other argument that names a protected path may be written: the policy does not guess that it is harmless.
+
+import { POLICY_ARGUMENTS_MAX_CHARS, POLICY_PATH_MAX_CHARS } from "../../support/limits.ts";
+import { isBuiltinName } from "../shell-model/builtin-names.ts";
+import type { EffectiveCommand, Field } from "../shell-model/command.ts";
+import type { RawEffect } from "./effect.ts";
+import { MAY_WRITE } from "./may-write.ts";
+import type { Program } from "./program-record.ts";
+import { isKnownProgram, programNamed } from "./programs.ts";
+import { isListedOption, type OptionTable } from "./read-options.ts";
+import { INPUT_OPTION, isElsewhere, isReader, OUTPUT_OPTION } from "./readers.ts";
+
+/** How much is known about the arguments of a program. */
+type Knowledge =
+  /** It only reads them. */
+  | "reads"
+  /** They are names on another machine. */
+  | "elsewhere"
+  /** The record explains its operands and some of its options. */
+  | "operands"
+  /** A well-known program without such a record. */
+  | "familiar"
+  | "nothing";
+
+/** The arguments that may be written, and those that an option with a usual name says are written. */
+export function unmodelledEffects(
+  command: EffectiveCommand,
+  known: readonly RawEffect[],
+): readonly RawEffect[] {
+  const { program, args, via } = command;
+  if (args.length === 0 || !args.some(({ text }) => couldNamePath(text))) return NONE;
+  if (program === "" || isBuiltinName(program) || via.some((one) => REMOTE.has(one))) return NONE;
+  const record = programNamed(program);
+  if (record.wraps || record.agent || command.isDefined) return NONE;
+  const knowledge = knowledgeOf(program, record);
+  if (lengthOf(args) > POLICY_ARGUMENTS_MAX_CHARS) return NONE;
+  const explained = new Set(known.map(({ target }) => target.text));
+  return new ArgumentReader(args, record, knowledge).found
+    .flatMap((argument) => effectsOf(argument, knowledge))
+    .filter(({ target }) => !explained.has(target.text));
+}
+
+const NONE: readonly RawEffect[] = [];
+
+function lengthOf(args: readonly Field[]): number {
+  let chars = 0;
+  for (const { text } of args) chars += text.length + 1;
+  return chars;
+}
+
+/** Commands inside these run on another machine. */
+const REMOTE: ReadonlySet<string> = new Set(["ssh", "kubectl", "oc"]);
+
+const couldNamePath = (text: string): boolean => text.includes("/") || /^[.~]/.test(text);
+
+function knowledgeOf(program: string, { reads, effects, isShell, runs, options }: Program): Knowledge {
+  if (isElsewhere(program)) return "elsewhere";
+  if (effects) return "operands";
+  if (reads === true || isReader(program))
+    return isShell || options?.code !== undefined ? "familiar" : "reads";
+  return isShell || runs || options || isKnownProgram(program) ? "familiar" : "nothing";
+}
+
+interface Argument {
+  /** The option whose value it is, or may be. */
+  readonly option: string | null;
+  readonly field: Field;
+  /** Whether the option and its value are one word. */
+  readonly isAttached: boolean;
+}
+
+/** The values of options that the record does not list, and the operands. */
+class ArgumentReader {
+  readonly #found: Argument[] = [];
+  readonly #table: OptionTable;
+  /** The option that the next word may be the value of. */
+  #option: string | null = null;
+  /** Whether the next operand is the script of an interpreter or a shell: it is run, not written. */
+  #isScript: boolean;
+  /** Whether operands are files of this machine. */
+  #isLocal: boolean;
+  #operands = 0;
+
+  constructor(args: readonly Field[], { options = {}, isShell }: Program, knowledge: Knowledge) {
+    this.#table = options;
+    this.#isScript =
+      isShell === true || (options.code !== undefined && !args.some(({ text }) => text === "-m"));
+    this.#isLocal = knowledge !== "elsewhere";
+    for (const field of args) this.#read(field);
+  }
+
+  get found(): readonly Argument[] {
+    return this.#found;
+  }
+
+  #read(field: Field): void {
+    const { text } = field;
+    const [, long, attached] = /^--?([\w-]{2,}|\w)(?:=([\s\S]*))?$/.exec(text) ?? [];
+    const [, short, value] = long === undefined ? (/^-(\w)([/~.][\s\S]*)$/.exec(text) ?? []) : [];
+    const name = long ?? short;
+    if (name !== undefined) this.#readOption(name, attached ?? value, field);
+    else if (text.startsWith("-") && text.length > 1) this.#option = null;
+    else this.#readOperand(field);
+  }
+
+  #readOption(name: string, value: string | undefined, field: Field): void {
+    const hasValue = isListedOption(this.#table, name, "with-value");
+    const isListed = hasValue || isListedOption(this.#table, name);
+    this.#option = null;
+    if (value === undefined) this.#option = hasValue ? SKIPPED : isListed ? null : name;
+    else if (!isListed)
+      this.#found.push({ option: name, field: { ...field, text: value }, isAttached: true });
+  }
+
+  #readOperand(field: Field): void {
+    const option = this.#option;
+    this.#option = null;
+    if (option === SKIPPED) return;
+    this.#operands += 1;
+    if (this.#operands <= VERB_OPERANDS && TRANSFERS.test(field.text)) this.#isLocal = true;
+    if (this.#isScript && option === null) this.#isScript = false;
+    else if (this.#isLocal || option !== null) this.#found.push({ option, field, isAttached: false });
+  }
+}
+
+/** The verb of a client is among its first operands; the values of its options may stand before it. */
+const VERB_OPERANDS = 3;
+/** The next word is the value of a listed option. */
+const SKIPPED = " ";
+/** The verbs of clients that copy something from another machine to this one. */
+const TRANSFERS =
+  /^(cp|copy|copyto|sync|mv|move|moveto|rsync|mirror|download|pull|fetch|export|dump|backup|restore|save|unpack|extract|scp|get-object|clone|checkout|init|new|create-app)$/;
+
+function effectsOf({ option, field, isAttached }: Argument, knowledge: Knowledge): readonly RawEffect[] {
+  const paths = pathsIn(field.text);
+  if (paths.length === 0) return NONE;
+  const isLong = option !== null && option.length > 1;
+  const isOutput =
+    option !== null && OUTPUT_OPTION.test(option) && (isLong || /^(familiar|nothing)$/.test(knowledge));
+  if (isOutput) return paths.map((text) => ({ kind: "write", target: { ...field, text }, how: "output" }));
+  if (knowledge === "reads") return NONE;
+  if (knowledge === "elsewhere" && option !== null && !/^[oODd]$/.test(option)) return NONE;
+  // Its operands are explained; only the value of an option it does not list is not.
+  if (knowledge === "operands" && !isAttached) return NONE;
+  const how =
+    option !== null && INPUT_OPTION.test(option)
+      ? MAY_WRITE.input
+      : knowledge === "nothing" || (knowledge === "elsewhere" && option !== null && option !== "d")
+        ? MAY_WRITE.unknown
+        : MAY_WRITE.familiar;
+  return paths.map((text) => ({ kind: "may-write", target: { ...field, text }, how }));
+}
+
+/** The paths in a value: the value itself, or the parts of `key=path,other=path`, `@path` and `file:path`. */
+function pathsIn(value: string): readonly string[] {
+  if (value.length > POLICY_PATH_MAX_CHARS || !couldBePath(value)) return [];
+  if (/^\w[\w+.-]*:\/\//.test(value)) return value.startsWith("file://") ? [value.slice(7)] : [];
+  return (
+    value
+      .split(",")
+      .map((part) => part.slice(part.lastIndexOf("=") + 1).replace(/^[@<>+|]+/, ""))
+      .map((part) => part.replace(/^(file|path|open|create|dir|out|output|log):(?=[/~.])/i, ""))
+      // Two slashes start the name of a build target.
+      .filter((part) => couldNamePath(part) && !/^([\w.@-]+:|\/\/)/.test(part))
+  );
+}
+
+const couldBePath = (value: string): boolean => !/\s/.test(value) && /[/~]|^\./.test(value);

@@ -1,0 +1,91 @@
+// Servers that other machines can reach.
+
+import { asksForHelp, type JudgedCommand } from "../facts.ts";
+import { type Hit, onPrograms, type Rule } from "../rule.ts";
+import { isBuiltinName } from "../shell-model/builtin-names.ts";
+import { BRACKET, shown } from "../shell-model/marks.ts";
+import { onRows } from "./tables.ts";
+
+/** An address that means every interface, alone, with a port, or as the value of an option. */
+const EVERYWHERE = /^(--?[\w.-]+=)?(\w+:\/\/)?(0\.0\.0\.0|\[::\]|::|\*)(:[\d:]+\S*)?$/;
+const CLIENTS =
+  /^(curl|wget|https?|xh|nc|ncat|netcat|telnet|nmap|ssh|sed|awk|psql|mysql|redis-cli|cp|mv|rm|mkdir|tar|ls|grep|egrep|rg|ag|echo|printf|cat|jq|yq|test|\[|lsof|ss|netstat|ping|expr|case|read|less|head|tail|docker-credential-\w+|export|declare|ip|route|iptables|ufw|tcpdump|dig)$/;
+/** Options before an address; an address alone is often a value to look for. */
+const BINDS =
+  /^(-?-?(host|bind|bind[_-](ip|address|addr)|ip|address|listen(-address)?|addr|hostname|server\.(host|address)|inspect(-brk)?|http|interface)|-[abHBlLSsip])$/i;
+
+function listensEverywhere(command: JudgedCommand): Hit | null {
+  const { program, args, assignments } = command;
+  if (asksForHelp(command) || CLIENTS.test(program)) return null;
+  const isBound = args.some(({ text }, i) => {
+    if (/^--bind_ip_all$|listen_addresses=.?\*/.test(text) || /^--inspect(-brk)?=0\.0\.0\.0/.test(text))
+      return true;
+    // Unquoted, bash reads the brackets of [::] as a pattern.
+    if (text.includes(BRACKET) && /:\d+$/.test(text) && BINDS.test(args[i - 1]?.text ?? "")) return true;
+    if (!EVERYWHERE.test(text) || text === "*") return false;
+    return text.includes("=") || /:\d/.test(text) || BINDS.test(args[i - 1]?.text ?? "");
+  });
+  const isSet = assignments.some(
+    ({ name, value }) => /HOST|BIND|ADDR|LISTEN/.test(name) && EVERYWHERE.test(value) && value !== "*",
+  );
+  if (servesEverything(command))
+    return { reason: `${shown(program)} would offer a whole directory tree to every other machine.` };
+  if (!isBound && !isSet) return null;
+  return { reason: `${shown(program)} would accept connections from every other machine.` };
+}
+
+/** A file server listens on every interface unless it is told otherwise. */
+function servesEverything({ args, cwds, links }: JudgedCommand): boolean {
+  const at = args.findIndex(({ text }) => /^(http\.server|SimpleHTTPServer)$/.test(text));
+  if (at < 0) return false;
+  const given = args.findIndex(({ text }) => /^(-d|--directory)$/.test(text));
+  const named = given < 0 ? "." : (args[given + 1]?.text ?? ".");
+  return cwds.some((cwd) =>
+    links
+      .resolve(named, cwd, true)
+      .some(({ class: kind }) => /^(root|home|system|secret|above-workspace)$/.test(kind)),
+  );
+}
+
+const SHELLS = onRows([
+  {
+    program:
+      /^(ttyd|gotty|wetty|x11vnc|vncserver|Xvnc|tigervncserver|shellinaboxd|tmate|sshx|upterm|code-server|xrdp)$/,
+    args: /\S/,
+    unless: /^(-v|--version|-h)$/,
+    does: "give other machines a terminal or a screen of this one",
+  },
+  { program: /^sshd$/, args: /(?:)/, unless: /(^| )-[tTG]( |$)/, does: "let other machines log in" },
+  { program: /^rsync$/, args: /(^| )--daemon( |$)/, does: "offer files to other machines" },
+  { program: /^git$/, args: /^(-\S+ )*daemon( |$)/, does: "offer repositories to other machines" },
+  { program: /^ssh-import-id(-gh|-lp)?$/, args: /\S/, does: "let the owner of another account log in" },
+]);
+
+export const exposureRules: readonly Rule[] = [
+  {
+    id: "expose-server",
+    verdict: "ask",
+    severity: "medium",
+    alternative: "Listen on this machine only: 127.0.0.1 or localhost.",
+    matches: [
+      "flask run --host=0.0.0.0",
+      "php -S 0.0.0.0:8000",
+      "uvicorn app:app --host 0.0.0.0",
+      "kubectl port-forward --address 0.0.0.0 svc/db 5432:5432",
+      "HOST=0.0.0.0 npm start",
+      "ttyd bash",
+    ],
+    misses: [
+      "flask run --host=127.0.0.1",
+      "php -S localhost:8000",
+      "curl http://0.0.0.0:8000/health",
+      "python3 -m http.server 8000",
+      "grep 0.0.0.0 config.py",
+      "docker run -p 8080:80 nginx",
+    ],
+    check: onPrograms(
+      (name) => !CLIENTS.test(name) && (!isBuiltinName(name) || name === ""),
+      (command) => listensEverywhere(command) ?? SHELLS(command),
+    ),
+  },
+];
