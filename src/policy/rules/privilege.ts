@@ -24,8 +24,7 @@ export const privilegeRules: readonly Rule[] = [
     ],
     misses: ["sudo --version", "which sudo", "echo sudo ls"],
     check: (command) =>
-      asksForHelp(command) ||
-      /^(-(V|h|n true|nv)|-n -v)$/.test(command.args.map(({ text }) => text).join(" "))
+      asksForHelp(command) || /^-(V|h)$/.test(command.args[0]?.text ?? "")
         ? null
         : { reason: `${command.program} would run with the rights of another user.` },
   },
