@@ -32,9 +32,9 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
-  const effects = meant
-    .flatMap((effect) => command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)))
-    .filter((effect) => effect.kind !== "may-write" || isRiskedPath(effect));
+  const effects = meant.flatMap((effect) =>
+    command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),
+  );
   return withEffects(command, effects);
 }
 
@@ -86,6 +86,7 @@ function resolved(
   const follows = kind !== "delete" && kind !== "move" && how !== "replace";
   return links
     .resolve(text, cwd, follows)
+    .filter((path, i) => kind !== "may-write" || isRiskedPath(path, how, i === 0))
     .map((path) => ({ kind, target, resolved: path, recursive: recursive || path.spread, how }));
 }
 

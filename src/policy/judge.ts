@@ -18,7 +18,7 @@ import type { CommandRule, Hit, Rule } from "./rule.ts";
 import { fits } from "./rule-fits.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
-import type { EffectiveCommand } from "./shell-model/command.ts";
+import type { EffectiveCommand, Sign } from "./shell-model/command.ts";
 import { shown } from "./shell-model/marks.ts";
 import { hiddenCharacters, isPackedForkBomb } from "./shell-model/parse.ts";
 import type { Span } from "./shell-model/span.ts";
@@ -80,17 +80,19 @@ class Examination {
     const { walk } = this;
     const all: Span = { start: 0, end: this.#command.length };
     const hidden = hiddenCharacters(this.#command);
-    if (hidden) walk.sign("hidden-characters", hidden.span, hidden.code);
+    // Before all others: of findings that are equally strict, the first one is the reason.
+    if (hidden) this.#addSign({ kind: "hidden-characters", span: hidden.span, detail: hidden.code });
     attempt(walk, all, () => walk.start(this.#command));
     if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
       walk.sign("fork-bomb", all, "a function starts itself twice");
     }
-    for (const { kind, span, detail } of walk.signs) {
-      const rule = SIGN_RULES.get(kind);
-      if (!rule) continue;
-      add(this.findings, findingOf(rule, { reason: rule.reason(shown(detail)), span }, null));
-    }
+    for (const sign of walk.signs) this.#addSign(sign);
     return decide(this.findings, this.judged, this.#facts);
+  }
+
+  #addSign({ kind, span, detail }: Sign): void {
+    const rule = SIGN_RULES.get(kind);
+    if (rule) add(this.findings, findingOf(rule, { reason: rule.reason(shown(detail)), span }, null));
   }
 
   #judge(effective: EffectiveCommand): void {

@@ -30,18 +30,14 @@ const USED_DEVICES = /^\/dev\/(tty|cu\.|serial|video|dri|snd|kvm|nvidia|input|bu
 /** Trees that belong to the machine although no program of the system needs them. */
 const MACHINE_TREES = /^\/(opt|srv|mnt|media|run|snap|nix)\//;
 
-/** Whether an effect of the kind `may-write` is on a path that matters. `how` says how well the program is known. */
-export function isRiskedPath({
-  resolved,
-  how,
-}: {
-  readonly resolved: ResolvedPath;
-  readonly how: string;
-}): boolean {
-  const { class: kind, path } = resolved;
+/**
+ * Whether an argument of unknown meaning on this path matters. `how` says how well the program is known. `isNamed`: the
+ * text names the path itself. A link that the user has put into the workspace may lead to data outside of it.
+ */
+export function isRiskedPath({ class: kind, path }: ResolvedPath, how: string, isNamed: boolean): boolean {
   if (kind === "device" && USED_DEVICES.test(path)) return false;
   if (how === MAY_WRITE.input) return kind === "secret" || kind === "policy";
   if (ALWAYS.has(kind)) return true;
-  if (!OUTSIDE.has(kind)) return false;
+  if (!isNamed || !OUTSIDE.has(kind)) return false;
   return how === MAY_WRITE.unknown || (kind === "outside" && MACHINE_TREES.test(path));
 }

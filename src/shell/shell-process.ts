@@ -54,7 +54,8 @@ export class ShellProcess {
   /** Milliseconds since the epoch, like all wall-clock times here. */
   readonly createdAt: number;
   readonly startedAt: number;
-  readonly #started: StartedShell;
+  /** @internal */
+  readonly started: StartedShell;
   readonly #processes: ShellScope;
   readonly #graceMs: number;
   readonly #life: ShellLife;
@@ -65,7 +66,7 @@ export class ShellProcess {
   /** @internal */
   constructor(options: ShellProcessOptions) {
     const { started } = options;
-    this.#started = started;
+    this.started = started;
     this.id = started.id;
     this.command = options.command;
     this.workingDir = started.meta.workingDir;
@@ -77,11 +78,6 @@ export class ShellProcess {
     this.#onKill = options.onKill;
     this.#life = new ShellLife(started, () => options.onEnd(this), options);
     this.#output = new ShellOutput(started, this.#life);
-  }
-
-  /** @internal */
-  get started(): StartedShell {
-    return this.#started;
   }
 
   get status(): ShellStatus {

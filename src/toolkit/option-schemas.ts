@@ -129,6 +129,9 @@ const SESSION_RUN = {
   onOutput: callback,
 } satisfies Options<SessionRunOptions>;
 
+/** A value that the manager itself checks when it uses it: its message names the problem. */
+const checkedLater = z.string({ error: "a string" });
+
 const POSITIONS = z.custom<NonNullable<Followed["from"]>>(
   (value) => z.object({ stdout: z.int().min(0), stderr: z.int().min(0) }).safeParse(value).success,
   { error: "an object with the byte positions stdout and stderr" },
@@ -167,7 +170,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   "shells.killAll": pick(KILL, "by"),
   "manager.createShell": {
     command: z.string({ error: "a string" }),
-    workingDir: text,
+    workingDir: checkedLater,
     env: variables,
     stdin: readable,
     scope: text,
@@ -193,6 +196,8 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   } satisfies Options<SessionOptions>,
   "new ShellManager": {
     ...ENGINE,
+    shellPath: checkedLater,
+    sandbox: checkedLater,
     trustedFiles: listOf(text, "paths"),
     events: object,
   } satisfies Options<ShellManagerOptions>,

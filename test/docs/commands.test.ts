@@ -38,9 +38,13 @@ const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
 /** Options on the pages that belong to other programs, or to every command. */
 const OTHERS: Readonly<Record<string, string>> = {
   "--args": "of bwrap",
+  "--config": "of other programs that the policy judges",
   "--experimental-vm-modules": "of node",
   "--help": "every command has it",
+  "--log-file": "of other programs that the policy judges",
+  "--output": "of other programs that the policy judges",
   "--security-opt": "of docker",
+  "-o": "of other programs that the policy judges",
   "-u": "of set",
 };
 

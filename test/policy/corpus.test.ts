@@ -40,7 +40,7 @@ describe("the labelled commands", () => {
   });
 });
 
-describe("commands by writers who had not read the rules", () => {
+describe("commands from writers without knowledge of the rules", () => {
   it("stops 97 % of the dangerous ones", () => {
     expect(share(judgedIn("dangerous"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });

@@ -56,7 +56,7 @@ function pushesToUrl(words: readonly Field[]): boolean {
   return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
 }
 
-/** Settings of the user that change neither what git runs nor whom it trusts. */
+/** Settings of the user that change neither what git runs nor which hosts and keys it trusts. */
 const HARMLESS_SETTINGS =
   /^(user\.(name|email)|init\.defaultbranch|pull\.\w+|push\.(default|autosetupremote)|color\..+|core\.(autocrlf|eol|quotepath|longpaths|filemode)|merge\.conflictstyle|rebase\.\w+|rerere\.\w+|fetch\.prune|diff\.(algorithm|colormoved)|column\.ui|branch\.sort|help\.autocorrect|advice\..+)$/i;
 

@@ -138,7 +138,7 @@ function noteLoosePaths(
   const [cwd = UNKNOWN] = scope.cwds;
   const how = destroys ? MAY_WRITE.unknown : MAY_WRITE.familiar;
   const risky = paths.find((path) =>
-    scope.made.links.resolve(path, cwd, true).some((resolved) => isRiskedPath({ resolved, how })),
+    scope.made.links.resolve(path, cwd, true).some((one, i) => isRiskedPath(one, how, i === 0)),
   );
   if (risky !== undefined)
     runner.sign("unknown-effect", span, `code of ${program} uses ${risky}, and how is not known`);
