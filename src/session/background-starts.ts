@@ -1,6 +1,6 @@
 // Starts background shells with the state of their session. Each shell reads a script when it starts, through BASH_ENV.
-// Like a new bash of the session, it then writes its state into its directory. nacre compares that state with the state
-// that the shell was given. Owns the script files.
+// Then, like a new bash of the session, the shell writes its own state to its directory. nacre compares this state with
+// the state of the session. Owns the script files.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { StartedShell } from "../engine/started-shell.ts";
@@ -72,7 +72,7 @@ export class BackgroundStarts {
     for (const { file, shell } of this.#given) if (!shell.durable) attempt(() => unlinkSync(file));
   }
 
-  /** Waits until bash has sourced the profile: a background shell inherits what the profile sets. */
+  /** Waits until bash has sourced the profile, because a background shell inherits what the profile sets. */
   async #sourceProfile(): Promise<void> {
     using _turn = await this.#options.takeTurn();
     const bash = await this.#options.anyBash();
@@ -107,12 +107,12 @@ async function uninheritedBy(
   state: string,
   nonce: string,
 ): Promise<string[] | "unknown"> {
-  // Most sessions have only plain exports, which a shell always inherits: do not wait for it.
+  // A shell always inherits plain exports. Most sessions have nothing else, so there is nothing to wait for.
   if (!isAtRisk(state, nonce)) return [];
   const dir = writableDirOf(shell.started);
   const deadline = monotonicMs() + RESTORE_CHECK_MAX_MS;
   for (;;) {
-    // Check this before reading the file: if the shell has ended, everything it wrote is in the file.
+    // Read isRunning before the file: if the shell has already ended, the file contains everything that it wrote.
     const { isRunning } = shell;
     const found = readStateOf(dir, INHERITED_NUMBER, nonce);
     if (found !== undefined) return notInherited(state, found, nonce);

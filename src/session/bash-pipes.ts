@@ -1,8 +1,9 @@
-// The two pipes of a session's bash. Neither has a name, and no command inherits a descriptor of either.
+// The two pipes of a session's bash. Neither pipe has a name, and no command inherits a descriptor of them.
 //   ScriptChannel  bash reads its script from it, as stdin
 //   ReportFifo     bash reports through it: its shim holds the pipe, and bash opens it through the shim for each report
-//   BashWatchdog   notices that bash reads its script while a command is outstanding, which no command makes it do. Such a
-//                  bash no longer follows the harness: `set -n`, `enable -n`, a function named `builtin`
+//   BashWatchdog   notices that bash reads its script while a command is outstanding. A bash that follows the harness
+//                  never does that. After `set -n` or `enable -n`, or with a function named `builtin`, bash may no longer
+//                  follow the harness
 import { closeSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { openPipe, pipePath, REPORT_FD } from "../engine/process-pipe.ts";
@@ -32,7 +33,7 @@ export class ScriptChannel {
   #isClosed = false;
   #unreadBytes = 0;
 
-  /** Takes ownership of the descriptor. It is also open for reading: close() reads back what bash has not read. */
+  /** Takes ownership of the descriptor, which is also open for reading: close() reads back what bash has not read. */
   constructor(fd: number) {
     this.#fd = fd;
     this.link = readlinkSync(`/proc/self/fd/${fd}`);
@@ -43,7 +44,7 @@ export class ScriptChannel {
     return this.#pending.length === 0;
   }
 
-  /** Bytes that bash had not read when this was closed. If there are any, the last command did not run. */
+  /** Bytes that bash had not read when the channel was closed. If there are any, the last command did not run. */
   get unreadBytes(): number {
     return this.#unreadBytes;
   }
@@ -111,13 +112,13 @@ export class ScriptChannel {
   }
 }
 
-/** Throws if the shim has died: without a shim, no process reports the end of its bash. */
+/** Throws if the shim has died, because no other process reports the end of bash. */
 export function openReports({ shimPid, shimStart }: StartedShell, reader: ReportReader): ReportFifo {
   const fd = openPipe({ pid: shimPid, startTime: shimStart }, REPORT_FD, "both");
   if (fd !== undefined) return new ReportFifo(fd, pipePath(shimPid, REPORT_FD), reader);
   throw new NacreError(
     "spawn_failed",
-    "The bash of a session was killed before it could begin. Is something killing bash?",
+    "The bash of a session was killed before it could begin. Stop the program that kills bash, then try again.",
   );
 }
 
@@ -126,11 +127,11 @@ export class ReportFifo {
   readonly path: string;
   readonly #socket: Socket;
 
-  /** The descriptor is also open for writing: without a writer, reading would end after the first report. */
+  /** The descriptor is also open for writing. Otherwise the pipe would have no writer after the first report. */
   constructor(fd: number, path: string, reader: ReportReader) {
     this.path = path;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
-    // All reports share one buffer: otherwise each report would leave 64 KiB to the garbage collector.
+    // All reports share one buffer, so that a report does not leave 64 KiB to the garbage collector.
     const onread: OnReadOpts = {
       buffer,
       callback: (length) => {
@@ -146,7 +147,7 @@ export class ReportFifo {
     };
     this.#socket = new Socket(options);
     this.#socket.on("error", () => {});
-    // This socket must not keep the process alive. A caller that waits for a command does (event-loop-hold.ts).
+    // This socket must not keep the process alive. A call that waits for a command does that (event-loop-hold.ts).
     this.#socket.unref();
   }
 
@@ -160,9 +161,9 @@ export interface WatchedBash {
   readonly channel: ScriptChannel | undefined;
   /** Whether a logger that bash prints to has ended. */
   readonly isAnyLoggerGone: () => boolean;
-  /** Called once bash is stuck. */
+  /** Called when bash is stuck. */
   readonly endScript: () => void;
-  /** Called if bash has not ended some time after that. */
+  /** Called if bash has not ended some time after endScript(). */
   readonly kill: () => void;
 }
 
@@ -179,7 +180,7 @@ export class BashWatchdog {
   /** Call this when a command has been sent. */
   start(): void {
     this.#isWatching = true;
-    // One timer for all commands: most end long before it fires.
+    // All commands share one timer, because most commands end long before it fires.
     if (this.#first) {
       this.#first.refresh();
       return;

@@ -1,6 +1,6 @@
-// Starts the bashes of a session, one at a time. Each takes an ordinary slot and reads its script from this process.
-// Sends the saved state to the new bash right away; commands can be sent before bash has restored it. Owns the
-// session's sandbox, the number of bashes so far, and which of them may still report.
+// Starts the bashes of a session, one at a time. Each bash takes an ordinary slot and reads its script from this
+// process. Sends the saved state to the new bash right away. Commands can be sent before bash has restored that state.
+// Owns the session's sandbox, the number of bashes so far, and the set of bashes that may still report.
 import { accessSync, constants } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
@@ -75,8 +75,8 @@ export class BashStarter {
     const message = { restoreFrom, profile, profileEnvPath, number, disabled };
     bash.send(startMessage(bash.options.harness, message));
     if (profile !== undefined) await this.#whenSourced(bash, profileEnvPath, number);
-    // Wait: the sandbox and its first process fork only now, and would otherwise look like leftovers of the first
-    // command.
+    // The sandbox and its first process fork only now. Wait for them, because otherwise they would look like leftovers
+    // of the first command.
     else if (sandbox) await bash.ready();
     return bash;
   }

@@ -24,7 +24,7 @@ export interface WholeState {
 /** What the next bash takes over. */
 export interface SavedState {
   readonly state: string | undefined;
-  /** The text before its first command, which sets options and traps. */
+  /** The text before the first command of the next bash. It sets options and traps. */
   readonly prefix: string;
   /** The last commands whose state could not be saved, if any, and why. */
   readonly missing?: MissingCommands;
@@ -48,7 +48,7 @@ export class SavedStates {
   readonly #dir: string;
   readonly #nonce: string;
   #number = -1;
-  /** The state that the bash started with; after a failed save, the last one before that. */
+  /** The last whole state before the first failed save. Until then, the state that bash started with. */
   #kept: WholeState | undefined;
   #problem: string | undefined;
   #isReported = false;
@@ -67,7 +67,7 @@ export class SavedStates {
       this.#problem = undefined;
       this.#isReported = false;
     } else {
-      // Keep the last whole state: the next save overwrites its file and may fail, too.
+      // Keep the last whole state, because the next save overwrites its file and may also fail.
       if (this.#problem === undefined) {
         const state = this.read(number - 1);
         if (state !== undefined) this.#kept = { state, number: number - 1 };
@@ -77,7 +77,7 @@ export class SavedStates {
     this.wake();
   }
 
-  /** Wakes the callers that wait for a save. Call this when bash has ended, because it saves nothing more. */
+  /** Wakes the callers that wait for a save. Call this when bash has ended and saves nothing more. */
   wake(): void {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
@@ -108,7 +108,7 @@ export class SavedStates {
     return this.#problem;
   }
 
-  /** Resolves with true when bash has reported for this command, with false when it ends or takes too long. */
+  /** Resolves with true when bash has reported for this command, with false when bash ends or takes too long. */
   async reported(number: number, isAlive: () => boolean): Promise<boolean> {
     const deadline = monotonicMs() + STATE_SAVE_MAX_MS;
     while (this.#number < number) {
@@ -131,12 +131,12 @@ export class SavedStates {
 
 export interface BashStateOptions {
   readonly harness: HarnessContext;
-  /** The text before its first command, which sets the options and traps of the previous bash. */
+  /** The text before the first command of this bash. It sets the options and traps of the previous bash. */
   readonly inheritedPrefix: string;
-  /** The state it starts with, which the previous bash saved. */
+  /** The state that this bash starts with. The previous bash saved it. */
   readonly inherited: WholeState | undefined;
   readonly putAside: PutAside;
-  /** The profile that it sources at its start. */
+  /** The profile that this bash sources at its start. */
   readonly profile: string | undefined;
 }
 
@@ -153,7 +153,7 @@ export class BashState {
   #save = "";
   #unsaved: string | undefined;
 
-  /** `dir`: where it saves its state. */
+  /** `dir`: where bash saves its state. */
   constructor(dir: string, options: BashStateOptions) {
     this.#options = options;
     this.#putAside = options.putAside;
@@ -222,7 +222,7 @@ export class BashState {
     };
   }
 
-  /** Its saved state after this command. `late`: why there may be none yet. */
+  /** The saved state after this command. `late`: why bash may not have saved it yet. */
   current(number: number, late: string): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : number;
@@ -241,7 +241,7 @@ export class BashState {
     const inherited = this.#inherited;
     if (!inherited) return [];
     await bash.saved(inherited.number);
-    // Another call has taken them in the meantime, or bash died at once, which the next command reports.
+    // Another call has returned the parts meanwhile, or bash died at once. The next command reports such a death.
     if (!this.#inherited || !bash.isReady) return [];
     this.#inherited = undefined;
     const state = this.saves.read(inherited.number);

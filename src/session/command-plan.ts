@@ -50,14 +50,14 @@ export async function planCommand(context: RunContext, number: number): Promise<
   };
 }
 
-/** Puts removed files back, or throws: without its directory, the output of the command could not be read. */
+/** Puts removed files back. Throws if that fails for any reason but a full disk: the output would be lost. */
 function restoreBefore(bash: SessionBash, notes: string[]): void {
   const { dir } = bash.started.files;
   try {
     restore(bash, notes);
   } catch (cause) {
     new StateRoot(dirname(dirname(dir))).ensure();
-    // The disk is full. Let the command run: it may be the one that frees space, and it gets other loggers.
+    // The disk is full. Let the command run with other loggers, because it may free space.
     if (!isFull(cause)) throw cause;
     notes.push(note.lostFilesNote(dir, messageOf(cause)));
   }
@@ -79,13 +79,15 @@ function restore(bash: SessionBash, notes: string[]): void {
   if (restored === "files") notes.push(note.removedFilesNote(dir));
 }
 
-/** The directory that bash has to change to first: the one that the call names, or one above a removed directory. */
+/**
+ * The directory that bash has to change to first: the one that the call names, or the nearest one above a removed one.
+ */
 function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunContext): string | undefined {
   if (changeTo !== undefined) {
     directory.changeTo(changeTo);
     return changeTo;
   }
-  // A new bash already is in the right directory.
+  // A new bash is already in the right directory.
   if (!bash.isReady) return undefined;
   const { cwd } = directory;
   const nearest = directory.leaveRemoved(bash.started.commandPid);

@@ -1,5 +1,5 @@
-// The processes of one command of a session. Every command has a number, which its processes carry as their soft limit on
-// file locks. The hard limit is the tag of the session.
+// The processes of one command of a session. Every command has a number, which its processes carry as their soft limit
+// on file locks. The hard limit is the tag of the session.
 
 import type { Engine } from "../engine/engine.ts";
 import { type PidMark, pidsSince } from "../engine/pids-since.ts";
@@ -14,8 +14,8 @@ import type { SessionOutput } from "./session-output.ts";
 export interface CommandPart {
   readonly number: number;
   /**
-   * Taken before its start. A process with neither a number nor a numbered ancestor belongs to the command if it
-   * started after this mark.
+   * Taken before the command started. A process with neither a number nor a numbered ancestor belongs to the command if
+   * the process started after this mark.
    */
   readonly pidsBefore?: PidMark;
 }
@@ -27,11 +27,11 @@ export interface CommandPart {
 export function onlyCommand(
   engine: Engine,
   part: CommandPart,
-  bash: "once it runs it" | "always" | "never" = "once it runs it",
+  bash: "once it runs the command" | "always" | "never" = "once it runs the command",
 ): ProcessScope {
   const isPart = (pid: number, shell: StartedShell) =>
     pid === shell.commandPid
-      ? bash === "always" || (bash === "once it runs it" && numberOf(pid) === part.number)
+      ? bash === "always" || (bash === "once it runs the command" && numberOf(pid) === part.number)
       : isOf(part, pid, shell);
   return {
     processesOf: async (shells) => {
@@ -42,7 +42,7 @@ export function onlyCommand(
     },
     signalNewProcesses: (shells, plan, onSignalled) =>
       engine.signalNewProcesses(shells, plan, onSignalled, isPart),
-    // The process group includes jobs of earlier commands.
+    // Never signal the process group: it includes jobs of earlier commands.
     signalGroup: () => "gone",
   };
 }
@@ -50,7 +50,7 @@ export function onlyCommand(
 /** The processes that the command left running, for the shell that stands for them. */
 export function leftoverScope(engine: Engine, bash: StartedShell, number: number): ShellScope {
   const own = onlyCommand(engine, { number }, "never");
-  // Their tag belongs to the bash.
+  // These processes carry the tag of the bash, not of the shell that stands for them.
   const processesOf: ProcessScope["processesOf"] = async (shells) => {
     const found = (await own.processesOf([bash])).get(bash) ?? [];
     return new Map(shells.map((shell) => [shell, found]));
@@ -95,15 +95,15 @@ export async function leftoversOfCommand(
 function isLeftBy(number: number, pid: number, { tag }: StartedShell): boolean {
   const soft = lockLimits(pid)?.soft;
   if (soft === undefined) return false;
-  // Started before any command: by the sandbox or by a profile.
+  // The sandbox or a profile started this process before any command.
   if (tag !== undefined && soft === String(tag)) return false;
   const of = Number(soft);
   return !(of > 0 && of < number);
 }
 
 /**
- * A process carries the number of its command, unless it has changed its limit, as a nested nacre does. Then the number of
- * the nearest ancestor with a number counts; without such an ancestor, the time of its start.
+ * A process carries the number of its command, unless the process has changed its limit, as a nested nacre does. Then
+ * the number of the nearest numbered ancestor counts. Without such an ancestor, the start time of the process counts.
  */
 function isOf({ number, pidsBefore }: CommandPart, pid: number, { tag, commandPid }: StartedShell): boolean {
   for (let at: number | undefined = pid; at !== undefined && at > 1; at = readStat(at)?.parent) {
@@ -111,14 +111,14 @@ function isOf({ number, pidsBefore }: CommandPart, pid: number, { tag, commandPi
     // The shim and its ancestors belong to no command.
     if (limits === undefined || at === commandPid || !isBelow(limits.hard, tag)) break;
     const own = Number(limits.soft);
-    // Started before any command: by the sandbox or by a profile.
+    // The sandbox or a profile started this process before any command.
     if (tag !== undefined && limits.soft === String(tag)) return at !== pid && isSince(pidsBefore, pid);
     if (own > 0 && own <= number) return own === number;
   }
   return isSince(pidsBefore, pid);
 }
 
-/** A nested nacre lowers the hard limit further. */
+/** Whether this hard limit is the tag, or a lower limit that a nested nacre derived from the tag. */
 function isBelow(hard: string, tag: bigint | undefined): boolean {
   if (tag === undefined) return true;
   const { shift, prefix } = reachOf(tag);

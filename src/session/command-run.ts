@@ -1,6 +1,6 @@
 // One command in one bash of a session, from its plan to its result:
 //   planCommand         files, directory, loggers, message (command-plan.ts)
-//   RunningCommand      sends it and waits for its report, its timeout or the end of the call (running-command.ts)
+//   RunningCommand      sends the command, waits for its report, its timeout or the call's end (running-command.ts)
 //   #ran                bash takes the next command: leftovers, drain, output, state
 //   #bashEnded          bash ended with the command: the same, and a successor for bash
 //   #detached           the command continues in its bash as a background shell, and bash gets a successor
@@ -23,7 +23,7 @@ import type { DetachedBash, SessionDeps, SessionResult } from "./session-options
 const NO_LEFTOVERS: CommandLeftovers = { processes: [], holdsOutput: false };
 
 type ResultParts = Pick<SessionResult, "exitCode" | "stdout" | "stderr"> &
-  // Without an outcome, the exit code decides.
+  // Without an outcome, #finish derives one from the exit code.
   Partial<Pick<SessionResult, "outcome" | "leftovers" | "shell" | "leftoverShell">>;
 
 export class CommandRun {
@@ -118,7 +118,7 @@ export class CommandRun {
     else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
       await this.#replaceBash(this.#number);
     // Leftover processes that hold the pipes continue to print to these files.
-    const where = () => (left.holdsOutput ? { files, from } : output.alone(parts));
+    const where = () => (left.holdsOutput ? { files, from } : output.ownFiles(parts));
     return this.#finish({
       exitCode: code,
       ...(interrupted ? { outcome: { kind: "aborted", code } } : {}),
@@ -259,8 +259,8 @@ function isByItself({ kind }: Outcome): boolean {
 }
 
 /**
- * A substitution without its end, `$(` or `<(`, corrupts the memory of bash 5.2 in `eval`: bash can crash at any time
- * later. If the command may contain one, a bash that runs nothing (`set -n`) reads it to make sure.
+ * In `eval`, an unterminated substitution (`$(` or `<(`) corrupts the memory of bash 5.2, which can then crash at any
+ * time. If the command may contain such a substitution, another bash checks it without running it (`set -n`).
  */
 async function isUnterminated(command: string, deps: SessionDeps, workspace: string): Promise<boolean> {
   if (!/[$<>]\(/.test(command)) return false;

@@ -13,7 +13,7 @@ import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
 
 type NewShell = Pick<ShellProcessOptions, "processes" | "started" | "command" | "ageMs" | "endIsReported">;
 
-/** The command keeps its bash. Other processes find it on disk as a separate shell. */
+/** The command keeps its bash. Other processes find the command on disk as a separate shell. */
 export function detachedShell(engine: Engine, detached: DetachedBash): NewShell {
   const { started } = detached.bash;
   const { files } = started;
@@ -22,7 +22,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
     writeFileSync(files.command, detached.command, { mode: 0o600 });
     writeMeta(files.meta, meta);
   } catch {
-    // Only other processes read these files.
+    // Continue without these files: only other processes read them.
   }
   return {
     processes: engine,
@@ -33,7 +33,7 @@ export function detachedShell(engine: Engine, detached: DetachedBash): NewShell 
   };
 }
 
-/** Only this process knows this shell: on disk it is part of its bash. */
+/** Only this process knows this shell. On disk, the command is part of its bash. */
 export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   const { started } = left.bash;
   return {

@@ -21,7 +21,7 @@ export function harnessContext(
   reportPath: string,
   dir: string,
 ): HarnessContext {
-  // Open for both reading and writing: that never blocks, whether or not the other end is open.
+  // `<>` opens the pipe for both reading and writing, which never blocks, even if the other end is closed.
   const path = shellQuote(reportPath);
   const mark = (part: StatePart) => markOf(nonce, part).replace("\n", "\\n");
   return {
@@ -85,7 +85,7 @@ function sourceOf(profile: string): string {
   return `if [[ -r /etc/profile ]]; then \\builtin . /etc/profile; fi;${first}${others.map((other) => `el${other}`).join("")}fi;`;
 }
 
-/** Runs in a subshell, because it needs a variable of its own. */
+/** The loop runs in a subshell, because it needs its own variable. */
 function listEnvironmentTo(path: string): string {
   return `( while IFS= \\builtin read -r n; do \\builtin printf '%s=%s\\000' "$n" "\${!n}"; done < <(\\builtin compgen -e) ) >|${shellQuote(path)}`;
 }

@@ -57,7 +57,7 @@ export class LoggerPair {
     return { stdout: this.stdout.input ?? "", stderr: this.stderr.input ?? "" };
   }
 
-  /** Descriptors of bash that a command duplicated from its output, without bash's own, which close on exec. */
+  /** Descriptors of bash that a command duplicated from its output. Not bash's own, which close on exec. */
   followersIn(pid: number): NewOutputs["followers"] {
     const pipes = STREAMS.map((stream) => ({ stream, link: this[stream].inputLink }));
     return descriptorsOf(pid).flatMap((name) => {
@@ -69,7 +69,7 @@ export class LoggerPair {
     });
   }
 
-  /** Whether bash has both pipes open. While bash reports, its stdout is redirected: any descriptor counts. */
+  /** Whether bash has both pipes open. Any descriptor counts, because bash redirects its stdout to report. */
   areOpenIn(pid: number): boolean {
     const open = descriptorsOf(pid).map((fd) => linkOf(pid, fd));
     return STREAMS.every((stream) => open.includes(this[stream].inputLink ?? ""));
@@ -85,8 +85,8 @@ export class LoggerPair {
   }
 
   /**
-   * Waits until both have written everything to disk. Returns which have ended, and remarks about those that may not
-   * have finished.
+   * Waits until both loggers have written everything to disk. Returns which loggers have ended, and remarks about
+   * loggers that may not have finished.
    */
   async drain(): Promise<{ readonly remarks: string[]; readonly gone: StreamName[] }> {
     const remarks: string[] = [];
@@ -99,9 +99,9 @@ export class LoggerPair {
     return { remarks, gone };
   }
 
-  /** Call this when bash has both pipes open: their fifos no longer need a name. */
-  areTaken(): void {
-    for (const stream of STREAMS) this[stream].isTaken();
+  /** Call this when bash has both pipes open, because the fifos then no longer need a name. */
+  unlinkFifos(): void {
+    for (const stream of STREAMS) this[stream].unlinkFifo();
   }
 
   close(): void {

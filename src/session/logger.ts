@@ -1,5 +1,5 @@
 // One logger of a session, watched from outside: how much it has written, and whether it still has bytes to write.
-// Keeps its files in /proc open, so that one check takes only microseconds.
+// Keeps the logger's files in /proc open, so that one check takes only microseconds.
 import {
   closeSync,
   constants,
@@ -32,14 +32,16 @@ import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
 import { sleep } from "../support/timing.ts";
 
-/** `idle`: it waits for input and has written everything. `hidden`: the kernel does not let this process see its state. */
+/**
+ * `idle`: it waits for input and has written everything. `hidden`: the kernel does not let this process see its state.
+ */
 export type LoggerState = "idle" | "busy" | "stopped" | "hidden" | "gone";
 
 export class Logger {
   readonly pid: number;
-  /** The file that it writes to. */
+  /** The file that the logger writes to. */
   readonly file: string;
-  /** The path where bash opens its pipe, if it was started for a running session. */
+  /** The path at which bash opens the logger's pipe, if the logger was started for a running session. */
   readonly input: string | undefined;
   /** See inputLink. */
   #link: string | undefined;
@@ -72,7 +74,7 @@ export class Logger {
     if (this.input !== undefined) this.#begin(this.input);
   }
 
-  /** What /proc/PID/fd shows for a descriptor of its pipe. Still known after its end if it was idle before. */
+  /** What /proc/PID/fd shows for a descriptor of its pipe. Still known after the logger's end if it was ever idle. */
   get inputLink(): string | undefined {
     return this.#link ?? attempt(() => readlinkSync(pipePath(this.pid, 0)));
   }
@@ -82,7 +84,9 @@ export class Logger {
     return fstatSync(this.#output).size;
   }
 
-  /** Bytes it has ever written, even if the file was truncated; undefined after its end, or if the kernel does not count. */
+  /**
+   * All bytes that the logger wrote, even if the file was truncated; undefined after its end or without a kernel count.
+   */
   get written(): number | undefined {
     // After its end, the count would include its error message.
     if (this.state === "gone") return undefined;
@@ -121,8 +125,8 @@ export class Logger {
   }
 
   get state(): LoggerState {
-    // Asleep in the kernel function that waits for a pipe to fill. Its output is a file, so that is its input. This one
-    // check is nearly always enough.
+    // The logger sleeps in the kernel function that waits for a pipe to fill. That pipe is its input, because its
+    // output is a file. This check alone is nearly always enough.
     if (/^(?:anon_)?pipe_(?:read|wait)/.test(readQuietly(this.#wchan) ?? "")) {
       // Read the link only now: a logger that was just forked may not have its pipe yet.
       this.#link ??= this.inputLink;
@@ -136,23 +140,24 @@ export class Logger {
     if (state !== "S") return "busy";
     const call = readQuietly(this.#syscall);
     if (call === undefined) return "hidden";
-    // Asleep in a read of its stdin (x86-64 and arm64): the pipe was empty. On a slow file system it sleeps in write, too.
+    // A logger that sleeps in a read of its stdin (call 0 on x86-64, 63 on arm64) found the pipe empty. On a slow file
+    // system, a logger also sleeps in write.
     return call.startsWith("0 0x0 ") || call.startsWith("63 0x0 ") ? "idle" : "busy";
   }
 
-  /** Call this when bash has its fifo open: the fifo no longer needs a name. */
-  isTaken(): void {
+  /** Call this when bash has the fifo open, because the fifo then no longer needs a name. */
+  unlinkFifo(): void {
     const fifo = this.#fifo;
     this.#fifo = undefined;
     // This fails if the keeper has ended and removed its files.
     if (fifo !== undefined) attempt(() => unlinkSync(fifo));
   }
 
-  /** Releases the pipe. Until this call the logger outlives bash: a logger that ends earlier was killed. */
+  /** Closes all descriptors. Until this call, a logger that was started for a running session outlives bash. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.isTaken();
+    this.unlinkFifo();
     for (const fd of [this.#hold, this.#output, this.#wchan, this.#stat, this.#syscall, this.#io])
       if (fd !== undefined) closeSync(fd);
   }
@@ -185,7 +190,7 @@ function openQuietly(path: string): number | undefined {
   }
 }
 
-/** Waits until a logger has written everything to disk. `unsure`: not in time, or its state is hidden. */
+/** Waits until a logger has written everything to disk. `unsure`: it did not finish in time, or its state is hidden. */
 export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure"> {
   const deadline = monotonicMs() + SESSION_DRAIN_MAX_MS;
   let woken = false;
@@ -195,7 +200,7 @@ export async function drain(logger: Logger): Promise<"idle" | "gone" | "unsure">
     const { state } = logger;
     if (state === "idle" || state === "gone") return state;
     if (state === "stopped" && !woken) {
-      // Another process stopped it. Continue it only once: if it stops again, that is intended.
+      // Another process stopped the logger. Continue it only once, because a second stop is probably intended.
       woken = true;
       wake(logger.pid);
     }

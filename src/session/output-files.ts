@@ -24,22 +24,22 @@ interface RetiredFile {
 
 export class OutputFiles {
   readonly #dir: string;
-  #count: number;
+  #lastNumber: number;
   #retired: RetiredFile[] = [];
   /** Paths that appear in a result. */
   readonly #named = new Set<string>();
 
-  /** `count`: how many files other bashes have numbered in this directory. */
-  constructor(dir: string, count: number) {
+  /** `lastNumber`: the highest file number that other bashes can have used in this directory. */
+  constructor(dir: string, lastNumber: number) {
     this.#dir = dir;
-    this.#count = count;
+    this.#lastNumber = lastNumber;
   }
 
   nextNumber(): number {
-    return ++this.#count;
+    return ++this.#lastNumber;
   }
 
-  /** Call this if a result contains this path: the file is then kept as long as the files of an ended shell. */
+  /** Call this if a result contains this path. The file is then kept as long as the files of an ended shell. */
   name(path: string): void {
     this.#named.add(path);
   }
@@ -64,7 +64,7 @@ export class OutputFiles {
     return { path, from: 0, to: part.to - part.from };
   }
 
-  /** Deletes the oldest files, but none that a process still prints to, and no named one that is not old enough. */
+  /** Adds a file, then deletes the oldest ones. Keeps files that a process prints to, and recent named files. */
   #add(file: Omit<RetiredFile, "atMs">): void {
     this.#retired.push({ ...file, atMs: monotonicMs() });
     const oldMs = monotonicMs() - FINISHED_MAX_AGE_SECONDS * 1000;

@@ -14,7 +14,7 @@ import type { RunOptions } from "./session-options.ts";
 
 export type CommandEnding =
   | (Ending & { readonly interrupted: boolean })
-  /** Its time is up, and it continues without the call. */
+  /** The time of the call is up, and the command continues without the call. */
   | { readonly kind: "detached" };
 
 export interface RunningOptions {
@@ -22,7 +22,7 @@ export interface RunningOptions {
   readonly engine: Engine;
   readonly graceMs: number;
   readonly plan: CommandPlan;
-  /** Taken before its start. */
+  /** Taken before the command started. */
   readonly pidsBefore: PidMark;
 }
 
@@ -48,7 +48,7 @@ export class RunningCommand {
     });
   }
 
-  /** Waits for its report, its timeout or the end of the call, whichever comes first. */
+  /** Waits for the command's report, its timeout or the end of the call, whichever comes first. */
   async end({ timeoutMs, onTimeout, backgroundAfterMs, signal }: RunOptions): Promise<CommandEnding> {
     const detachMs = onTimeout === "background" ? timeoutMs : backgroundAfterMs;
     const killMs = onTimeout === "background" ? undefined : timeoutMs;
@@ -66,7 +66,7 @@ export class RunningCommand {
             detachTimer = setTimeout(() => resolve("detached"), Math.min(detachMs, TIMER_MAX_MS));
           }));
       if (ending === "detached") return { kind: "detached" };
-      // Its bash can end before the last of its processes.
+      // bash can end before the last process of the command.
       await this.#killing;
       await this.#interrupting;
       return { ...this.#unlessKilled(ending), interrupted: this.#interrupting !== undefined };

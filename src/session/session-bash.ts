@@ -35,13 +35,13 @@ export interface SessionBashOptions extends BashProcess, BashStateOptions {
   readonly engine: Engine;
   /** undefined in a sandbox, whose bashes share one report pipe. */
   readonly reports: ReportFifo | undefined;
-  /** The directory that it writes its state to. */
+  /** The directory that bash writes its state to. */
   readonly scratch: string;
   readonly capBytes: number;
-  /** The sandbox that it shares with the previous and the next bash. */
+  /** The sandbox that this bash shares with the previous and the next bash. */
   readonly sandbox: SessionSandbox | undefined;
   readonly onEnd: (bash: SessionBash) => void;
-  /** Kills bash and the processes of the command that it is stuck in. */
+  /** Kills bash and the processes of the command in which bash is stuck. */
   readonly kill: (bash: SessionBash, number: number) => void;
 }
 
@@ -65,7 +65,7 @@ export class SessionBash {
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
   /** undefined after a command that may have changed the limit on open files. */
   #reachesHighFds: boolean | undefined;
-  /** The background shell that its command continues as. */
+  /** The background shell as which the command of this bash continues. */
   #detached: ShellProcess | undefined;
 
   constructor(options: SessionBashOptions) {
@@ -117,12 +117,12 @@ export class SessionBash {
     return this.#isOverdue;
   }
 
-  /** Whether no end was reported yet. Asking the kernel would take too long. */
+  /** Whether no end of bash has been reported yet. Asking the kernel would take too long. */
   get isAlive(): boolean {
     return !this.#isOver;
   }
 
-  /** The line of its script at which the next command begins. */
+  /** The line of bash's script at which the next command begins. */
   get nextLine(): number {
     return this.#lines + (this.state.isUnsaved ? 2 : 1);
   }
@@ -138,7 +138,7 @@ export class SessionBash {
     return this.started.meta.confinement ? this.options.takeRemarks() : [];
   }
 
-  /** Remarks about the command that bash ended with, besides the exit code. */
+  /** Remarks about the command that ended bash. */
   get endRemarks(): readonly string[] {
     return this.output.isInExitRecord ? this.shell.remarks : confinementRemarks(this.started);
   }
@@ -210,7 +210,7 @@ export class SessionBash {
     this.#settle()?.({ kind: "ended", outcome: UNKILLABLE, taken: true, wedged: this.#isWedged });
   }
 
-  /** Closes everything that this process holds open for it. */
+  /** Closes everything that this process holds open for bash. */
   async close(): Promise<void> {
     this.#watchdog.close();
     this.options.channel?.close();
@@ -292,7 +292,7 @@ export class SessionBash {
     return waiting?.resolve;
   }
 
-  /** Any bash exits at the end of its script, with the code of its command if bash still knows it. */
+  /** Ends the script, so that bash exits, with the exit code of its command if bash still knows that code. */
   #endScript(): void {
     this.send(exitMessage(this.options.harness));
     this.options.channel?.end();

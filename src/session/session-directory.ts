@@ -35,8 +35,8 @@ export class SessionDirectory {
   }
 
   /**
-   * Where the next command runs in the bash of this PID. Another process may have renamed or removed the directory since
-   * the last command.
+   * Where the next command runs in the bash of this PID. Another process may have renamed or removed the directory
+   * since the last command.
    */
   inBash(pid: number): string {
     const link = cwdLink(pid);
@@ -53,7 +53,7 @@ export class SessionDirectory {
     return named;
   }
 
-  /** If the directory of bash was removed, moves the session to the nearest existing one above it and returns that. */
+  /** If the directory of bash was removed, moves the session to the nearest existing parent and returns that parent. */
   leaveRemoved(pid: number): string | undefined {
     if (!isRemoved(pid, cwdLink(pid))) return undefined;
     this.#cwd = nearestDirectory(this.#cwd);
@@ -107,7 +107,7 @@ function cwdLink(pid: number): string | undefined {
   }
 }
 
-/** True even if a directory of the same name exists again. A directory's own name can end with DELETED, too. */
+/** True even if a directory of the same name exists again. A name that ends with DELETED proves nothing by itself. */
 function isRemoved(pid: number, link: string | undefined): boolean {
   if (!link?.endsWith(DELETED)) return false;
   return attempt(() => statSync(`/proc/${pid}/cwd`).nlink) === 0;

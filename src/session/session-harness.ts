@@ -1,6 +1,6 @@
-// The text that a session writes to the stdin of its bash for one command and to save the state after it: a short line
-// that reads the harness, the harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
-// `read -N` in one system call. So only the first line is slow, and it is short. Pure.
+// The text that a session writes to the stdin of its bash for one command, and to save the state afterwards: a short
+// line that reads the harness, the harness, which reads the command, and the bytes of the command. bash reads a line
+// from a pipe byte by byte, but `read -N` uses one system call. So only the first line is slow, and it is short. Pure.
 //
 // The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
 // `declare` would be local. nacre sets one variable in the session, with a nonce in its name. The harness writes
@@ -41,7 +41,7 @@ export interface HarnessContext {
   readonly toReport: string;
   /** Redirects stderr to the report pipe. */
   readonly errorsToReport: string;
-  /** The two state files: even and odd commands. */
+  /** The two state files: one for even and one for odd command numbers. */
   readonly stateFiles: readonly [string, string];
   /** Separate the parts of a saved state, for printf. `end` lacks the number of the command. */
   readonly marks: Readonly<Record<"options" | "functions" | "bodies" | "variables" | "rest" | "end", string>>;
@@ -63,7 +63,7 @@ export interface CommandPlan {
   readonly env: Readonly<Record<string, string>>;
   /** How much of the session's meaning the report includes. */
   readonly meaningChange: MeaningChange;
-  /** Whether its bash can open high descriptors and `exec` is the builtin. */
+  /** Whether bash can open high descriptors and `exec` is the builtin. */
   readonly hasHighFds: boolean;
   /** New fifos for stdout and stderr. */
   readonly outputs: NewOutputs | undefined;
@@ -108,12 +108,13 @@ export function commandMessage(context: HarnessContext, plan: CommandPlan): stri
   const follow = outputs?.followers
     .map(({ fd, stream }) => ` ${fd}>&${stream === "stdout" ? 1 : 2}`)
     .join("");
-  // Do not use `\builtin exec`: it would undo the redirection again.
+  // Do not use `\builtin exec`, because it would undo the redirection.
   const change = outputs
     ? `\\exec >${shellQuote(outputs.stdout)} 2>${shellQuote(outputs.stderr)}${follow};`
     : "";
   const harness =
-    // Close stderr: if an earlier command lowered the limit, ulimit would print an error into the output of this one.
+    // Close stderr: if an earlier command lowered the limit, ulimit prints an error, which is not this command's
+    // output.
     `${change}${readInto(variable, text)};\\builtin ulimit -Sx ${number} 2>&-;${setup(context, plan)}` +
     redirected(plan.hasHighFds, `${before}\\builtin eval "$${variable}";`) +
     // From here to the next command, options that would break the harness and traps that would run for it are off.
@@ -122,12 +123,13 @@ export function commandMessage(context: HarnessContext, plan: CommandPlan): stri
 }
 
 /**
- * Runs the script with its own stdin, stdout and stderr, each newly opened: a program that sets O_NONBLOCK on its output
- * sets it for this command only.
+ * Runs the script with its own stdin, stdout and stderr, each newly opened. So a program that sets O_NONBLOCK on its
+ * output sets the flag for this command only.
  *
  * While a group runs, bash saves the descriptors that the group redirects, at the first free numbers from 10 on. A
- * command that opens one of these numbers (`exec 10>file`) would lose it at the end of the group. For `1>&N`, bash saves
- * them above N. So the harness first opens the files at high numbers, and closes those before the command begins.
+ * command that opens one of these numbers (`exec 10>file`) would lose its file at the end of the group. For `1>&N`,
+ * bash saves descriptors above N. So the harness opens its files at high numbers, and closes these before the command
+ * begins.
  */
 function redirected(hasHighFds: boolean, script: string): string {
   if (!hasHighFds) return `{ ${script}} </dev/null >/dev/fd/1 2>/dev/fd/2;`;
@@ -154,7 +156,7 @@ function ownLines(plan: CommandPlan): readonly [before: string, head: string] {
 
 /** How many lines of the harness precede the command in the text that bash reads. */
 export function linesBefore(context: HarnessContext, plan: CommandPlan): number {
-  // A directory and a variable can contain newlines, too.
+  // A directory and a variable can also contain newlines.
   return `${setup(context, plan)}${ownLines(plan)[1]}`.split("\n").length - 1;
 }
 
@@ -177,7 +179,7 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
 }
 
-/** Sent after the report: bash saves its state while the caller reads the result. */
+/** Sent after the report, so that bash saves its state while the caller reads the result. */
 export function saveMessage(
   context: HarnessContext,
   { number, env }: CommandPlan,

@@ -1,5 +1,5 @@
-// The bashes of a session, one after another, and the state that outlives each of them. Owns these fields; other files
-// change them through its methods only:
+// The bashes of a session, one after another, and the state that outlives each of them. Owns these fields, which other
+// files change only through methods:
 //   directory   the working directory (session-directory.ts)
 //   shells      the shells that end with the session (session-shells.ts)
 //   #bash       the bash that takes the next command, #starting: one that is being started (bash-starter.ts)
@@ -23,7 +23,7 @@ import type { SavedSession, SessionDeps, SessionOptions } from "./session-option
 import { SessionShells } from "./session-shells.ts";
 
 export class SessionLineage {
-  /** Part of the names and marks in its saved states. */
+  /** Part of the names and marks in the saved states of the session. */
   readonly nonce: string;
   readonly directory: SessionDirectory;
   readonly shells: SessionShells;
@@ -101,7 +101,9 @@ export class SessionLineage {
     return bash?.isReady ? this.directory.inBash(bash.started.commandPid) : this.#nearest();
   }
 
-  /** The bash that takes the next command. Starts one if there is none; `died` is the one that was found dead. */
+  /**
+   * The bash that takes the next command. Starts one if there is none. `died`: the previous bash, if it was found dead.
+   */
   async current(
     notes: string[],
   ): Promise<{ readonly bash: SessionBash; readonly died: SessionBash | undefined }> {
@@ -182,7 +184,7 @@ export class SessionLineage {
     this.#meaning = undefined;
   }
 
-  /** What the next bash failed to restore, if it is ready soon. */
+  /** Waits a short time for the next bash, and returns what that bash failed to restore. */
   async unrestoredNext(): Promise<string[] | "unknown" | NacreError> {
     const starting = this.#starting;
     if (!starting) return "unknown";
@@ -230,7 +232,7 @@ export class SessionLineage {
     this.#isSealed = true;
   }
 
-  /** Kills every bash, and everything they and their commands started. Waits until the running call has its result. */
+  /** Kills every bash and everything that bashes and commands started. Waits until the running call has its result. */
   async endAll(cause: Cause, graceMs: number, running?: Promise<unknown>): Promise<KillReport> {
     // Do not wait for a profile.
     this.#starter.endUnready(cause);

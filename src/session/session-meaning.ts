@@ -1,6 +1,6 @@
-// The state that changes the meaning of a session's next command: functions, aliases, hashed programs, some variables and
-// options. bash reports it with the exit code, but only after a command that can have changed it: such a report costs more
-// than most commands. Pure.
+// The state that changes the meaning of a session's next command: functions, aliases, hashed programs, some variables
+// and options. bash reports this state with the exit code, but only after a command that can have changed it, because
+// such a report takes longer than most commands. Pure.
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import { MEANING_VALUE_MAX_CHARS } from "../support/limits.ts";
 import { piecesOf, unquoted } from "./state-pieces.ts";
@@ -39,7 +39,7 @@ function readMeaning(printed: string, own: Pick<SessionFacts, "variables" | "she
   return { facts: { functions, aliases, hashed, ...own }, isFragile };
 }
 
-/** As bash sent it; without `printed` if only variables and options can have changed. */
+/** The report as bash sent it. Lacks `printed` if only variables and options can have changed. */
 export interface MeaningReport {
   readonly printed?: string;
   readonly fields: readonly string[];
@@ -122,8 +122,8 @@ const BUILTINS_AND_KEYWORDS = new Set(
 const UNUSUAL = /\(\s*\)|\(\(|\$\{(?!\w+\})|\$\[|`|PATH|BASH/;
 
 /**
- * Checks every position where a command may begin, in quotes or not. Anything unusual can change everything, and so can a
- * name that is neither a program's nor known to be harmless.
+ * Checks every position where a command may begin, even inside quotes. Text that matches UNUSUAL can change everything.
+ * So can a function, an alias, a name in BUILTINS_AND_KEYWORDS, or text that is no plain name.
  */
 export function meaningChange(command: string, before: Meaning | undefined): MeaningChange {
   if (!before || before.isFragile || UNUSUAL.test(command)) return "everything";

@@ -13,17 +13,20 @@ import type { Events } from "../support/events.ts";
 import type { Meaning } from "./session-meaning.ts";
 
 export interface SessionOptions {
-  /** Its first directory, an absolute path. */
+  /** The first directory of the session, an absolute path. */
   readonly workingDir: string;
-  /** Its owner: callers of other scopes have other sessions. @default "default" */
+  /** The owner of the session: callers of other scopes have other sessions. @default "default" */
   readonly scope?: string;
-  /** A file that its first bash sources once; "login": the profile of a login shell. @default none */
+  /** A file that the first bash sources once; "login": the profile of a login shell. @default none */
   readonly profile?: string;
   /** How long the profile may take. If it takes longer, the session continues without it. @default 10,000 */
   readonly profileTimeoutMs?: number;
   /** Continues from the state of an ended session. @default starts without state */
   readonly saved?: SavedSession;
-  /** Counts as named by an earlier call: a call that names it does not change directory. @default workingDir, or none with `saved` */
+  /**
+   * Counts as named by an earlier call: a call that names it does not change directory. @default workingDir, or none
+   * with `saved`
+   */
   readonly named?: string;
 }
 
@@ -49,11 +52,11 @@ export interface RunOptions {
   readonly backgroundAfterMs?: number;
   /** For this command only. */
   readonly env?: Readonly<Record<string, string>>;
-  /** If it differs from the directory that the last call named, the command runs there. */
+  /** The command runs in this directory, unless the last call named the same directory. */
   readonly workingDir?: string;
   /** Interrupts the command, or stops waiting for its turn. */
   readonly signal?: AbortSignal;
-  /** Called with the number of commands that run first, if there are any. */
+  /** Called if the command has to wait, with the number of commands that run first. */
   readonly onWait?: (before: number) => void;
   /** Called before the command is sent, with the position of its output. */
   readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
@@ -61,7 +64,7 @@ export interface RunOptions {
 
 export interface SessionResult {
   readonly command: string;
-  /** null if it is not known. */
+  /** null if the exit code is not known. */
   readonly exitCode: number | null;
   readonly outcome: Outcome | undefined;
   readonly stdout: OutputPart;
@@ -78,20 +81,20 @@ export interface SessionResult {
   readonly durationMs: number;
   /** The line number that bash's messages give to the first line of the command. */
   readonly firstLine: number;
-  /** The shell that the command continues as after its time was up. */
+  /** The shell as which the command continues after its time was up. */
   readonly shell?: ShellProcess;
-  /** An ended shell that stands for the processes it left running: kill it to end them. */
+  /** An ended shell that stands for the leftovers of the command. Kill this shell to end them. */
   readonly leftoverShell?: ShellProcess;
-  /** Its sandbox; undefined if none was requested. */
+  /** The sandbox of the command; undefined if none was requested. */
   readonly confinement: Confinement | undefined;
-  /** How nacre finds its processes. */
+  /** How nacre finds the processes of the command. */
   readonly containment: Containment;
   /** A file that contains only the output of this command. */
   fileOf(stream: StreamName): string;
 }
 
 export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
-  /** Ends it with status `timeout` this long after its start. @default never; 24 h if durable */
+  /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if durable */
   readonly timeoutMs?: number;
   /** Outlives the host process and its sessions. @default false */
   readonly durable?: boolean;
@@ -100,7 +103,7 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
 }
 
 export interface CloseOptions {
-  /** The cause of the end, for the outcome of its shells. */
+  /** The cause of the end, for the outcome of the session's shells. */
   readonly by?: string;
   /** The time between TERM and KILL. */
   readonly graceMs?: number;
@@ -116,7 +119,7 @@ export interface SessionDeps {
   readonly allowedRoots: readonly string[] | undefined;
   /** Applies the environment rules again after bash has sourced a profile. */
   sanitize(inherited: Readonly<Record<string, string>>): BuiltEnvironment;
-  /** Confines its bashes. */
+  /** Confines the bashes of the session. */
   readonly confiner: Confiner;
   createShell(options: CreateShellOptions): Promise<ShellProcess>;
   forget(shell: ShellProcess): void;

@@ -1,6 +1,7 @@
 // The output of a session's commands: which part of which file belongs to the running command. Owns the loggers and
-// these positions. The loggers serve many commands. The session replaces them before their files reach the disk cap,
-// and if a leftover process holds their pipes: otherwise its later output would mix with that of other commands.
+// these positions. The loggers serve many commands. The session replaces them before their files reach the disk cap. It
+// also replaces them if a leftover process holds their pipes, so that its output does not mix with that of other
+// commands.
 import { existsSync } from "node:fs";
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { ExitRecord } from "../engine/end-record.ts";
@@ -25,10 +26,16 @@ export interface SessionOutputOptions {
   readonly dir: string;
   readonly capBytes: number;
   readonly loggers: BothStreams<Logger>;
-  /** The first loggers end with bash, whose exit record says how. False in a sandbox: later bashes print to them. */
+  /**
+   * Whether the first loggers end with bash, which its exit record describes. False in a sandbox: the next bash prints
+   * to them.
+   */
   readonly endWithBash: boolean;
-  /** Set if other bashes have printed to these loggers: where their output ends, and how many files they have. */
-  readonly earlier?: { readonly to: BothStreams<number>; readonly files: number } | undefined;
+  /**
+   * Set if earlier bashes have printed to these loggers: where their output ends, and the last file number they can
+   * have used.
+   */
+  readonly earlier?: { readonly to: BothStreams<number>; readonly lastFileNumber: number } | undefined;
 }
 
 const START: BothStreams<number> = { stdout: 0, stderr: 0 };
@@ -57,7 +64,7 @@ export class SessionOutput {
     const { earlier } = options;
     this.#options = options;
     this.#loggers = new LoggerPair(options.loggers);
-    this.#files = new OutputFiles(options.dir, earlier?.files ?? 0);
+    this.#files = new OutputFiles(options.dir, earlier?.lastFileNumber ?? 0);
     if (!earlier) return;
     this.#to = earlier.to;
     const { stdout, stderr } = this.#loggers;
@@ -85,25 +92,25 @@ export class SessionOutput {
   }
 
   /**
-   * Call this before a command is sent. Returns the fifos that it has to switch to, if any. Throws if it has to switch
-   * and no logger could be started; then call discard().
+   * Call this before a command is sent. Returns the fifos that the command has to switch to, if any. Throws if it has
+   * to switch and no logger could be started. Then call discard().
    */
   async begin(pid: number): Promise<NewOutputs | undefined> {
     this.#isDiscarding = false;
-    // Text that bash prints between two commands, such as a message about a killed job, belongs to the next one.
+    // Text that bash prints between two commands, such as a message about a killed job, belongs to the second one.
     this.#from = this.#to;
     this.#writtenFrom = this.#writtenTo;
     const next = this.#next;
     this.#next = undefined;
-    // Try again: the disk may have been full when they were first asked for.
+    // If the loggers could not be started, try again: the disk may have been full at the first attempt.
     if (next !== undefined) this.#switching = await next.catch(() => this.#open());
     const loggers = this.#switching;
     return loggers && { ...loggers.inputs, followers: this.#loggers.followersIn(pid) };
   }
 
   /**
-   * Redirects the command to /dev/null if a logger has ended: its pipe has no reader, and a process that opens it would
-   * wait forever. Returns undefined if both loggers still run. The next command tries again.
+   * Redirects the command to /dev/null if a logger has ended, because that logger's pipe has no reader, and a process
+   * that opens the pipe would wait forever. Returns undefined if both loggers still run. The next command tries again.
    */
   discard(pid: number): NewOutputs | undefined {
     this.exchange();
@@ -131,7 +138,7 @@ export class SessionOutput {
     this.#switching = undefined;
     if (!next) return true;
     const isDone = pid === undefined || next.areOpenIn(pid);
-    next.areTaken();
+    next.unlinkFifos();
     if (!isDone) {
       next.close();
       return false;
@@ -197,8 +204,8 @@ export class SessionOutput {
     return path;
   }
 
-  /** Files that contain only these parts, now and later. */
-  alone(parts: BothStreams<OutputPart>): {
+  /** Files for these parts that no later command prints to (see fileOf for exceptions), and where each part begins. */
+  ownFiles(parts: BothStreams<OutputPart>): {
     readonly files: BothStreams<string>;
     readonly from: BothStreams<number>;
   } {
@@ -212,7 +219,7 @@ export class SessionOutput {
     };
   }
 
-  /** Replaces the loggers: the next command gets new ones. */
+  /** Starts new loggers for the next command. */
   exchange(): void {
     if (this.#next !== undefined) return;
     this.#next = this.#open();
@@ -234,8 +241,8 @@ export class SessionOutput {
   }
 
   /**
-   * Where the output of the command ends. If a process truncated the file, the file is shorter than the output, and the
-   * rest of this command's output begins earlier.
+   * Where the output of the command ends. If a process truncated the file, the file is shorter than the output, and
+   * what is left of this command's output begins earlier.
    */
   #end(stream: StreamName, notes: string[]): number {
     const { size, file } = this.#loggers[stream];
@@ -257,7 +264,7 @@ export class SessionOutput {
     const part = { path: this.#loggers[stream].file, from: this.#from[stream], to: this.#to[stream] };
     if (part.to > Math.min(SESSION_LOG_MAX_BYTES, this.#options.capBytes * SESSION_LOG_MAX_SHARE))
       this.exchange();
-    // The result of a long output names its file, which must contain no other command's output.
+    // A result with long output names the file, so the file must contain no other command's output.
     const bytes = part.to - part.from;
     if (bytes < SESSION_OWN_FILE_MIN_BYTES) return part;
     if (part.from === 0) {
@@ -269,7 +276,7 @@ export class SessionOutput {
 
   /** Why these loggers ended before the command did. */
   #remarksOn(gone: readonly StreamName[]): string[] {
-    // begin() threw, and its note already says so.
+    // begin() threw, and a note about that already exists (command-plan.ts).
     if (this.#isDiscarding || gone.length === 0) return [];
     const { capBytes, dir } = this.#options;
     const capped = gone.filter((stream) => this.#loggers[stream].size >= Math.floor(capBytes / 1024) * 1024);

@@ -1,5 +1,5 @@
 // All sessions of a manager, by scope and id. Limits how many have a bash: when another session needs one, the registry
-// ends the bash of the session that has been idle longest. That session gets a new one when it is used again.
+// ends the bash of the session that has been idle longest. That session gets a new bash when it is used again.
 import { NacreError } from "../support/errors.ts";
 import { SESSIONS_MAX_COUNT } from "../support/limits.ts";
 import { Session } from "./session.ts";

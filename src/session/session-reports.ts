@@ -1,5 +1,5 @@
-// Parses the reports that a session's bash sends through its report pipe: it is ready, a command has ended, its state is
-// saved. Each field ends with NUL, and a newline follows the last field.
+// Parses the reports that a session's bash sends through its report pipe: it is ready, a command has ended, its state
+// is saved. Each field ends with NUL, and a newline follows the last field.
 
 import { isAscii } from "node:buffer";
 import { textOfBytes } from "../support/path-text.ts";
@@ -34,7 +34,7 @@ export type Report =
       /** The error message of bash if it could not write the file. */
       readonly problem?: string;
     }
-  /** From the process that starts the bashes in a sandbox: the inner PID of one, and how it ended. */
+  /** From the process that starts the bashes in a sandbox: the inner PID of a bash, and how that bash ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 

@@ -1,5 +1,6 @@
-// Scripts that give a new bash the saved state of another one. bash reads each piece separately: a piece that it cannot
-// read back does not affect the others. `differences` compares both states to find what the new bash lacks. Pure.
+// Scripts that give a new bash the saved state of another bash. bash reads each piece separately, so that a piece that
+// it cannot read back does not affect the others. `differences` compares both states to find what the new bash lacks.
+// Pure.
 import { shellQuote } from "../support/shell-quote.ts";
 import { HARNESS_BUILTINS, type PutAside } from "./session-harness.ts";
 import {
@@ -57,8 +58,8 @@ export function putAsideOf(state: string | undefined, nonce: string): PutAside {
 }
 
 /**
- * Gives a background shell the shell options, functions and exports of its session, then its own variables. `reportTo`,
- * relative to its directory, is the file that it writes its state to.
+ * Gives a background shell the shell options, functions and exports of its session, then its own variables. The shell
+ * writes its state to the file `reportTo`, relative to the shell's directory.
  */
 export function inheritanceScript(
   state: string,
@@ -77,7 +78,7 @@ export function inheritanceScript(
     ...functionScripts(pieces),
     shoptScript(pieces.shopts),
     reportTo !== undefined && isAtRisk(state, nonce) ? reportScript(nonce, reportTo) : "",
-    // The state is latin1 bytes, so the variables must be, too.
+    // The state is latin1 bytes, so encode the variables the same way.
     Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",
     // BASH_ENV names this file, which only the first bash may read.
@@ -115,7 +116,7 @@ export function notInherited(state: string, report: string, nonce: string): stri
   return [
     ...changed("function", old.functions, only(now.functions, old.functions), functionText),
     ...changed("variable", exported, only(now.variables, exported), variableText).filter(
-      // These depend on the directory it starts in.
+      // These depend on the directory that the shell starts in.
       (difference) => !["variable PWD", "variable OLDPWD"].includes(difference),
     ),
     ...exclusive(old.shopts, now.shopts).map((name) => `shopt ${name}`),
@@ -194,7 +195,7 @@ function startScript({ shopts, variables }: StatePieces, baseNames: readonly str
   ];
 }
 
-/** Sets the value before the attributes: an integer or lower-case variable would change the value. */
+/** Sets the value before the attributes, because an integer or lower-case attribute would change the value. */
 function variableScript(name: string, { flags, assignment }: VariablePiece): string {
   const others = flags.replace(/[aA-]/g, "");
   if (flags.includes("n") || others === "" || assignment === name) return `declare -${flags} ${assignment}`;
@@ -204,8 +205,8 @@ function variableScript(name: string, { flags, assignment }: VariablePiece): str
 }
 
 /**
- * Starts with the last element: `pushd -n` puts each right below the current directory. Uses the harness's one
- * variable.
+ * Starts with the last element, because `pushd -n` puts each element directly below the current directory. Uses the
+ * harness's one variable.
  */
 function directoryStackScript(elements: string, variable: string): string {
   if (elements === "") return "";
@@ -224,8 +225,8 @@ function functionScripts({ functions }: StatePieces): string[] {
 }
 
 /**
- * `function` lets bash read any name. bash prints the unnamed coprocess of a simple command with a name, and then reads
- * that name as the command.
+ * The keyword `function` lets bash read any name. bash prints the unnamed coprocess of a simple command with the name
+ * COPROC, but would read that name back as the command. So remove the name.
  */
 function functionScript(name: string, { body }: FunctionPiece): string {
   const readable = body.replace(
@@ -235,7 +236,7 @@ function functionScript(name: string, { body }: FunctionPiece): string {
   return `function ${name} ()\n${readable}`;
 }
 
-/** `eval` splits the names at blanks; without it, IFS, which may be restored by then, would split them. */
+/** `eval` splits the names at blanks. Without `eval`, bash would split them at IFS, which may already be restored. */
 function shoptScript(shopts: readonly string[]): string {
   return `\\builtin eval "\\\\builtin shopt -u \${BASHOPTS//:/ }"\n\\builtin shopt -s ${shopts.join(" ")}\n`;
 }

@@ -31,10 +31,10 @@ export interface SessionSandboxOptions {
   readonly onEnd: (shell: ShellProcess) => void;
 }
 
-/** A process that reads its script from this one. */
+/** A bash that reads its script from this process. */
 export interface BashProcess {
   readonly started: StartedShell;
-  /** undefined if it died before this process could open its stdin. */
+  /** undefined if bash died before this process could open its stdin. */
   readonly channel: ScriptChannel | undefined;
   /** Remarks about its sandbox and limits since the last call. */
   readonly takeRemarks: () => string[];
@@ -110,7 +110,7 @@ export class SessionSandbox {
     const { stdout, stderr } = this.#parts.started.files;
     return {
       to: { stdout: sizeOf(stdout), stderr: sizeOf(stderr) },
-      files: this.#count * SANDBOX_FILES_COUNT,
+      lastFileNumber: this.#count * SANDBOX_FILES_COUNT,
     };
   }
 
@@ -126,7 +126,7 @@ export class SessionSandbox {
     const commandStart = readStat(commandPid)?.startTime ?? "0";
     const fd = openPipe({ pid: commandPid, startTime: commandStart }, 0, "both");
     this.#send(["held"]);
-    // The sandbox ended before the bash began. Report that only after the caller has the bash.
+    // If the sandbox ended before the bash began, report that only after the caller has the bash.
     const ended = this.#record;
     if (ended) setImmediate(() => onEnd(ended));
     return {

@@ -1,5 +1,5 @@
-// The shells that end with a session: every bash it had, and the background shells started from it. Their processes may
-// outlive them.
+// The shells that end with a session: every bash it had, and the background shells started from it. Processes of
+// these shells may outlive them.
 import type { Cause } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { endShells } from "../shell/kill.ts";
@@ -20,7 +20,7 @@ export class SessionShells {
     if (this.#shells.size > SESSION_SHELLS_MAX_COUNT) void this.#prune();
   }
 
-  /** Kills all processes of all shells, which it finds with one scan. */
+  /** Kills all processes of all shells. Finds them with one scan. */
   async kill(cause: Cause, graceMs: number): Promise<KillReport> {
     const shells = [...this.#shells];
     const targets = shells.map((shell) => shell.toKill(cause));

@@ -51,7 +51,7 @@ export interface Turn extends Disposable {
 export interface NewSession extends SessionOptions {
   readonly id: string;
   readonly deps: SessionDeps;
-  /** Called before it needs a bash. */
+  /** Called before the session needs a bash. */
   readonly onUse: (session: Session) => Promise<void>;
   readonly onClose: (session: Session) => void;
 }
@@ -107,27 +107,27 @@ export class Session {
     return this.#isClosed;
   }
 
-  /** Whether it has a bash, or one is being started. An idle session may have none. */
+  /** Whether the session has a bash, or is starting one. An idle session may have none. */
   get hasBash(): boolean {
     return this.#lineage.hasBash;
   }
 
-  /** When it was last used, on the monotonic clock. @internal */
+  /** When the session was last used, on the monotonic clock. @internal */
   get usedMs(): number {
     return this.#usedMs;
   }
 
-  /** The directory of a call with this `workingDir`: that one, unless the last call named it, too. @internal */
+  /** Where a call with this `workingDir` runs: there, unless the last call named the same directory. @internal */
   directoryFor(workingDir: string | undefined): string {
     return this.#lineage.directoryFor(workingDir);
   }
 
-  /** The next call that names a directory runs there, even if an earlier call named it too. @internal */
+  /** Makes the next call that names a directory run there, even if the last call named the same one. @internal */
   forgetNamedDirectory(): void {
     this.#lineage.directory.forgetNamed();
   }
 
-  /** Runs a command after all earlier ones and returns every ending as a value. If this throws, it did not run. */
+  /** Runs a command after all earlier ones. Returns every ending as a value: if this throws, no command ran. */
   async run(command: string, options: RunOptions = {}, turn?: Turn): Promise<SessionResult> {
     using ownTurn = turn ? undefined : await this.takeTurn(command, options);
     const { env = {}, directory: workingDir = "" } = turn ?? ownTurn ?? {};
@@ -196,7 +196,7 @@ export class Session {
     return await this.#lineage.save();
   }
 
-  /** Interrupts the running command, as Ctrl-C does. Returns whether there was one. */
+  /** Interrupts the running command, as Ctrl-C does. Returns whether a command was running. */
   async interrupt(): Promise<boolean> {
     const run = this.#run;
     if (!run?.isRunning) return false;
@@ -273,7 +273,7 @@ export class Session {
     }
     throw new NacreError(
       "spawn_failed",
-      "The session's bash dies before it takes a command. Is something killing bash?",
+      "The session's bash dies before it takes a command. Stop the program that kills bash, then try again.",
     );
   }
 

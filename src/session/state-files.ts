@@ -8,7 +8,7 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { markOf } from "./state-pieces.ts";
 
-/** The file for the state after this command. Two files alternate: while bash writes one, the other one is whole. */
+/** The file for the state after this command. Two files alternate: while bash writes one, the other is whole. */
 export function stateFile(dir: string, number: number): string {
   return join(dir, SESSION_NAMES.state(number));
 }
@@ -37,7 +37,7 @@ export function readEnvironmentList(path: string): Record<string, string> {
   return variables;
 }
 
-/** A sandboxed bash can put anything there. Do not follow a link, and do not wait for a fifo. */
+/** A sandboxed bash can put anything at this path. Do not follow a link, and do not wait for a fifo. */
 function readIfThere(path: string, encoding: BufferEncoding = "latin1"): string {
   let fd: number | undefined;
   try {
@@ -50,7 +50,9 @@ function readIfThere(path: string, encoding: BufferEncoding = "latin1"): string 
   }
 }
 
-/** Writes a script completely or not at all. `dir` belongs to the shell that reads it, or to its session's bash. */
+/**
+ * Writes a script completely or not at all. `dir` belongs to the shell that reads the script, or to its session's bash.
+ */
 export function writeScript(path: string, script: string, dir: string): void {
   try {
     writeFileSync(path, script, { flag: "wx", mode: 0o600, encoding: "latin1" });

@@ -1,5 +1,5 @@
 // Splits the saved state of a session into pieces: one function, variable, alias, trap or option each. Also splits what
-// bash prints about itself (`declare -p`, `alias -p`, `trap -p`). Bytes as latin1, or text. Pure.
+// bash prints about itself (`declare -p`, `alias -p`, `trap -p`). Accepts text, or bytes as latin1. Pure.
 
 export type StatePart = "options" | "functions" | "bodies" | "variables" | "rest" | `end ${number}`;
 
@@ -34,7 +34,7 @@ export interface StatePieces {
   readonly umask: string;
   /** The directories that `pushd` put below the current one, as the elements of an array; empty if none. */
   readonly directoryStack: string;
-  /** Builtins. */
+  /** The disabled builtins. */
   readonly disabled: readonly string[];
 }
 
@@ -95,7 +95,10 @@ function variablesOf(printed: string, own: string): Map<string, VariablePiece> {
   return found;
 }
 
-/** `names` from `declare -F` have the order of `bodies` from `declare -f`. A body can contain text that looks like the next name. */
+/**
+ * `names` is the output of `declare -F`, `bodies` that of `declare -f`, in the same order. A body can contain other
+ * names.
+ */
 function functionsOf(names: string, bodies: string): Map<string, FunctionPiece> {
   const found = new Map<string, FunctionPiece>();
   const list = names.split("\n").flatMap((line) => {
@@ -123,7 +126,7 @@ function startOf(bodies: string, name: string | undefined, from: number): { head
   return { header: bodies.length, body: bodies.length };
 }
 
-/** One declaration, alias or trap each, with its newline. Values contain newlines, inside quotes. */
+/** Splits the text into declarations, aliases and traps, each with its newline. Quoted values can contain newlines. */
 export function piecesOf(printed: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < printed.length; ) {
