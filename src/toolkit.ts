@@ -1,4 +1,5 @@
-// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does.
+// Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does
+// that.
 import { AuditLog } from "./audit/audit-log.ts";
 import { verdictOn } from "./execution/admission.ts";
 import type { BashArguments, BashStartMetadata } from "./execution/bash.ts";
@@ -43,8 +44,8 @@ export interface Toolkit<D extends Dialect = Dialect> {
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
   /**
    * Runs a command, in a bash of its own or in a session, and resolves however it ended: `ok` is false for an exit code
-   * other than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the command
-   * runs. Throws a NacreError if the command did not run, for example because the policy refused it.
+   * other than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the
+   * command runs. Throws a NacreError if the command did not run, for example because the policy refused it.
    */
   run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
   /** The same with a template whose values are quoted. */
@@ -91,7 +92,7 @@ export interface Toolkit<D extends Dialect = Dialect> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the keeper as well: forking is fast while this process is small, and the first command need not wait. */
+/** Also starts the keeper: forking is fast while this process is small, and the first command then need not wait. */
 export async function createToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly dialect?: D } = {},
 ): Promise<Toolkit<D>> {
@@ -105,7 +106,7 @@ export async function createToolkit<D extends Dialect = "shells">(
   return kit;
 }
 
-/** The same without starting anything, for a host that must answer quickly. The first call starts what it needs. */
+/** Like createToolkit, but starts nothing, for a host that must answer quickly. The first call starts what it needs. */
 export function assembleToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly dialect?: D } = {},
 ): Toolkit<D> {
@@ -126,9 +127,10 @@ export function assembleToolkit<D extends Dialect = "shells">(
   if (audit) for (const name of EVENT_NAMES) events.on(name, (event) => audit.write(event));
   const rest = { ...given, events };
   const loadJudging = judgingLoader(rest);
-  // A sandbox lets commands write here, wherever they go.
+  // No sandbox lets commands write these files.
   const trustedFiles = [options.policyFile, auditFile].filter((file) => file !== undefined);
   const manager = new ShellManager({
+    // The sandbox makes this directory writable, even after a command changes to another one.
     workspace: workingDir,
     ...engineOptionsOf(given),
     events,

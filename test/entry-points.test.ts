@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NotBash } from "../src/execution/syntax-check.ts";
+import { BashSyntaxError } from "../src/execution/syntax-check.ts";
 import { NacreError } from "../src/support/errors.ts";
 import type { ToolResult } from "../src/tool/result.ts";
 import { type Finished, useCli } from "./cli/run-nacre.ts";
@@ -207,20 +207,20 @@ function ofWire(wire: Readonly<Record<string, unknown>>): Said {
   if (code === "policy_denied") return `deny ${rule}`;
   if (code === "approval_refused") return `ask ${rule}`;
   if (code === "invalid_input" || ("error" in wire && code === undefined)) return "no command";
-  return Array.isArray(notes) && notes.includes(NotBash.NOTE) ? "ask unparsed" : "allow";
+  return Array.isArray(notes) && notes.includes(BashSyntaxError.NOTE) ? "ask unparsed" : "allow";
 }
 
 function ofCli({ code, stdout, stderr }: Finished): Said {
   const [line = ""] = stdout.split("\n");
   if (/^\{.*\}$/.test(line)) return ofWire(JSON.parse(line));
   if (/The command is (blank|JSON)|the command is blank/.test(stderr)) return "no command";
-  if (stderr.includes(NotBash.NOTE)) return "ask unparsed";
+  if (stderr.includes(BashSyntaxError.NOTE)) return "ask unparsed";
   const [, rule] = /\(rule (\S+)\)/.exec(stderr) ?? [];
   return rule === undefined ? "allow" : `${code === 4 ? "deny" : "ask"} ${rule}`;
 }
 
 function ofError(error: unknown): Said {
-  if (error instanceof NotBash) return "ask unparsed";
+  if (error instanceof BashSyntaxError) return "ask unparsed";
   if (!(error instanceof NacreError)) throw error;
   return ofWire({ error_code: error.code, ...error });
 }

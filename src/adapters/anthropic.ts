@@ -34,7 +34,7 @@ export interface AnthropicBashInput {
   readonly restart?: boolean;
 }
 
-/** One bash for all calls, as that tool promises. `restart` replaces it. */
+/** Uses one bash for all calls, as the `bash_20250124` tool promises. `restart` replaces that bash. */
 export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnableTool<AnthropicBashInput> {
   return {
     type: "bash_20250124",
@@ -52,7 +52,7 @@ export function anthropicBash(kit: Toolkit, call: CallOptions = {}): BetaRunnabl
   };
 }
 
-/** Throws for a failed result: the runner reports a thrown error to the model as an error. */
+/** Throws for a failed result, because the runner reports a thrown error to the model as an error. */
 function textOf(result: ToolResult): string {
   if (!result.success) throw new ToolError(result.toDisplay());
   return result.toDisplay();

@@ -42,7 +42,7 @@ export async function* checkup(workingDir: string): AsyncGenerator<CheckupFindin
   yield { name: "system", ...system() };
   const state = stateRoot();
   yield { name: "state root", ...state };
-  // The other checks also work in a temporary state root.
+  // The other checks also work with a temporary state root.
   const spare = state.status === "failed" ? mkdtempSync(join(tmpdir(), "nacre-doctor-")) : undefined;
   const manager = new ShellManager({ poolSize: 0, ...(spare === undefined ? {} : { stateRoot: spare }) });
   const checks: Readonly<Record<string, () => Result | Promise<Result>>> = {
@@ -93,7 +93,10 @@ function stateRoot(): Result {
   const detail = `${path}, ${humanizeBytes(free)} free`;
   return free >= LOW_SPACE_BYTES
     ? ok(detail)
-    : limited(detail, "Output goes there: free some space (nacre clean), or set NACRE_HOME to another disk.");
+    : limited(
+        detail,
+        "Output goes there: free some space (nacre clean), or set NACRE_HOME to a directory on another disk.",
+      );
 }
 
 /** Writes a real file: because of quotas, the free space alone proves little. */
@@ -105,8 +108,14 @@ function writeProblem(path: string): Result | undefined {
     return undefined;
   } catch (error) {
     return isFull(error)
-      ? failed(`${path}: no space left`, "Free some space (nacre clean), or set NACRE_HOME to another disk.")
-      : failed(`${path} cannot be written to: ${messageOf(error)}`, "Set NACRE_HOME to another disk.");
+      ? failed(
+          `${path}: no space left`,
+          "Free some space (nacre clean), or set NACRE_HOME to a directory on another disk.",
+        )
+      : failed(
+          `${path} cannot be written to: ${messageOf(error)}`,
+          "Set NACRE_HOME to a directory that you can write to.",
+        );
   } finally {
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
   }
@@ -119,9 +128,9 @@ async function bashCheck(manager: ShellManager, workingDir: string): Promise<Res
   const code = await shell.wait(DOCTOR_WAIT_MS);
   const output = shell.getAllOutput();
   manager.forget(shell);
-  return code === 0
-    ? ok(`${output}, runs commands`)
-    : failed(`a test command ended with ${code}`, "Check whether another program kills bash.");
+  if (code === 0) return ok(`${output}, runs commands`);
+  const ending = code === null ? "has no exit code" : `exited with code ${code}`;
+  return failed(`a test command ${ending}`, "Check whether another program kills bash.");
 }
 
 function tag({ containment }: ShellManager): Result {
@@ -134,7 +143,7 @@ function tag({ containment }: ShellManager): Result {
 
 /** Creates an orphan and checks that it is reaped instead of staying a zombie. */
 async function reaper(manager: ShellManager, workingDir: string): Promise<Result> {
-  // It must end after its parent, because the parent would reap it.
+  // The orphan must end after its parent. Otherwise the parent would reap it.
   const command = "bash -c 'sleep 0.1 >/dev/null 2>&1 & echo $!'";
   const shell = await startOwnCommand(manager, { command, workingDir }, { background: false });
   await shell.wait(DOCTOR_WAIT_MS);

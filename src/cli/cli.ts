@@ -1,5 +1,5 @@
-// Runs one command line and returns the exit code. Takes its streams as an argument, so that tests can run it in their
-// own process.
+// Runs one command line and returns the exit code. Takes its streams as an argument, so that tests can run it without
+// starting a process.
 import { type Command, CommanderError } from "commander";
 import { messageOf } from "../support/errors.ts";
 import { nearest } from "../support/nearest.ts";
@@ -34,22 +34,22 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
 
 /** Reports that a command failed or was refused. */
 async function failed(io: CliIo, error: unknown, args: readonly string[]): Promise<number> {
-  const { NotBash } = await import("../execution/syntax-check.ts");
+  const { BashSyntaxError } = await import("../execution/syntax-check.ts");
   const { notRunResult } = await import("../execution/endings.ts");
-  const isNotBash = error instanceof NotBash;
+  const isSyntaxError = error instanceof BashSyntaxError;
   const result = notRunResult(error);
   if (wantsJson(args)) printJson(io, result.toWire());
-  // As if bash had run it: its error message and its exit code.
-  if (isNotBash) io.stderr.write(error.complaint);
-  reportError(io, isNotBash ? NotBash.NOTE : messageOf(error));
-  return isNotBash ? NotBash.EXIT_CODE : failureExitCode(result.code);
+  // Report a syntax error as bash does: with the message and the exit code of bash.
+  if (isSyntaxError) io.stderr.write(error.complaint);
+  reportError(io, isSyntaxError ? BashSyntaxError.NOTE : messageOf(error));
+  return isSyntaxError ? BashSyntaxError.EXIT_CODE : failureExitCode(result.code);
 }
 
 function reportError(io: CliIo, message: string): void {
   io.stderr.write(`${colorsFor(io, "stderr").red("nacre:")} ${message}\n`);
 }
 
-/** For `help UNKNOWN`: the unknown command, because commander would print the general help. */
+/** Turns `help UNKNOWN` into `UNKNOWN`, because commander would print the general help instead of an error. */
 function normalizeArguments({ commands }: Command, args: readonly string[]): readonly string[] {
   const [first, second] = args;
   if (first === "-V") return ["-v"];
@@ -62,7 +62,7 @@ function namesOf(command: Command): string[] {
   return [command.name(), ...command.aliases()];
 }
 
-/** With --json, errors are printed as a JSON object too. */
+/** With --json, an error is also printed as a JSON object. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return (end < 0 ? args : args.slice(0, end)).includes("--json");
@@ -82,7 +82,7 @@ function describeUsageError(
   const near = code === "commander.unknownCommand" ? (HABITS[wrong] ?? nearest(wrong, known)) : undefined;
   const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
   if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
-    hints.push("Before the command come nacre's own options: see nacre run --help.");
+    hints.push("Options before the command must be nacre's own: see nacre run --help.");
   }
   if (hints.length === 0 && EXPLAINED_BY_HELP.has(code)) {
     const [command = "-"] = args;

@@ -1,6 +1,7 @@
-// The code cache on disk: one file per command. V8 runs cached code without checking it. So nacre reads it only if this user
-// owns the file and its directories, no other user can write them, and the checksum matches. Sandboxes mask it with the
-// state root. Functions here never throw: without a cache, the program only starts more slowly.
+// The code cache on disk: one file per command. V8 runs cached code without checking it. So nacre reads a cache file
+// only if this user owns the file and its directories, no other user can write them, and the checksum matches.
+// Sandboxed commands cannot write the cache, because a sandbox masks the whole state root. Functions here never throw:
+// without a cache, the program only starts more slowly.
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -70,7 +71,7 @@ function packed(entries: readonly CodeCacheEntry[]): Buffer {
   return Buffer.concat([digestOf(body), body]);
 }
 
-/** Throws if the checksum does not match: V8 itself does not detect a changed byte. */
+/** Throws if the checksum does not match, because V8 itself does not detect a changed byte. */
 function unpacked(bytes: Buffer): CodeCacheEntry[] {
   const body = bytes.subarray(DIGEST_BYTES);
   if (!digestOf(body).equals(bytes.subarray(0, DIGEST_BYTES))) throw new Error("damaged");
@@ -103,7 +104,10 @@ function readOwnFile(path: string): Buffer {
   }
 }
 
-/** The state root may be a link that the user made. The cache directory must not be a link: another user could have made it. */
+/**
+ * The state root may be a link of this user. The cache directory must not be a link: another user could have created
+ * it.
+ */
 function isSafe(dir: string): boolean {
   const root = statSync(dirname(dir));
   const own = lstatSync(dir);
@@ -127,7 +131,7 @@ function removeSurplus(dir: string): void {
   for (const [index, { path, isTemporary, size, changedMs }] of files.entries()) {
     bytes += size;
     const isSurplus = index >= CODE_CACHE_MAX_COUNT || bytes > CODE_CACHE_MAX_BYTES;
-    // Another process may still be writing a newer one.
+    // Another process may still be writing a newer temporary file.
     const isStale = isTemporary && Date.now() - changedMs > CODE_CACHE_TEMPORARY_MAX_MS;
     if (isStale || (isSurplus && !isTemporary)) rmQuietly(path);
   }

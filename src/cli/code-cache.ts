@@ -1,7 +1,7 @@
-// Loads the files of the bundled program with V8's code cache, so that it does not compile them again. This halves the time
-// until `nacre mcp` answers. The first run of each command writes its cache to the state root. The published package
-// contains no cache, because compiled code cannot be reviewed. V8 checks only the length of the source, so each entry also
-// has the hash of its source (code-cache-file.ts).
+// Loads the files of the bundled program with V8's code cache, so that V8 does not compile them again. This halves the
+// time until `nacre mcp` answers. The first run of each command writes its cache to the state root. The published
+// package contains no cache, because compiled code cannot be reviewed. V8 checks only the length of the source, so each
+// entry also has the hash of its source (code-cache-file.ts).
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -53,10 +53,10 @@ export class CodeCache {
     if (known) return known.exports;
     const module = { exports: {} };
     this.#modules.set(file, module);
-    const outside = createRequire(file);
+    const nodeRequire = createRequire(file);
     const factory = this.#compile(file).runInThisContext() as Factory;
     const require = (id: string) =>
-      id.startsWith("./") ? this.require(join(dirname(file), id)) : outside(id);
+      id.startsWith("./") ? this.require(join(dirname(file), id)) : nodeRequire(id);
     factory(module.exports, require, module, file, dirname(file));
     return module.exports;
   }
@@ -86,7 +86,7 @@ export class CodeCache {
   }
 }
 
-/** A separate cache for each Node version, CPU and set of V8 options: V8 would reject the others. */
+/** Each Node version, CPU and set of V8 options has its own cache, because V8 rejects the caches of others. */
 function runtimeKey(): string {
   return `${process.version}-${process.arch}-${cachedDataVersionTag().toString(16)}`;
 }

@@ -19,7 +19,7 @@ export function withServer(text: string, client: Client, server: ServerCommand, 
     : withJsonEntry(text, client, server, file);
 }
 
-/** Edits the text: comments, order and formatting of everything else survive. */
+/** Edits the text in place, so that comments, order and formatting of everything else survive. */
 function withJsonEntry(text: string, client: Client, server: ServerCommand, file: string): string {
   const { section, entry } = client;
   if (text.trim() === "") return `${JSON.stringify({ [section]: { [NAME]: entry(server) } }, null, 2)}\n`;
@@ -46,7 +46,7 @@ function withEntry(json: string, path: readonly string[], value: unknown, depth 
   if (at && depth === path.length)
     return json.slice(0, at.offset) + text(value, depth) + json.slice(at.offset + at.length);
   if (!at) return withEntry(json, path, value, depth - 1);
-  // What is not there yet, around the value.
+  // Wrap the value in the objects that do not exist yet.
   const [key = "", ...inner] = path.slice(depth);
   const whole = inner.reduceRight<unknown>((of, name) => ({ [name]: of }), value);
   const indent = indentOf(json).repeat(depth + 1);

@@ -1,5 +1,5 @@
-// The border between nacre's options and the command: nacre's options go before it, and everything after its first word
-// belongs to it. A `--` marks the border explicitly.
+// The border between nacre's options and the command. nacre's options go before the command, and everything after the
+// command's first word belongs to the command. A `--` marks the border explicitly.
 import type { Command } from "commander";
 import { quoteArguments } from "./quote-arguments.ts";
 
@@ -9,7 +9,7 @@ export function hasDoubleDash(args: readonly string[], operands: readonly string
   return at !== -1 && operands.length === args.length - at - 1;
 }
 
-/** Refuses a script of one word that only nacre's own options follow: they were meant for nacre, not for the script. */
+/** Refuses a script of one word that only nacre's own options follow, because these were meant for nacre. */
 export function refuseLateOptions(command: Command, operands: readonly string[]): void {
   const [script = "", ...rest] = operands;
   if (rest.length === 0 || !rest[0]?.startsWith("-") || !areOwnOptions(command, rest)) return;
@@ -20,7 +20,7 @@ export function refuseLateOptions(command: Command, operands: readonly string[])
   );
 }
 
-/** Checks the names only: reading the values would store them. */
+/** Checks only the names, because reading the values would store them. */
 function areOwnOptions(command: Command, words: readonly string[]): boolean {
   const left = [...words];
   for (let word = left.shift(); word !== undefined; word = left.shift()) {

@@ -8,7 +8,7 @@ export const EXIT = {
   failed: 1,
   /** Usage error. */
   usage: 2,
-  /** The policy requires approval, and no one approved the command. */
+  /** The policy requires approval, and no person approved the command. */
   ask: 3,
   /** The policy denies the command. */
   deny: 4,

@@ -23,7 +23,7 @@ export function readOnlyManager(): ShellManager {
   return manager;
 }
 
-/** Finds a shell by its name or the beginning of its id. Of several with the name, the one that started last. */
+/** Finds a shell by its name or the beginning of its id. If several have the name, finds the one that started last. */
 export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = shellNamed(manager, id) ?? manager.find(id);
   if (shell) return shell;

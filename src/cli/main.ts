@@ -14,7 +14,7 @@ interface Bundle {
 
 const cache = new CodeCache(cacheOptions(process.argv[2]));
 const { start } = cache.require(fileURLToPath(new URL("start.js", import.meta.url))) as Bundle;
-// Save when the command is done. A server may be killed, so it also saves after a while.
+// Save the cache when the command is done, and also after a while, because a server may be killed.
 process.once("exit", (code) => {
   // After a usage error, the compiled code is of no use.
   if (code !== EXIT.usage) cache.save();

@@ -1,5 +1,5 @@
-// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off; they still need an
-// admission, like every command.
+// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off; they still need
+// an admission, like every command.
 import { admit } from "../execution/admission.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
 import { startAlone } from "../execution/start-command.ts";

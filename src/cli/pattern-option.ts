@@ -1,4 +1,4 @@
-// A regular expression from the command line. Loads the large RE2 module only if there is one.
+// A regular expression from the command line. Loads the large RE2 module only if a pattern is given.
 import type { LinePattern } from "../text/filter.ts";
 
 export async function patternOf(source: string | undefined, name: string): Promise<LinePattern | undefined> {

@@ -30,7 +30,7 @@ export function cutEnd(line: string, maxColumns: number): string {
   return `${kept}…`;
 }
 
-/** Cuts the start of a path: paths differ at their end. */
+/** Cuts the start of a path, because paths differ at their end. */
 export function cutStart(path: string, maxColumns: number): string {
   if (widthOf(path) <= maxColumns) return path;
   const reversed = graphemesOf(path).reverse().join("");

@@ -19,11 +19,14 @@ export function processIo(abandonOutput: () => void): CliIo {
   };
 }
 
-/** For a removed directory, returns a name that does not exist: commands that need the directory then fail with its name. */
+/**
+ * For a removed directory, returns a name that does not exist: commands that need the directory then fail with its
+ * name.
+ */
 function workingDirectory(): string {
   try {
     const cwd = process.cwd();
-    // Node replaces bytes that are not UTF-8 by U+FFFD, which can be the name of another directory.
+    // Node replaces bytes that are not UTF-8 with U+FFFD, which can result in the name of another directory.
     return cwd.includes("\ufffd") ? linkTarget("/proc/self/cwd") : cwd;
   } catch {
     return `${process.env["PWD"] ?? "/"} (deleted)`;

@@ -1,5 +1,5 @@
 // The settings of the program: a flag wins over the environment, which wins over the user's config.json. A workspace's
-// config.json can only tighten what these decide.
+// config.json can only make the result stricter.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -19,7 +19,7 @@ export type EffectiveSettings = {
 const DEFAULTS = { policy: "standard", sandbox: "off", network: "none" } as const;
 const NAMES: readonly SettingName[] = ["policy", "sandbox", "network"];
 
-/** `flags`: only those that were given. */
+/** `flags`: only the flags that were given. */
 export async function effectiveSettings(flags: SettingValues, workspace: string): Promise<EffectiveSettings> {
   const user = userConfigFile(SETTINGS_FILE);
   const layers: [string, SettingValues][] = [
@@ -56,7 +56,7 @@ export async function settle<Options extends SettingValues>(
   workspace: string,
 ): Promise<Options> {
   const { policy, sandbox, network } = await effectiveSettings(givenFlags(command, options), workspace);
-  // Without a sandbox, the network option is refused: the setting applies as soon as there is one.
+  // nacre refuses the network option without a sandbox, so apply this setting only with a sandbox.
   const withNetwork = sandbox.value !== "off" && network.origin !== "default";
   return {
     ...options,
@@ -86,7 +86,7 @@ function settingsOfEnvironment(): SettingValues {
   return Object.fromEntries(entries);
 }
 
-/** The parser is loaded only if there is a file. */
+/** Loads the parser only if the file exists. */
 async function settingsIn(file: string): Promise<SettingValues> {
   if (!existsSync(fsPath(file))) return {};
   const { readSettingsFile } = await import("./settings-file.ts");

@@ -13,7 +13,10 @@ export interface UnderlineOptions {
 
 const INDENT = "  ";
 
-/** The line in which the span starts, and a line with marks below the span. A span is marked up to the end of its first line. */
+/**
+ * The line in which the span starts, and a line with marks below the span. A span is marked up to the end of its first
+ * line.
+ */
 export function underline(
   text: string,
   span: { readonly start: number; readonly end: number },

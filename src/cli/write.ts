@@ -11,7 +11,7 @@ export async function write(stream: Writable, bytes: Buffer | string): Promise<b
 
 const gone = new WeakMap<Writable, boolean>();
 
-/** Tracks errors itself: Node's stdout becomes writable again after an error. */
+/** Tracks errors itself, because Node's stdout becomes writable again after an error. */
 function isGone(stream: Writable): boolean {
   if (!gone.has(stream)) {
     gone.set(stream, false);

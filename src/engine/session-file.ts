@@ -91,7 +91,7 @@ export class SessionFile {
       rmSync(path, { recursive: true, force: true });
       throw new NacreError(
         "spawn_failed",
-        `The session cannot be saved in ${this.#path}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to another disk.`,
+        `The session cannot be saved in ${this.#path}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to a directory on another disk.`,
         { cause },
       );
     }

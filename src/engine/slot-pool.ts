@@ -210,7 +210,7 @@ export function diskProblem(path: string, cause: unknown): string {
   const shortage = shortageOf(cause);
   if (shortage) return shortage.message;
   if (isFull(cause)) {
-    return `No shell can be started: no space is left for the state directory ${path}. Free some space, or set NACRE_HOME to another disk.`;
+    return `No shell can be started: no space is left for the state directory ${path}. Free some space, or set NACRE_HOME to a directory on another disk.`;
   }
   return `No shell can be started: ${messageOf(cause)}`;
 }

@@ -1,12 +1,13 @@
-// The only way from a text to a command that may run. Nothing starts without an Admitted, and only this module makes one:
+// The only way from a text to a command that may run. Nothing starts without an Admitted, and only this module makes
+// one:
 //
 //   admit(wanted, context, options)
 //     checkIsCommand       refuses text that is blank, JSON or contains NUL
 //     judge                the policy, with the directory and the session state that the command would run with
-//     checkSyntax          refuses text that neither our parser nor bash can read
+//     checkSyntax          refuses text that neither nacre's parser nor bash can read
 //     askFor               a person, if the policy requires it (approval.ts)
 //   -> Admitted            execution/start-command.ts takes the command out of it, once
-//   isCurrent, readmit     start-command.ts: if the session has moved by the command's turn, judges, and asks, again
+//   isCurrent, readmit     judge, and ask, again if the session has changed by the command's turn (start-command.ts)
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { Session, Turn } from "../session/session.ts";
@@ -65,12 +66,12 @@ let admissionOf: (admitted: Admitted) => Admission;
 /** Permission to run this command, in this directory and this session, once. */
 export class Admitted {
   readonly command: string;
-  /** The directory it was judged for. */
+  /** The directory that the command was judged for. */
   readonly cwd: string;
   /** null: a bash of its own. */
   readonly session: string | null;
   readonly background: boolean;
-  /** "ask": a person has approved it. */
+  /** "ask": a person has approved the command. */
   readonly verdict: "allow" | "ask";
   readonly rule: string | null;
   readonly #admission: Admission;
@@ -107,7 +108,10 @@ export class Admitted {
   /** The command. Throws the second time: an admission is good for one start. */
   use(): string {
     if (this.#isUsed)
-      throw new NacreError("internal", "This admission has started its command already: admit it again.");
+      throw new NacreError(
+        "internal",
+        "This admission has already started its command: admit the command again.",
+      );
     this.#isUsed = true;
     return this.command;
   }
@@ -123,7 +127,9 @@ export async function admit(
   return await decide({ wanted, context, options });
 }
 
-/** Whether the command would still run as it was judged: in the same directory, with the same session state and links. */
+/**
+ * Whether the command would still run as it was judged: in the same directory, with the same session state and links.
+ */
 export function isCurrent(admitted: Admitted, now?: SessionSnapshot): boolean {
   const { wanted, context, snapshot, links } = admissionOf(admitted);
   const { directory, meaning } = now ?? snapshotOf(wanted, context);
@@ -196,7 +202,7 @@ async function decide(
     const words = `Command blocked as dangerous: ${explainRefusal(verdict)} Nothing was run.`;
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
-  // An approval for one directory does not count for another, even if the policy would not ask about that one.
+  // An approval for one directory does not count for another, even if the policy would allow the command there.
   const why = verdict.verdict === "ask" ? verdict : (earlier ?? verdict);
   const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));
   if (before.approved && isSameRequest(before.approved, request)) return create(admission);

@@ -29,7 +29,7 @@ export function requestFor(
     background,
     severity,
     span: span ?? null,
-    // Listing them takes a second look at the command: only if the host asks for them.
+    // Listing the effects takes a second analysis of the command. Do that only if the host asks for them.
     get effects() {
       found ??= effects();
       return found;

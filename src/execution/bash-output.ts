@@ -32,7 +32,7 @@ export interface BashOutputMetadata {
   readonly duration_ms: number;
   readonly truncated: boolean;
   readonly output_file?: string;
-  /** The sandbox it runs in. */
+  /** The sandbox that the shell runs in. */
   readonly sandbox?: string;
 }
 
@@ -139,7 +139,7 @@ async function waitFor(
   if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
   const cursors = shell.cursors(readerOf(context));
   const from = { stdout: cursors.stdout.settle(), stderr: cursors.stderr.settle() };
-  // Without a pattern and without "exit": any output that a read would return. Half a line does not count.
+  // Without a pattern or "exit", wait for any output that a read would return. Half a line does not count.
   const anything = { matches: () => hasNew(shell, readerOf(context)) };
   const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
   const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
@@ -154,7 +154,7 @@ function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>):
   return [`${what} within ${args.wait_ms ?? WAIT_DEFAULT_MS}ms; it is still running.`];
 }
 
-/** The matched line, if the output does not show it: a prompt has no newline and is held back, and a filter can drop it. */
+/** The matched line, if the output does not show it: a prompt without a newline, or a line that the filter dropped. */
 function matchNote(
   waited: WaitResult | undefined,
   pattern: LinePattern | undefined,

@@ -1,4 +1,5 @@
-// The result of a foreground command in a session: how it ended, its output, its leftovers, and the state of the session.
+// The result of a foreground command in a session: how it ended, its output, its leftovers, and the state of the
+// session.
 
 import type { SessionResult } from "../session/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
@@ -16,9 +17,12 @@ import { type OutputParts, render } from "./render.ts";
 
 export interface BashMetadata extends CommandMetadata {
   readonly description: string;
-  /** A new bash continues with the state of the session. */
+  /** Whether a new bash continues with the state of the session. */
   readonly restarted?: boolean;
-  /** The directory of the next command, if this command changed it. Of a refused command, the directory in which it would have run. */
+  /**
+   * The directory of the next command, if this command changed it. For a refused command, the directory in which it
+   * would have run.
+   */
   readonly cwd?: string;
 }
 
@@ -48,7 +52,7 @@ export async function bashResult(
   };
   const ended = { command, exitCode, outcome, remarks: result.notes, leftovers, workingDir: result.cwd };
   const howToEnd = `KillShell with shell_id="${leftoverShell?.id}" ends it.`;
-  // The leftovers of a session survive the command: leave the command out, so that no note says otherwise.
+  // Leftovers of a session outlive the command. Pass no command text, so that no note says that they ended.
   const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
   const notes = [...notesOn({ ended, context, options, howToEnd }), ...confined];
   return endedResult(outcome, { text, metadata, notes });
@@ -108,8 +112,8 @@ function partsOf(result: SessionResult): OutputParts {
 }
 
 /**
- * bash numbers the lines of a session as one script. Counts from the first line of the command instead. `firstLine` as in
- * the result of the command. Lines of earlier commands, of a function for example, keep their number.
+ * bash numbers the lines of a session as one script. Counts from `firstLine`, the first line of the
+ * command, instead. Lines of earlier commands, for example of a function, keep their number.
  */
 export function renumberLines(stderr: string, firstLine: number): string {
   const own = (all: string, head: string, line: string) => {

@@ -1,8 +1,8 @@
-// The Bash tool of the `shells` dialect: runs one command in the session of the call, or starts it in the background from
-// there.
+// The Bash tool of the `shells` dialect: runs one command in the session of the call, or starts it in the background
+// from there.
 //
 //   run
-//     admit                 may the command run? (admission.ts)
+//     admit                 checks whether the command may run (admission.ts)
 //     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
 //     bashResult            the result for the model (bash-result.ts)
 import { z } from "zod";
@@ -53,7 +53,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
   );
 
   static {
-    // An assignment would not change what is denied: it throws instead of seeming to work.
+    // An assignment would not change what the policy denies, so it throws instead of seeming to work.
     Object.freeze(BashTool);
   }
 

@@ -1,5 +1,5 @@
-// The timeout of a foreground command, and the time after which its call returns. Over MCP the two differ: clients cancel a
-// call at about 60 seconds, so the call returns first and the command keeps its deadline.
+// The timeout of a foreground command, and the time after which its call returns. Over MCP the two differ: clients
+// cancel a call at about 60 seconds, so the call returns first and the command keeps its deadline.
 import type { RunOptions } from "../session/session-options.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
@@ -27,7 +27,7 @@ export function timingOf(asked: number | undefined, options: TimingOptions): Cal
   };
 }
 
-/** The part of the tool description about it. */
+/** The part of the tool description about timeouts. */
 export function timingDescription(options: TimingOptions): string {
   const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
   const { timeoutMs, backgroundAfterMs } = timingOf(undefined, options);

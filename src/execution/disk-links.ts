@@ -36,7 +36,7 @@ export class DiskLinks implements LinkReader {
   }
 }
 
-/** lstat comes first: readlink throws for anything but a link, which takes ten times as long. */
+/** Calls lstat first, because readlink throws for anything but a link, and that takes ten times as long. */
 function readTarget(path: string): string | null | undefined {
   try {
     const found = lstatSync(fsPath(path), { throwIfNoEntry: false });
@@ -51,7 +51,7 @@ function readTarget(path: string): string | null | undefined {
 function readNames(path: string): readonly string[] {
   const names: string[] = [];
   try {
-    // Names as bytes. The types of Node lack this option here.
+    // Read the names as bytes. Node's types lack this option for opendir.
     const directory = opendirSync(fsPath(path), { encoding: "buffer" as BufferEncoding });
     try {
       for (let count = 0; count < LISTED_ENTRIES_MAX_COUNT; count++) {

@@ -1,5 +1,6 @@
-// Turns the end of a command into text and metadata, for both dialects, BashOutput and the CLI. No other file does.
-// The phrase for an outcome ("killed by KillShell") is describeOutcome in shell/outcome.ts: shell/ and session/ use it too.
+// Turns the end of a command into text and metadata, for both dialects, BashOutput and the CLI. No other file does
+// that. The phrase for an outcome ("killed by KillShell") is describeOutcome in shell/outcome.ts: shell/ and session/
+// use it too.
 //
 //   endedResult      the command ran: its output, and the error if it failed
 //   notRunResult     the command did not run: refused, not bash, or not started
@@ -12,7 +13,7 @@ import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { Leftover } from "./leftovers.ts";
 import { type RefusalMetadata, refusalMetadata } from "./refusal.ts";
-import { NotBash } from "./syntax-check.ts";
+import { BashSyntaxError } from "./syntax-check.ts";
 
 /** A set of tools for models. */
 export type Dialect = "shells" | "modes";
@@ -40,7 +41,7 @@ export interface CommandMetadata extends RefusalMetadata {
   readonly output_file?: string;
   readonly leftovers?: readonly Leftover[];
   readonly containment?: string;
-  /** The sandbox it ran in. */
+  /** The sandbox that the command ran in. */
   readonly sandbox?: string;
 }
 
@@ -122,13 +123,13 @@ export function notRunResult<M extends CommandMetadata>(
   error: unknown,
   { metadata, prefix = "", dialect = "shells" }: NotRunOptions<M> = {},
 ): ToolResult<M> {
-  if (error instanceof NotBash) {
+  if (error instanceof BashSyntaxError) {
     const output = dialect === "modes" ? error.complaint : `[stderr]\n${error.complaint}`;
-    return ToolResult.fail<M>(failureText({ kind: "exited", code: NotBash.EXIT_CODE }, dialect), {
+    return ToolResult.fail<M>(failureText({ kind: "exited", code: BashSyntaxError.EXIT_CODE }, dialect), {
       code: error.code,
       output,
-      metadata: { ...metadata, exit_code: NotBash.EXIT_CODE, truncated: false } as Partial<M>,
-      notes: [NotBash.NOTE],
+      metadata: { ...metadata, exit_code: BashSyntaxError.EXIT_CODE, truncated: false } as Partial<M>,
+      notes: [BashSyntaxError.NOTE],
     });
   }
   const code = error instanceof NacreError ? error.code : "internal";

@@ -1,4 +1,4 @@
-// The options of the execution tools. Resolved once; after that, no option is undefined by default.
+// The options of the execution tools. resolveExecutionOptions fills in the defaults once.
 
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
 import type { WrittenRule } from "../policy/rules-schema.ts";
@@ -26,7 +26,7 @@ export interface ExecutionOptions {
   readonly onTimeout?: "kill" | "background";
   /** The longest time until a call returns. Its command continues in the background until its timeout. @default none */
   readonly returnAfterMs?: number;
-  /** Background shells outlive the host process, until their deadline. Always so in `modes`. @default false */
+  /** Background shells outlive the host process, until their deadline. Always true in `modes`. @default false */
   readonly durable?: boolean;
   /** A file that each session sources once, at its start. @default "none" */
   readonly profile?: string;
@@ -60,7 +60,7 @@ export type ResolvedExecutionOptions = Readonly<
   >
 > & {
   readonly returnAfterMs: number | undefined;
-  /** Called for each call: the process-wide manager can be reset in between. */
+  /** Every call asks for the manager, because the process-wide manager can be reset between two calls. */
   readonly manager: () => ShellManager;
 };
 
@@ -87,7 +87,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
   };
 }
 
-/** Loads the policy once, at the first use: the start of a server need not wait for it. */
+/** Loads the policy once, at the first use, so that the start of a server need not wait for it. */
 export function judgingLoader(options: ExecutionOptions): () => Promise<Judging> {
   let loading: Promise<Judging> | undefined;
   return () => {

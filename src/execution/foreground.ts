@@ -1,5 +1,5 @@
-// Runs one foreground command in a bash of its own: waits for a free place, starts it, and returns when it has ended, its
-// timeout has expired or the call was cancelled. The shell tells which.
+// Runs one foreground command in a bash of its own: waits for a free place, starts it, and returns when it has ended,
+// its timeout has expired or the call was cancelled. The outcome of the shell says which.
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";
@@ -40,7 +40,7 @@ async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): P
   signal?.addEventListener("abort", cancel, { once: true });
   try {
     await shell.waitUntil({ exit: true });
-    // Its bash can end before the last of its processes.
+    // bash can end before the last process of the command.
     await ending;
   } finally {
     signal?.removeEventListener("abort", cancel);

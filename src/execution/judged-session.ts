@@ -1,5 +1,5 @@
-// A session for a program that runs commands itself. As with the tools of a model, the policy judges each command before
-// it runs, and asks a person if necessary. ShellManager.session() is the same without policy.
+// A session for a program that runs commands itself. As with the tools of a model, the policy judges each command
+// before it runs, and nacre asks a person if necessary. ShellManager.session() returns a session without the policy.
 
 import { resolve } from "node:path";
 import type { Session } from "../session/session.ts";
@@ -61,8 +61,8 @@ export class JudgedSession {
   }
 
   /**
-   * Runs a command after the commands before it. Every ending is returned as a value, a timeout too (by default after
-   * 120 s). If this throws, the command did not run.
+   * Runs a command after all earlier commands. Returns every ending as a value, even a timeout (by default after 120
+   * s). If this throws, the command did not run.
    */
   run(command: string, options: SessionRunOptions = {}): PendingRun<SessionRun> {
     return pendingRun(options?.onOutput, async (live) => {
@@ -93,17 +93,17 @@ export class JudgedSession {
     });
   }
 
-  /** Like Ctrl-C to the command that runs. Returns whether there was one. */
+  /** Interrupts the running command, as Ctrl-C does. Returns whether a command was running. */
   async interrupt(): Promise<boolean> {
     return await this.#session.interrupt();
   }
 
-  /** Kills everything it has running. Its next bash starts in its first directory, without any state. */
+  /** Kills everything that the session has running. The next bash starts in the first directory, without any state. */
   async restart(): Promise<KillReport> {
     return await this.#session.restart();
   }
 
-  /** Ends it with everything it ever started. */
+  /** Ends the session and everything it ever started. */
   async close(): Promise<KillReport> {
     return await this.#session.close();
   }
@@ -115,7 +115,7 @@ export class JudgedSession {
     background: boolean,
   ): Promise<Admitted> {
     const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
-    // Even if an earlier call named the same directory and a command has left it since.
+    // Run there even if an earlier call named the same directory and a command has left it since.
     if (cwd !== undefined) this.#session.forgetNamedDirectory();
     const context = {
       ...this.#context,

@@ -1,5 +1,5 @@
-// The judge of commands, and the facts it needs. A file of its own because it imports the whole policy:
-// execution-options.ts loads it when it is first needed.
+// The judge of commands, and the facts it needs. This is a separate file because it imports the whole policy, which
+// execution-options.ts loads only when it is first needed.
 
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
@@ -12,7 +12,7 @@ import type { EntryPoint } from "./ways-to-allow.ts";
 
 export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
-  /** What the command would do to which paths. Nothing with a judge of the host. */
+  /** What the command would do to which paths. Empty if the host supplies its own judge. */
   readonly effects: (command: string, facts: PolicyFacts) => readonly ExplainedPath[];
   /** The first call reads the rule files of the workspace. Throws if one is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
@@ -52,7 +52,7 @@ export function createJudging(options: JudgingOptions): Judging {
     entryPoint: options.entryPoint ?? "library",
     facts: (workspace, moment = { cwd: workspace }) => {
       const user = findUserPaths();
-      // Without a state root that contains the workspace: every file of the work would count as nacre's own.
+      // Leave out a state root that contains the workspace. Otherwise every file there would count as nacre's own.
       const stateRoots = user.stateRoots.filter((root) => !`${workspace}/`.startsWith(`${root}/`));
       return {
         ...moment,

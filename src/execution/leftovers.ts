@@ -11,7 +11,7 @@ export interface Leftover {
   readonly command: string;
 }
 
-/** The report of a kill in which the bash of the command has the text of the command, not the name of nacre's file. */
+/** A kill report that shows the command's bash with the text of the command, not with the name of nacre's script. */
 export function namedReport(report: KillReport, { command: text, started }: ShellProcess): KillReport {
   const short = text.length > EXCERPT_MAX_CHARS ? `${text.slice(0, EXCERPT_MAX_CHARS)}…` : text;
   const command = `bash -c ${shellQuote(short)}`;
@@ -20,7 +20,7 @@ export function namedReport(report: KillReport, { command: text, started }: Shel
   return { ...report, signalled: report.signalled.map(named), survivors: report.survivors.map(named) };
 }
 
-/** As `npm start (pid 123)`. */
+/** Formats a process as `npm start (pid 123)`. */
 export function describeProcess({ pid, command }: Leftover): string {
   return `${command} (pid ${pid})`;
 }

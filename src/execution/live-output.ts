@@ -1,5 +1,6 @@
-// A run that a program waits for or reads while it goes on. LiveOutput follows the output of one command: it knows where the
-// output begins once the command starts, and where it ends once the command has ended. Each reader starts from the beginning.
+// A run that a program can wait for, or read while the command runs. LiveOutput follows the output of one command: it
+// knows where the output begins once the command starts, and where it ends once the command has ended. Each reader
+// starts from the beginning.
 import { dirname } from "node:path";
 import {
   decodePieces,
@@ -34,7 +35,7 @@ export class LiveOutput {
     this.#listener = listener;
   }
 
-  /** A second call replaces the first: another bash runs the command. */
+  /** A second call replaces the first, because another bash then runs the command. */
   begin(positions: Positions): void {
     this.#begin = positions;
     this.#hasBegun.resolve();
@@ -102,7 +103,8 @@ export function pendingRun<R extends { readonly notes: readonly string[] }>(
   };
   return Object.assign(result, {
     [Symbol.asyncIterator]: () => {
-      // The iteration reports the error. Without this, the promise that no caller waits for would report it as well.
+      // The iteration reports the error. Without this catch, the promise that no caller waits for would report it as
+      // well.
       result.catch(() => {});
       return iterate();
     },

@@ -44,7 +44,10 @@ function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[
   return [`Left running: ${names}. ${howToEnd}`];
 }
 
-/** Scopes that got the note, per manager. A scope gets it once, and again if a failed command uses a dropped variable. */
+/**
+ * Scopes that got the note about dropped variables, per manager. Each gets it once, and for failed uses of such a
+ * variable.
+ */
 const notified = new WeakMap<object, Set<string>>();
 
 function droppedNote(
@@ -72,7 +75,7 @@ function namedIn<T extends { readonly name: string }>(command: string, variables
   return variables.filter(({ name }) => words.has(name));
 }
 
-/** For `cat my file.txt` if "my file.txt" exists: probably the cause of the failure. */
+/** Points out missing quotes, the probable cause of the failure: `cat my file.txt` if "my file.txt" exists. */
 function unquotedNote({ outcome, command, workingDir }: EndedCommand): string[] {
   if (outcome?.kind !== "exited" || outcome.code === 0) return [];
   // This checks every sequence of words, so the command must be short.

@@ -1,5 +1,5 @@
-// bash names its script in its messages. The script of a command outside a session is a file of nacre, which means nothing
-// to the reader: the messages should begin as those of `bash -c`.
+// bash names its script in its messages. The script of a command outside a session is a file of nacre, which means
+// nothing to the reader. So make the messages begin like those of `bash -c`.
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { OutputParts } from "./render.ts";
 
@@ -8,7 +8,7 @@ export function ownScriptText(text: string, { started }: ShellProcess): string {
   return text.replaceAll(`${started.files.command}: `, "bash: ");
 }
 
-/** The output of a shell, with such messages in stderr. */
+/** The output of a shell, with ownScriptText applied. */
 export function ownScriptParts(shell: ShellProcess): OutputParts {
   const { stdout, stderr } = shell.outputParts;
   const first = (text: string) => ownScriptText(text, shell);

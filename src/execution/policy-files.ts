@@ -1,6 +1,6 @@
-// Reads user rules: from the file that the host names or the one in the XDG configuration directory, and from files in the
-// workspace, which can only tighten. Each file is read once, so that an agent cannot change the rules later. An invalid
-// file is an error and is never ignored.
+// Reads user rules: from the file that the host names or the one in the XDG configuration directory, and from files in
+// the workspace, which can only tighten. Each file is read once, so that an agent cannot change the rules later. An
+// invalid file is an error and is never ignored.
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type DocumentNode, evaluate, parse, type ValueNode } from "@humanwhocodes/momoa";
@@ -101,7 +101,7 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Refuses a pipe: reading it would wait for a writer. */
+/** Refuses a pipe, because reading it would wait for a writer. */
 function fileOnly(stats: Stats): Stats {
   if (stats.isFile()) return stats;
   throw new Error("it is not a file");

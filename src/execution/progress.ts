@@ -1,4 +1,5 @@
-// Reports the last lines of a running command to the host, at most a few times per second and only if there is new output.
+// Reports the last lines of a running command to the host, at most a few times per second and only if there is new
+// output.
 import { readRange, sizeOf } from "../engine/cursor.ts";
 import { PROGRESS_INTERVAL_MS, PROGRESS_LINES_COUNT, PROGRESS_READ_BYTES } from "../support/limits.ts";
 import { decodeUtf8, orphanedHeadBytes } from "../text/decode.ts";
@@ -31,7 +32,7 @@ export function reportProgress(
   return () => clearInterval(timer);
 }
 
-/** Sanitizes the text before cutting it: a part of a secret is not recognized, and some secrets have many lines. */
+/** Sanitizes the text before cutting it, because a part of a secret is not recognized. Some secrets have many lines. */
 function lastLines({ path, from: start }: SpoolStart, sanitize: TextSanitizer): string {
   const size = sizeOf(path);
   const from = Math.max(start, size - PROGRESS_READ_BYTES);

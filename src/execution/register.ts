@@ -16,7 +16,7 @@ export function registerModesTool(registry: ToolRegistry, options: ModesOptions 
   registry.register(new BashModesTool(options));
 }
 
-/** The groups of built-in tools, in the order of the list. */
+/** The groups of built-in tools, in the order in which they are listed. */
 const GROUPS: readonly ((registry: ToolRegistry, options: ExecutionOptions) => void)[] = [
   registerExecutionTools,
 ];

@@ -40,7 +40,7 @@ export async function render(
   if (isWhole(ends) && sizeOfEnds(ends) <= limitChars)
     return { text: ends.head + ends.tail, truncated: false, outputFile: undefined, skipped };
 
-  // Only if the text names them: the files may have to be created.
+  // Ask for the files only now, when the text names them, because they may have to be created.
   const [first, second] = [stdout, stderr].filter((part) => part.to > part.from).map((part) => fileOf(part));
   const where = first === undefined || second === undefined ? first : `${first} (stderr: ${second})`;
   const { text, truncated } = truncateEnds(ends, {

@@ -1,5 +1,5 @@
-// A part of an output file as text for a model. Of a large part only the ends are read, and the rest is counted: no output
-// is too large to show.
+// A part of an output file as text for a model. Reads only both ends of a large part and counts the rest, so that no
+// output is too large to show.
 
 import { readRange } from "../engine/cursor.ts";
 import {
@@ -61,7 +61,7 @@ export async function textOf(part: SpoolPart, sanitizing: TextSanitizer, limitCh
   return { head, middle, tail };
 }
 
-/** The file with this part and nothing else. */
+/** The file to show to a reader of this part. */
 export function fileOf({ path, file }: SpoolPart): string {
   return file?.() ?? path;
 }
@@ -100,7 +100,7 @@ function beforeOpenKey(text: string, end: number): number {
   return isOpen ? text.lastIndexOf("\n", begin) + 1 : end;
 }
 
-// A UTF-16 unit has at most three bytes. Larger output cannot fit into the limit.
+// A UTF-16 unit takes at most three bytes of UTF-8, so larger output cannot fit into the limit.
 function wholeMaxBytes(limitChars: number): number {
   return Math.max(WHOLE_READ_MAX_BYTES, 4 * limitChars);
 }
@@ -121,7 +121,7 @@ class BoundedText {
   }
 
   add(text: string): void {
-    // Whole chunks only, so that no character is split.
+    // Add whole chunks only, so that no character is split.
     if (this.#head.length < this.#keepChars) this.#head += text;
     else this.#tail += text;
     if (this.#tail.length <= 2 * this.#keepChars) return;

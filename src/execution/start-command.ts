@@ -1,5 +1,5 @@
-// The session of a call, and the start of admitted commands: in a session, in the background from a session, or in a bash
-// of their own. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
+// The session of a call, and the start of admitted commands: in a session, in the background from a session, or in a
+// bash of their own. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
@@ -21,8 +21,8 @@ const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /**
  * Runs the command in its session: waits for the commands before it in the session, then for a free place among the
- * foreground commands of its scope. Commands that ran meanwhile may have moved the session, so that the command is
- * harmful there: after each wait it is judged again if anything changed.
+ * foreground commands of its scope. Commands that ran meanwhile may have changed the session, and the command may now
+ * be harmful. So the policy judges it again after each wait if anything changed.
  */
 export async function runAdmitted(
   admitted: Admitted,
@@ -46,7 +46,7 @@ export async function startInSession(
 ): Promise<ShellProcess> {
   const session = sessionFor(admitted);
   const command = admitted.use();
-  // No await between the last check and the start: a command that ends in between could move the session.
+  // Do not await between the last check and the start: a command that ends in between could change the session.
   for (let current = admitted; !isCurrent(current); ) current = await readmit(current);
   return await session.start(command, { ...options, ...callOptions(admitted) });
 }
@@ -99,7 +99,7 @@ export async function takePlace({ context }: Admitted): Promise<SemaphoreLease> 
   });
 }
 
-/** The same admission while nothing has changed, else one that was decided again. */
+/** This admission if nothing has changed, otherwise a new one. */
 async function whenCurrent(admitted: Admitted, now?: SessionSnapshot): Promise<Admitted> {
   if (isCurrent(admitted, now)) return admitted;
   let current = await readmit(admitted);

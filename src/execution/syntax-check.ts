@@ -5,25 +5,25 @@ import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
 /** bash cannot read the text. Nothing was run; the result has bash's message as output and exit code 2. */
-export class NotBash extends NacreError {
+export class BashSyntaxError extends NacreError {
   static readonly EXIT_CODE = 2;
   static readonly NOTE = "bash cannot read the command: nothing was run.";
   readonly complaint: string;
 
   constructor(complaint: string) {
-    super("exit_nonzero", NotBash.NOTE);
+    super("exit_nonzero", BashSyntaxError.NOTE);
     this.complaint = complaint;
   }
 }
 
-/** Throws NotBash if bash cannot read the command either. */
+/** Throws BashSyntaxError if bash cannot read the command either. */
 export async function checkSyntax(
   command: string,
   { workingDir, scope }: { readonly workingDir: string; readonly scope: string },
   options: ResolvedExecutionOptions,
 ): Promise<void> {
-  // The text is a here-document with a delimiter that no text can contain by accident. extglob is on because the session
-  // or an earlier line may have set it: bash -n does not run shopt, and would reject a text that bash can read.
+  // The text is a here-document with a delimiter that no text can contain by accident. extglob is on because the
+  // session or an earlier line may have set it: bash -n does not run shopt, and would reject a text that bash can read.
   const end = `end-${randomUUID()}`;
   const manager = options.manager();
   const shell = await manager.createShell({
@@ -36,9 +36,9 @@ export async function checkSyntax(
   await shell.waitUntil({ exit: true });
   const { outcome } = shell;
   const complaint = shell.getNewOutput().replace(/^\[stderr\]\n/, "");
-  // The caller did not start this shell: do not list it.
+  // Forget this shell, because the caller did not start it and must not see it in a list.
   manager.forget(shell);
   if (outcome?.kind === "exited" && outcome.code !== 0) {
-    throw new NotBash(complaint.replaceAll("/dev/stdin: line ", "bash: line "));
+    throw new BashSyntaxError(complaint.replaceAll("/dev/stdin: line ", "bash: line "));
   }
 }

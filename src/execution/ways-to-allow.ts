@@ -1,10 +1,10 @@
-// The settings that would allow a refused command where no person can be asked, in the terms of its entry point. No other
-// file names such a flag or setting. Each one is tried on the policy before it is named.
+// The settings that would allow a refused command where no person can be asked, in the terms of its entry point. No
+// other file names such a flag or setting. Each setting is tried on the policy before it is named.
 import { EFFECT_KINDS } from "../policy/programs/effect-kind.ts";
 import type { UserRule, UserRuleSet } from "../policy/user-rule.ts";
 import type { PolicyFacts, Profile, Verdict } from "../policy/verdict.ts";
 
-/** Where commands come from. It decides the name of a setting. */
+/** Where commands come from, which decides how a setting is named. */
 export type EntryPoint = "library" | "cli" | "mcp";
 
 interface Judging {
@@ -60,7 +60,7 @@ function fileOfRule(id: string, sets: readonly UserRuleSet[]): string {
   return sets.find(({ rules }) => rules.some((rule) => rule.id === id))?.file ?? "the option rules";
 }
 
-/** The widest rules that lift these: for any program, and for any effect. */
+/** The broadest rules that lift these: one for any program, and one for any effect. */
 function lifting(lifts: readonly string[]): UserRuleSet {
   const rule: UserRule = {
     id: "any-program",

@@ -77,7 +77,7 @@ export class Bubblewrap {
       if (!isFull(cause)) throw cause;
       throw new NacreError(
         "spawn_failed",
-        `The sandbox cannot be prepared: no space is left for ${this.#dir}. Free some space, or set NACRE_HOME to another disk.`,
+        `The sandbox cannot be prepared: no space is left for ${this.#dir}. Free some space, or set NACRE_HOME to a directory on another disk.`,
         { cause },
       );
     }

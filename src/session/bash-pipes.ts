@@ -2,8 +2,8 @@
 //   ScriptChannel  bash reads its script from it, as stdin
 //   ReportFifo     bash reports through it: its shim holds the pipe, and bash opens it through the shim for each report
 //   BashWatchdog   notices that bash reads its script while a command is outstanding. A bash that follows the harness
-//                  never does that. After `set -n` or `enable -n`, or with a function named `builtin`, bash may no longer
-//                  follow the harness
+//                  never does that. After `set -n` or `enable -n`, or with a function named `builtin`, bash may no
+//                  longer follow the harness
 import { closeSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { openPipe, pipePath, REPORT_FD } from "../engine/process-pipe.ts";

@@ -1,5 +1,5 @@
-// The context of a call: where it runs, for which caller, and how it reports back. A host builds one per call; tools only
-// read it. BaseTool.execute catches what onProgress throws.
+// The context of a call: where it runs, for which caller, and how it reports back. A host builds one per call; tools
+// only read it. BaseTool.execute catches what onProgress throws.
 
 import type { Span } from "../policy/shell-model/span.ts";
 import type { ExplainedPath, Severity } from "../policy/verdict.ts";
@@ -48,12 +48,12 @@ export interface ApprovalRequest {
   readonly alternative?: string;
   /** The directory in which the command would run. Absolute. */
   readonly cwd: string;
-  /** The session in which it would run; null for a separate bash. */
+  /** The session in which the command would run; null for a separate bash. */
   readonly session: string | null;
-  /** Whether it would continue to run after the call returns. */
+  /** Whether the command would continue to run after the call returns. */
   readonly background: boolean;
   readonly severity: Severity;
-  /** The part of the command that the rule is about, in UTF-16 offsets; null if it is about none. */
+  /** The part of the command that the rule is about, in UTF-16 offsets; null if there is no such part. */
   readonly span: Span | null;
   /** What the command would do to which paths, as far as the policy knows. */
   readonly effects: readonly ApprovalEffect[];

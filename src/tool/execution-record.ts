@@ -41,7 +41,7 @@ export function boundedCopy(value: unknown): unknown {
 
 class Copier {
   #chars = EXECUTION_ARGUMENTS_MAX_CHARS;
-  // Also bounds cycles and depth.
+  // This limit also bounds cycles and depth.
   #values = EXECUTION_ARGUMENTS_MAX_VALUES;
 
   copy(value: unknown): unknown {
@@ -81,7 +81,7 @@ class Copier {
   }
 }
 
-// A slice keeps the whole original string in memory. Encoding and decoding it makes an independent string.
+// A slice keeps the whole original string in memory. Encoding and decoding the slice makes an independent string.
 function cut(text: string, chars: number): string {
   const kept = Buffer.from(text.slice(0, chars), "utf16le").toString("utf16le");
   return chars >= text.length ? kept : `${kept}… (${text.length} characters)`;

@@ -1,5 +1,5 @@
-// Calls a tool by name, for every entry point: look it up, call the hooks, run it, time it, record it. BaseTool.execute
-// validates and turns errors into results.
+// Calls a tool by name, for every entry point: looks it up, calls the hooks, runs it, and records the call with its
+// duration. BaseTool.execute validates the arguments and turns errors into results.
 
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
@@ -21,7 +21,10 @@ export interface ToolCall {
   readonly context: ExecutionContext;
 }
 
-/** Observes every call, for audit or metrics. It cannot change or forbid a call. If it throws or hangs, the call continues. */
+/**
+ * Observes every call, for audit or metrics. It cannot change or forbid a call. If it throws or hangs, the call
+ * continues.
+ */
 export interface ToolHook {
   before?(call: ToolCall): void | Promise<void>;
   after?(call: ToolCall, result: ToolResult, execution: ToolExecution): void | Promise<void>;
@@ -111,7 +114,7 @@ export class ToolExecutor {
   }
 
   // After an abort a tool ends its processes and returns their output, so it gets time to do that. A tool that ignores
-  // the abort must not block its caller: after the grace period the executor returns a result for it.
+  // the abort must not block its caller: after the grace period, the executor returns a result in its place.
   #orAborted(running: Promise<ToolResult>, tool: BaseTool, signal: AbortSignal): Promise<ToolResult> {
     let timer: NodeJS.Timeout | undefined;
     let onAbort = () => {};

@@ -1,10 +1,11 @@
-// The input of one tool. Everything about it comes from the tool's zod object, so it cannot disagree:
+// The input of one tool. Derives everything from the tool's zod object, so that these parts cannot contradict each
+// other:
 //   jsonSchema    what a model sees
 //   parameters    the same as a flat list
-//   validate      the check of every call, against a schema in which every object is closed
+//   validate      the check of each call: a schema in which objects are closed, unless their author opened them
 //
 // Differences between the JSON Schema and the check:
-// - null for an optional parameter counts as absent: OpenAI's strict mode makes models send every parameter
+// - null for an optional parameter counts as absent, because OpenAI's strict mode makes models send every parameter
 // - an integer must be one that JavaScript represents exactly
 // - zod tolerates a rounding error in multipleOf, and drops `__proto__` from open objects
 
@@ -23,7 +24,7 @@ export class ToolInput<Input extends z.ZodObject> {
   readonly #closed: Input;
 
   constructor(input: Input) {
-    // Closed at the top even if its author opened it. A nested object stays open if its author opened it.
+    // Close the top level even if its author opened it. A nested object stays open if its author opened it.
     this.#closed = close(input.catchall(z.never())) as Input;
     this.jsonSchema = frozenCopy(toJsonSchema(input));
     this.parameters = parametersOf(this.jsonSchema);
@@ -46,27 +47,28 @@ export class ToolInput<Input extends z.ZodObject> {
 }
 
 function messages(all: readonly z.core.$ZodIssue[]): string[] {
-  const issues = all.filter((issue, i) => !isEcho(issue, all[i - 1]));
+  const issues = all.filter((issue, i) => !isRepeated(issue, all[i - 1]));
   const shown = issues.slice(0, MESSAGE_LIST_MAX_COUNT).map((issue) => issue.message);
   const more = issues.length - shown.length;
   return more > 0 ? [...shown, `and ${more} more problems`] : shown;
 }
 
 // zod checks the length of anything that has one, even of an array passed for a string. One complaint is enough.
-function isEcho(issue: z.core.$ZodIssue, previous: z.core.$ZodIssue | undefined): boolean {
+function isRepeated(issue: z.core.$ZodIssue, previous: z.core.$ZodIssue | undefined): boolean {
   return previous?.code === "invalid_type" && previous.path.join(".") === issue.path.join(".");
 }
 
-// Keys of a zod definition that hold one schema, or several.
-const ONE = ["innerType", "element", "valueType", "in", "out", "left", "right"];
-const SEVERAL = ["options"];
+// Keys of a zod definition that hold one schema, and keys that hold a list of schemas.
+const SINGLE_SCHEMA_KEYS = ["innerType", "element", "valueType", "in", "out", "left", "right"];
+const SCHEMA_LIST_KEYS = ["options"];
 
-/** The schema with every nested object closed: zod would silently drop an unknown parameter. */
+/** Closes nested objects, because zod would silently drop an unknown parameter. */
 function close(schema: z.core.$ZodType): z.core.$ZodType {
   const def: object = schema._zod.def;
   const changes = Object.entries(def).flatMap(([key, part]: [string, unknown]): [string, unknown][] => {
-    if (ONE.includes(key) && isSchema(part)) return [[key, close(part)]];
-    if (SEVERAL.includes(key) && Array.isArray(part)) return [[key, part.filter(isSchema).map(close)]];
+    if (SINGLE_SCHEMA_KEYS.includes(key) && isSchema(part)) return [[key, close(part)]];
+    if (SCHEMA_LIST_KEYS.includes(key) && Array.isArray(part))
+      return [[key, part.filter(isSchema).map(close)]];
     return [];
   });
   const inside = { ...def, ...Object.fromEntries(changes) } as object as z.core.$ZodTypeDef;
@@ -92,7 +94,7 @@ function ownArguments(schema: z.core.$ZodType, value: unknown): unknown {
 }
 
 function ownProperties(object: z.ZodObject, value: object): object {
-  // Without a prototype: `__proto__` is an ordinary name then.
+  // The copy has no prototype, so that `__proto__` is an ordinary name.
   const copy = Object.create(null) as Record<string, unknown>;
   for (const key of Object.keys(value)) {
     const field = Object.hasOwn(object.shape, key) ? object.shape[key] : undefined;

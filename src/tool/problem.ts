@@ -1,5 +1,5 @@
-// One problem with the arguments of a call, as a sentence that a model can act on. zod finds the problem; this file writes
-// the sentence. A message that the tool's author gave to a zod check replaces it.
+// One problem with the arguments of a call, as a sentence that a model can act on. zod finds the problem; this file
+// writes the sentence. A message that the tool's author gave to a zod check replaces this sentence.
 
 import type { z } from "zod";
 import { excerpt, listed, quotedExcerpt } from "../support/excerpt.ts";
@@ -33,7 +33,7 @@ function unknownKeys(keys: readonly string[], path: readonly PropertyKey[], at: 
   return `Unknown parameter${keys.length > 1 ? "s" : ""}: ${listed(names, keys.length)}.${hint} ${knownParameters(at)}`;
 }
 
-/** Not for a very long name: the comparison takes quadratic time. */
+/** Skips a very long name, because the comparison takes quadratic time. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   return name.length > EXCERPT_MAX_CHARS ? undefined : nearest(name, known);
 }
@@ -77,7 +77,7 @@ function count(bound: number | bigint, unit: string): string {
   return `${bound} ${unit}${Number(bound) === 1 ? "" : "s"}`;
 }
 
-// Counts characters as JSON Schema does: code points.
+// Counts code points, as JSON Schema does.
 function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
   let size = 0;
@@ -97,7 +97,7 @@ function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema 
   );
 }
 
-// From the JSON Schema: it says `integer` where zod says `number`.
+// Uses the JSON Schema, which says `integer` where zod says `number`.
 function expectedType(expected: JsonSchema | undefined, issue: z.core.$ZodRawIssue): string {
   if (expected?.enum !== undefined) return oneOf(expected.enum);
   const options = expected?.anyOf?.flatMap(({ type }) => type ?? []) ?? [];

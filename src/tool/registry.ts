@@ -30,7 +30,7 @@ export class ToolRegistry {
     this.registerMany([tool]);
   }
 
-  /** Registers all of them, or none if one is refused. */
+  /** Registers all tools, or none if one is refused. */
   registerMany(tools: Iterable<BaseTool>): void {
     const added = new Map<string, BaseTool>();
     for (const tool of tools) {
@@ -58,7 +58,7 @@ export class ToolRegistry {
     return tool;
   }
 
-  /** The error message for an unknown name. It names the nearest one and lists all. */
+  /** The error message for an unknown name. It suggests the nearest name and lists all names. */
   describeMissing(name: string): string {
     const shown = typeof name === "string" ? quotedExcerpt(name) : excerpt(name);
     const known =
@@ -98,7 +98,7 @@ export class ToolRegistry {
   }
 }
 
-// Reading the parameters also builds the tool's schema: an invalid schema fails here and not in a call.
+// Reading the parameters also builds the tool's schema, so that an invalid schema fails here and not in a call.
 function requireUsableNames(tool: BaseTool): void {
   if (!TOOL_NAME.test(tool.name)) {
     const message = `Not a tool name: ${quotedExcerpt(tool.name)}. It must match ${TOOL_NAME}`;

@@ -26,10 +26,10 @@ export interface WireResult {
 
 const WIRE_KEYS: ReadonlySet<string> = new Set(["output", "error", "error_code", "notes"]);
 
-/** The results of this copy of the package. */
+/** The results that this copy of the package created. */
 const made = new WeakSet<object>();
 
-/** Also accepts the results of another copy of this package, like `instanceof`; cheaper for the usual case. */
+/** Like `instanceof ToolResult`, but faster for the results of this copy of the package. */
 export function isToolResult<M extends object>(value: unknown): value is ToolResult<M> {
   return made.has(value as object) || value instanceof Result;
 }
@@ -43,8 +43,8 @@ interface AnyResult<M extends object> {
   /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string;
   /**
-   * The flat object for JSON. `notes` is always an array. A metadata key with the name of one of our own keys is left
-   * out: it could make a success look like a failure.
+   * The flat object for JSON. `notes` is always an array. Leaves out a metadata key with the name of one of these
+   * keys, because it could make a success look like a failure.
    */
   toWire(): WireResult;
 }
@@ -125,7 +125,9 @@ class Result<M extends object> {
 recognizeCopies(Result, "nacre.ToolResult");
 Object.defineProperty(Result, "name", { value: "ToolResult" });
 
-/** Makes results. `instanceof` also accepts those of another copy of this package: a tool built with that copy returns them. */
+/**
+ * Creates results. `instanceof` also accepts results of another copy of this package, which a tool may be built with.
+ */
 export const ToolResult = Result as unknown as {
   readonly prototype: object;
   ok<M extends object = Record<string, unknown>>(

@@ -90,7 +90,7 @@ export abstract class BaseTool<
     return failure === undefined ? result : result.withNotes(`The progress listener failed: ${failure}`);
   }
 
-  // Not in the constructor: the fields of a subclass do not exist yet when this constructor runs.
+  // Called after the constructor, because the fields of a subclass do not exist yet when this constructor runs.
   #own(): ToolInput<Input> {
     this.#compiled ??= new ToolInput(this.input);
     return this.#compiled;

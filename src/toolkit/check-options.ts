@@ -1,4 +1,5 @@
-// Checks options before anything starts. The error names the option, what it must be, and for an unknown name the nearest.
+// Checks options before anything starts. The error names the option and what it must be, and suggests the nearest known
+// name.
 
 import { NacreError } from "../support/errors.ts";
 import { EXCERPT_MAX_CHARS, MAX_TIMEOUT_MS } from "../support/limits.ts";
@@ -16,7 +17,7 @@ function checkMethod(method: CheckedMethod, options: unknown): void {
   if (problem) throw problem;
 }
 
-/** An unknown name, else the first wrong value. */
+/** The error for the first unknown name, otherwise for the first wrong value. */
 export function problemWith(method: CheckedMethod, options: unknown): NacreError | undefined {
   const issues = schemaOf(method).safeParse(options).error?.issues ?? [];
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
@@ -50,7 +51,7 @@ export function checkText(what: string, value: unknown): void {
   throw refused(`${what} must be a string that is not blank; it is ${shownValue(value)}.`);
 }
 
-/** Refuses a name that is not in the list, with the nearest one. */
+/** Refuses a name that is not in the list, and suggests the nearest one. */
 export function checkName(what: string, name: unknown, known: readonly string[]): void {
   if (typeof name === "string" && known.includes(name)) return;
   const near = typeof name === "string" ? nearest(name, known) : undefined;

@@ -203,7 +203,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   } satisfies Options<ShellManagerOptions>,
 };
 
-/** Built at the first check of a method: a program that never calls it need not wait. */
+/** Each schema is built at the first check of its method, so that a program does not wait for schemas it never uses. */
 const schemas = new Map<CheckedMethod, z.ZodType>();
 
 export function schemaOf(method: CheckedMethod): z.ZodType {
@@ -224,7 +224,7 @@ export function optionNames(method: CheckedMethod, path: readonly string[]): rea
   return Object.keys(path[0] === "environment" ? ENVIRONMENT : SHAPES[method]);
 }
 
-/** Every option can be left out: what a method requires, its type and its own checks say. */
+/** Here every option is optional. The types and each method's own checks enforce what the method requires. */
 function closed(shape: Readonly<Record<string, z.ZodType>>): z.ZodType {
   return z.strictObject(shape, { error: "an object" }).partial();
 }

@@ -14,7 +14,7 @@ export interface ToolkitOptions
   readonly dialect?: "shells" | "modes";
   /** Asks a person about a command that needs approval. */
   readonly approve?: ContextOptions["approve"];
-  /** The scope of its shells. @default "default" */
+  /** The scope of the toolkit's shells. @default "default" */
   readonly scope?: string;
   /** The session of calls that name none. @default "default" */
   readonly sessionId?: string;
@@ -29,5 +29,5 @@ export interface RunKitOptions extends RunCommandOptions {
   readonly session?: string;
 }
 
-/** The part of its context that a single call can set. */
+/** The part of the context that a single call can set. */
 export type CallOptions = Partial<Omit<ContextOptions, "metadata">>;

@@ -192,7 +192,7 @@ test("a state that cannot be saved does not change the exit code", async () => {
   );
   expect({ code, stdout }).toEqual({ code: 7, stdout: "out\n" });
   expect(stderr).toMatch(
-    /The session cannot be saved in .+work.json: .+ starts from the state before this one/,
+    /The session cannot be saved in .+work.json: .+ starts from the state before this command/,
   );
   expect((await inSession("echo $kept")).stdout).toBe("yes\n");
 });

@@ -85,7 +85,7 @@ test("a full disk is named with the remedy, even with a sandbox; nothing stays o
   expect(nacreBehind(full, state, ["run", "--sandbox", "read-only", "true"])).toEqual({
     code: 1,
     stdout: "",
-    stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some space, or set NACRE_HOME to another disk.\n`,
+    stderr: `nacre: The sandbox cannot be prepared: no space is left for ${state}/sandbox. Free some space, or set NACRE_HOME to a directory on another disk.\n`,
   });
 });
 

@@ -49,7 +49,7 @@ function answerTo(
   } catch (error) {
     return { error: messageOf(error) };
   }
-  // Fresh lookups for each line: links can change in between.
+  // Read links again for each line, because they can change in between.
   return verdictWire(judge(command, { ...facts, links: new DiskLinks() }));
 }
 

@@ -1,5 +1,5 @@
 // `nacre clean`: removes ended shells with their output. Keeps running shells, and ended shells that left processes
-// running: without the shell's record, nacre could no longer find those.
+// running, because nacre could no longer find these processes without the shell's record.
 import { sizeOf } from "../../engine/cursor.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { messageOf } from "../../support/errors.ts";

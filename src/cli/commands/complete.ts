@@ -1,4 +1,4 @@
-// `nacre complete`: prints completion candidates for a command line, each with a tab and its meaning.
+// `nacre complete`: prints completion candidates for a command line, each followed by a tab and its meaning.
 import type { Command, Option } from "commander";
 import { COMPLETION_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import type { CliIo } from "../cli-io.ts";
@@ -24,7 +24,7 @@ export function printCandidates(io: CliIo, program: Command, words: readonly str
 interface TypedLine {
   readonly before: readonly string[];
   readonly typed: string;
-  /** `--option=` if the user is typing its value in the same word. */
+  /** `--option=` if the user is typing the option's value in the same word. */
   readonly prefix: string;
 }
 
@@ -51,7 +51,7 @@ function candidates(
   if (word === "help") return names;
   if (!command || before.includes("--")) return [];
   if (command.commands.length > 0) return candidates(command, rest, { typed, prefix });
-  const option = takesValue(command, before.at(-1));
+  const option = optionTakingValue(command, before.at(-1));
   if (option)
     return (option.argChoices ?? []).map((choice) => ({ word: choice, meaning: option.description }));
   if (prefix !== "") return [];
@@ -65,7 +65,7 @@ function commandsOf(program: Command): Candidate[] {
     .map((one) => ({ word: one.name(), meaning: one.description() }));
 }
 
-function takesValue(command: Command, word: string | undefined): Option | undefined {
+function optionTakingValue(command: Command, word: string | undefined): Option | undefined {
   return command.options.find((option) => (option.long === word || option.short === word) && option.required);
 }
 

@@ -42,7 +42,9 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const server = serverCommand(serverOptions);
   const file = fileOf(io, client, user);
   if (!write) {
-    io.stderr.write(`For ${client.title}, in ${shownPath(file)} (--write puts it there):\n\n`);
+    io.stderr.write(
+      `Configuration for ${client.title}, in ${shownPath(file)} (--write adds it to this file):\n\n`,
+    );
     io.stdout.write(snippetFor(client, server));
     return EXIT.ok;
   }
@@ -55,7 +57,7 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const before = textOf(file);
   const after = withServer(before, client, server, file);
   if (after === before) {
-    io.stderr.write(`${shownPath(file)} already has it; nothing was changed.\n`);
+    io.stderr.write(`${shownPath(file)} already contains this configuration; nothing was changed.\n`);
     return EXIT.ok;
   }
   const backup = replaceFile(file, after);
@@ -116,7 +118,7 @@ function replaceFile(path: string, text: string): string | undefined {
     const mode = exists ? statSync(fsPath(file)).mode & 0o777 : 0o600;
     const backup = exists ? freeName(`${file}.bak`) : undefined;
     if (backup !== undefined) {
-      // "wx": another nacre may run at the same time, and its backup must stay.
+      // "wx" keeps the backup of another nacre that runs at the same time.
       closeSync(openSync(fsPath(backup), "wx", mode));
       created.push(backup);
       copyFileSync(fsPath(file), fsPath(backup));

@@ -30,7 +30,7 @@ export async function killShells(io: CliIo, options: KillOptions): Promise<numbe
   const manager = readOnlyManager();
   const { shells, missing } = shellsOf(manager, options);
   for (const problem of missing) remark(io, problem);
-  // In parallel: each kill can use its whole grace period.
+  // Kill in parallel, because each kill can use its whole grace period.
   const all = await Promise.all(shells.map((shell) => end(shell, signal)));
   if (json) {
     const failure = missing.length === 0 ? {} : { error: missing.join("\n"), error_code: "shell_not_found" };

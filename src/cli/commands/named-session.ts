@@ -13,7 +13,7 @@ import type { EnvMode } from "../option.ts";
 import { remark } from "../print.ts";
 import type { RunPlan } from "./run-plan.ts";
 
-type NamedSession = Pick<RunPlan, "workingDir" | "isHere" | "envMode" | "namesEnvMode"> & {
+type NamedSession = Pick<RunPlan, "workingDir" | "isDefaultCwd" | "envMode" | "namesEnvMode"> & {
   readonly name: string;
 };
 /** A session keeps the environment mode of its first command. */
@@ -45,16 +45,16 @@ export function namedSessionAsLeft(manager: ShellManager, options: NamedSession)
   return open(manager, savedIn(new SessionFile(manager.root, options.name)), options);
 }
 
-/** The session keeps its directory, unless the call names one. */
+/** The session continues in its last directory, unless --cwd names another one. */
 function open(manager: ShellManager, saved: SavedNamedSession | undefined, options: NamedSession): Session {
-  const { workingDir, isHere, name, envMode, namesEnvMode } = options;
+  const { workingDir, isDefaultCwd, name, envMode, namesEnvMode } = options;
   if (namesEnvMode && saved?.envMode !== undefined && saved.envMode !== envMode) {
     throw new NacreError(
       "invalid_input",
       `Session ${name} was started with --env-mode ${saved.envMode} and keeps its variables. Omit --env-mode, or use another session name.`,
     );
   }
-  const named = isHere ? { named: workingDir } : {};
+  const named = isDefaultCwd ? { named: workingDir } : {};
   return manager.session(name, { workingDir, ...(saved ? { saved, ...named } : {}) });
 }
 
@@ -80,14 +80,14 @@ function savedIn(file: SessionFile): SavedNamedSession | undefined {
   };
 }
 
-/** Reports a failure instead of throwing: the command has already run, and its exit code must not change. */
+/** Reports a failure instead of throwing, because the command has already run and its exit code must not change. */
 function save(io: CliIo, file: SessionFile, state: SavedNamedSession, name: string): void {
   try {
     file.write(state);
   } catch (error) {
     remark(
       io,
-      `${messageOf(error)} The next command of session ${name} starts from the state before this one.`,
+      `${messageOf(error)} The next command of session ${name} starts from the state before this command.`,
     );
   }
 }

@@ -1,5 +1,5 @@
-// Prints the output of a shell byte for byte, each stream to its own: `nacre output ID --all > file` copies what the command
-// wrote to stdout. With a pattern, prints only matching lines.
+// Prints the output of a shell byte for byte: its stdout to stdout, its stderr to stderr. So `nacre output ID --all >
+// file` copies what the command wrote to stdout. With a pattern, prints only matching lines.
 import { readRange } from "../../engine/cursor.ts";
 import type { OutputParts } from "../../execution/render.ts";
 import type { StreamName } from "../../shell/follow-output.ts";
@@ -41,7 +41,7 @@ async function* piecesOf(parts: OutputParts, streams: readonly StreamName[]) {
     const { path, from, to } = parts[stream];
     for (let at = from; at < to; at += READ_CHUNK_BYTES) {
       yield { stream, bytes: readRange(path, at, Math.min(to, at + READ_CHUNK_BYTES)) };
-      // Let the event loop turn, for example to handle a signal.
+      // Let the event loop run, for example to handle a signal.
       await yieldTurn();
     }
   }
@@ -50,7 +50,7 @@ async function* piecesOf(parts: OutputParts, streams: readonly StreamName[]) {
 /** Passes bytes through, or with a pattern only matching lines. */
 class Sink {
   readonly #pattern: LinePattern | undefined;
-  /** The beginning of an unfinished line, in pieces. Concatenated once, at its end. */
+  /** The beginning of an unfinished line, in pieces, which are concatenated once, at the end of the line. */
   #pieces: Buffer[] = [];
   #length = 0;
 

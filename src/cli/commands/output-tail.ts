@@ -27,7 +27,7 @@ export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
   return from;
 }
 
-/** The same for matching lines. */
+/** Like tailOf, but counts only matching lines. */
 export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pattern: LinePattern): number {
   if (lines === 0) return to;
   let left = lines;

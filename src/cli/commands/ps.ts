@@ -102,7 +102,7 @@ function wireOf(shell: ShellProcess) {
 function tableOf(io: CliIo, shells: readonly ShellProcess[]): string {
   const colors = colorsFor(io);
   const hasNames = shells.some(({ started }) => started.meta.name !== undefined);
-  // Running ones first, each group from the oldest to the newest.
+  // Running shells come first. Each group is sorted from the oldest to the newest.
   const rows = shells.toSorted((a, b) => Number(b.isRunning) - Number(a.isRunning));
   return table(rows, columnsFor(colors, hasNames), {
     maxColumns: io.columns,
@@ -143,7 +143,7 @@ function columnsFor(colors: Colors, hasNames: boolean): Column<ShellProcess>[] {
       shorten: cutStart,
       isOptional: true,
     },
-    // Not cut without a terminal: a program may read this.
+    // Without a terminal, this column does not shrink, because a program may read it.
     {
       title: "COMMAND",
       cell: ({ command }) => oneLine(command, PS_CELL_MAX_CHARS),
@@ -153,7 +153,7 @@ function columnsFor(colors: Colors, hasNames: boolean): Column<ShellProcess>[] {
   ];
 }
 
-/** With the exit code of a failed command. */
+/** The status, with the exit code if the command failed. */
 function statusCell({ status, exitCode }: ShellProcess): string {
   return status === "failed" && exitCode !== null ? `failed (${exitCode})` : status;
 }

@@ -82,14 +82,14 @@ async function reportEnding(
     case "failedToStart":
       return exitWith(io, failureText(outcome), EXIT.failed);
     case "killed":
-      // A signal to nacre killed it.
+      // A signal to nacre killed the command.
       if (interruption.exitCode !== undefined) {
         if (interruption.remark !== undefined) remark(io, interruption.remark);
         return interruption.exitCode;
       }
       return exitWith(io, failureText(outcome), outcome.code);
   }
-  // Not for a killed command: its processes may just be ending.
+  // Do not list leftovers of a killed command, because its processes may just be ending.
   for (const left of await leftoversOf(shell)) {
     remark(io, `left running, ends now: ${printable(describeProcess(left))}`);
   }

@@ -1,5 +1,5 @@
-// `nacre run --json`: prints the result as one flat JSON object, with stdout and stderr separately beside the tool's own
-// keys, and exits with the command's exit code.
+// `nacre run --json`: prints the result as one flat JSON object, with stdout and stderr separately beside the tool's
+// own keys, and exits with the command's exit code.
 import { type Admitted, dryRunLine } from "../../execution/admission.ts";
 import { bashResult } from "../../execution/bash-result.ts";
 import { sandboxNotes, sandboxOf } from "../../execution/confinement-notes.ts";
@@ -34,7 +34,7 @@ interface Streams {
 }
 
 export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
-  // The same error message as the other forms of `nacre run`.
+  // Throw the same error as the other forms of `nacre run`.
   checkWorkingDir(plan.workingDir, undefined);
   const cancel = new AbortController();
   using interruption = new Interruption(() => cancel.abort());
@@ -65,7 +65,7 @@ async function resultOf(io: CliIo, plan: RunPlan, signal: AbortSignal): Promise<
   });
 }
 
-/** Without a session: none of its fields and notes. */
+/** Runs without a session, so the result has no fields and notes about a session. */
 async function runOnce(admitted: Admitted, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<Ended> {
   const { command, context, options } = admitted;
   const shell = await runForeground(admitted, { streams: "split", timeoutMs });

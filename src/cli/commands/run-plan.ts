@@ -10,7 +10,7 @@ export interface RunPlan {
   /** Absolute. */
   readonly workingDir: string;
   /** Whether --cwd was left out. */
-  readonly isHere: boolean;
+  readonly isDefaultCwd: boolean;
   /** The name of the background shell. */
   readonly name: string | undefined;
   /** The name of the session to continue. */

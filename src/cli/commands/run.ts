@@ -10,7 +10,7 @@ import { MODE_TIMEOUTS_MS, type Mode } from "../option.ts";
 import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
-type CopiedFlags = "isHere" | "env" | "envMode" | "namesEnvMode" | "policy";
+type CopiedFlags = "isDefaultCwd" | "env" | "envMode" | "namesEnvMode" | "policy";
 type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun";
 
 /** The options as commander parses them. */
@@ -62,7 +62,7 @@ async function printDryRun(io: CliIo, plan: RunPlan): Promise<number> {
 }
 
 function planOf(io: CliIo, options: RunFlags): RunPlan {
-  const { args, areArguments, isHere, env, envMode, namesEnvMode, policy, mode } = options;
+  const { args, areArguments, isDefaultCwd, env, envMode, namesEnvMode, policy, mode } = options;
   const [only = ""] = args;
   // One argument is a line of bash. Several are a program and its arguments, already split by the caller's shell.
   const argv = areArguments || args.length > 1 ? args : undefined;
@@ -70,7 +70,7 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     command: argv ? quoteArguments(argv) : only.toWellFormed(),
     argv,
     workingDir: resolve(io.cwd, options.cwd),
-    isHere,
+    isDefaultCwd,
     session: options.session,
     name: options.name,
     env,

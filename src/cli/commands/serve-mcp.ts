@@ -1,5 +1,5 @@
 // `nacre mcp`: serves the tools over stdio until the client disconnects, or over HTTP on this machine. A signal ends
-// either.
+// the server.
 // This import must come first to have an effect.
 import "../../mcp/zod-without-jit.ts";
 import type { HttpAddress } from "../../mcp/http-address.ts";

@@ -16,9 +16,9 @@ import { table } from "../table.ts";
 interface NamedSessionEntry {
   readonly name: string;
   readonly cwd: string;
-  /** When its last command ended. */
+  /** When the last command of the session ended. */
   readonly usedAt: number;
-  /** The process that runs a command in it. */
+  /** The process that runs a command in the session. */
   readonly pid: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export function closeNamedSessions(
     const entry = entries.find((one) => one.name === name);
     if (!entry) problems.push(missing(name, entries));
     else if (entry.pid !== undefined)
-      problems.push(`Session ${name} is running a command (pid ${entry.pid}): end it first.`);
+      problems.push(`Session ${name} is running a command (pid ${entry.pid}): end that command first.`);
     else {
       new SessionFile(root, name).remove();
       closed.push(name);

@@ -1,5 +1,6 @@
-// `nacre output`: prints the output of a shell from its files, without advancing any cursor. By default as an agent would
-// read it: cleaned, truncated, stderr below stdout. With --all, --raw or --follow byte for byte.
+// `nacre output`: prints the output of a shell from its files, without advancing any cursor. By default, prints it as
+// an agent would read it: cleaned, truncated, stderr below stdout. With --all, --raw or --follow, prints it byte for
+// byte.
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
 import { ownScriptParts } from "../../execution/own-script.ts";
 import { type OutputParts, render } from "../../execution/render.ts";

@@ -28,7 +28,7 @@ export async function tour(io: CliIo): Promise<number> {
     () => guide.output(),
     () => guide.leftovers(),
     () => guide.killing(),
-    () => guide.plenty(),
+    () => guide.largeOutput(),
     () => guide.policy(),
   ];
   try {
@@ -72,7 +72,9 @@ class Guide {
     const left = (await leftoversOf(shell)).map(describeProcess);
     this.#print(...indented(shell.getAllOutput()), `  left running: ${left.join(", ")}`);
     await shell.kill({ by: "the tour" });
-    this.#explain("Every call returns and lists the processes it left running; they end with the shell.");
+    this.#explain(
+      "Every call returns and lists the processes that its command left running. A kill ends them.",
+    );
   }
 
   async killing(): Promise<void> {
@@ -86,7 +88,7 @@ class Guide {
     this.#explain("A kill ends everything a shell started, even after setsid and env -i.");
   }
 
-  async plenty(): Promise<void> {
+  async largeOutput(): Promise<void> {
     const shell = await this.#run("yes 'a line of output' | head -c 100M");
     const { stdout } = shell.outputFiles;
     this.#print(

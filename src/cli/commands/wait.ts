@@ -15,11 +15,11 @@ export interface WaitOptions {
   readonly json?: boolean;
 }
 
-/** Waits for all of them, in parallel. One id prints one JSON object, several print an array. */
+/** Waits for all shells in parallel. With --json, prints an object for one id, and an array for several. */
 export async function waitForShells(io: CliIo, options: WaitOptions): Promise<number> {
   const manager = readOnlyManager();
   const pattern = await patternOf(options.for, "--for");
-  // Find all first: a wrong id is reported before a long wait.
+  // Find all shells first, so that a wrong id is reported before a long wait.
   const shells = options.ids.map((id) => shellById(manager, id));
   const waits = await Promise.all(shells.map((shell) => waitForShell(io, shell, pattern, options)));
   const [only, ...more] = waits;

@@ -12,7 +12,7 @@ export function defineAudit(program: Command, { io, done }: ProgramOptions): voi
     .command("verify")
     .argument("<file>", "the log")
     .option("--json", "print one JSON object")
-    .description("check that no record was changed or removed; names the first that was")
+    .description("check that no record was changed or removed; name the first one that was")
     .addHelpText(
       "after",
       `

@@ -55,7 +55,7 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .action(
       async (
         operands: string[],
-        options: Omit<RunFlags, "args" | "areArguments" | "isHere" | "namesEnvMode">,
+        options: Omit<RunFlags, "args" | "areArguments" | "isDefaultCwd" | "namesEnvMode">,
         run: Command,
       ) => {
         refuseLateOptions(run, operands);
@@ -65,10 +65,10 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
           run.error("error: the command is blank: there is nothing to run");
         const areArguments = hasDoubleDash(args, operands);
         const { executeRun } = await import("../commands/run.ts");
-        const isHere = run.getOptionValueSource("cwd") === "default";
+        const isDefaultCwd = run.getOptionValueSource("cwd") === "default";
         const namesEnvMode = run.getOptionValueSource("envMode") !== "default";
         const settled = await settle(run, options, resolve(io.cwd, options.cwd));
-        done(await executeRun(io, { ...settled, args: operands, areArguments, isHere, namesEnvMode }));
+        done(await executeRun(io, { ...settled, args: operands, areArguments, isDefaultCwd, namesEnvMode }));
       },
     );
   defineSandbox(run);
@@ -81,7 +81,7 @@ function conflictIn(flags: ConflictingFlags): string | undefined {
   if (name !== undefined && !background)
     return "--name needs -b: a command in the foreground is not addressed by other commands. Add -b, or remove --name.";
   if (name !== undefined && !/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name))
-    return `--name ${JSON.stringify(name)} does not work: a letter, then letters, digits, dots, dashes and underscores, 64 at most in all.`;
+    return `--name ${JSON.stringify(name)} is not a valid name: use a letter, then letters, digits, dots, dashes and underscores, at most 64 in all.`;
   if (stdin && background)
     return "--stdin does not work with -b: a command that outlives this program cannot read its stdin. Write the input to a file that the command reads: nacre run -b 'wc -l <file'.";
   if (stdin && json)

@@ -41,7 +41,7 @@ export function defineSandbox(command: Command): Command {
     .option("--git-config", "sandbox: let commands write .git/config")
     .option("--debuggers", "sandbox: let commands trace each other (gdb, strace)")
     .option("--allow-unsandboxed", "run without the sandbox if it is unavailable")
-    .option("--max-processes <count>", "processes of one shell at a time", readPositive)
+    .option("--max-processes <count>", "how many processes one shell can have at a time", readPositive)
     .option("--max-memory <size>", "memory of one shell: 512M, 2G", readSize)
     .option("--cpu-seconds <count>", "CPU time of each process", readPositive)
     .option("--max-file-size <size>", "size of each written file: 100M, 2G", readSize);

@@ -25,7 +25,7 @@ function defineDoctor(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("doctor")
     .description("check this machine and say how to fix problems")
-    .option("--json", "print it as one JSON object")
+    .option("--json", "print the findings as one JSON object")
     .addHelpText(
       "after",
       `
@@ -44,7 +44,7 @@ function defineInit(program: Command, { io, done }: ProgramOptions): void {
     .description("print the configuration for an MCP client, or write it to the client's file")
     .argument("<client>", `one of ${CLIENTS.map(({ name }) => name).join(", ")}`)
     .argument("[options...]", "options for nacre mcp, after --")
-    .option("--write", "add it to the file; keeps a copy of the file as .bak")
+    .option("--write", "add the configuration to the file; keeps a copy of the file as .bak")
     .option("--user", "use the user's file instead of the project's")
     .addHelpText(
       "after",

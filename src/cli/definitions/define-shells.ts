@@ -30,7 +30,7 @@ function definePs(program: Command, { io, done }: ProgramOptions): void {
     .option("-q, --quiet", "print only ids")
     .option(
       "--filter <key=value>",
-      `only some: ${PS_FILTER_KEYS.join(", ")}; command and cwd by a part of it; repeatable`,
+      `only matching shells, by ${PS_FILTER_KEYS.join(", ")}; command and cwd match a part; repeatable`,
       collectFilter,
     )
     .option("-w, --watch", "print the list again whenever it changes, until Ctrl-C")
@@ -52,7 +52,7 @@ function defineOutput(program: Command, { io, done }: ProgramOptions): void {
     .option("--filter <regex>", "only lines that match (RE2 syntax)")
     .option("-n, --tail <lines>", "only the last lines of each stream", readCount)
     .addOption(
-      new Option("--all", "the whole output byte for byte, each stream to its own").conflicts("json"),
+      new Option("--all", "the whole output byte for byte, stdout and stderr separately").conflicts("json"),
     )
     .addOption(new Option("--raw", "as printed, with colors, carriage returns and secrets").conflicts("json"))
     .option("--stderr", "only stderr, printed to stdout")

@@ -43,8 +43,8 @@ export function defineTools(program: Command, { io, done }: ProgramOptions): voi
       `
 Clients start this command: \`nacre init CLIENT\` prints their configuration. NACRE_LOG=debug logs to stderr.
 
-Over HTTP clients need a token: one from NACRE_MCP_TOKEN (separated by spaces), otherwise a new one that nacre prints
-to stderr. Clients with the same token share their shells.
+Over HTTP, clients need a token: one of those in NACRE_MCP_TOKEN (separated by spaces) or, if that is not set, a new
+one that nacre prints to stderr. Clients with the same token share their shells.
 
 Examples:
   nacre mcp

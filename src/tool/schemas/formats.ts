@@ -1,5 +1,5 @@
-// The formats in which a tool can be shown to a model, by name. The two that need no conversion are defined here; to add
-// another one, add a file beside this one and a line to SCHEMA_FORMATS.
+// The formats in which a tool can be shown to a model, by name. The two formats that need no conversion are defined
+// here. To add a format, add a file to this folder and a line to SCHEMA_FORMATS.
 
 import { defined } from "../../support/defined.ts";
 import type { BaseTool, ToolAnnotations } from "../tool.ts";

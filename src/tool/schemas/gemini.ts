@@ -8,7 +8,7 @@ import { type JsonSchema, keepKnown, mapValues } from "./json-schema.ts";
 export interface GeminiTool {
   readonly name: string;
   readonly description: string;
-  /** Absent if the tool has none: Gemini refuses an object without properties. */
+  /** Absent if the tool has no parameters, because Gemini refuses an object without properties. */
   readonly parameters?: GeminiSchema;
 }
 

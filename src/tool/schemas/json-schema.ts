@@ -1,5 +1,5 @@
-// A zod object as plain JSON Schema: closed objects, no `$ref`, no `$schema`, unions as `anyOf`, and only the bounds that
-// the author wrote. Every provider format starts from it.
+// A zod object as plain JSON Schema: closed objects, no `$ref`, no `$schema`, unions as `anyOf`, and only the bounds
+// that the author wrote. Every provider format starts from it.
 
 import { z } from "zod";
 import { listed } from "../../support/excerpt.ts";
@@ -51,11 +51,18 @@ function tidy(node: JsonSchema): JsonSchema {
     ...(type !== undefined && { type }),
     ...(description !== undefined && { description }),
     ...withoutImpliedBounds(type, rest),
-    ...inside(node),
+    ...tidyNested(node),
   };
 }
 
-function inside({ properties, additionalProperties, items, anyOf, oneOf, allOf }: JsonSchema): JsonSchema {
+function tidyNested({
+  properties,
+  additionalProperties,
+  items,
+  anyOf,
+  oneOf,
+  allOf,
+}: JsonSchema): JsonSchema {
   return {
     ...(items && { items: tidy(items) }),
     ...(anyOf && { anyOf: anyOf.map(tidy) }),
@@ -70,8 +77,9 @@ function inside({ properties, additionalProperties, items, anyOf, oneOf, allOf }
   };
 }
 
-// zod bounds every integer by the range that JavaScript represents exactly. These bounds cost tokens, and some providers
-// reject them as 32-bit overflows. For an integer `> 0` means `>= 1`, and every provider supports the second form.
+// zod bounds every integer by the range that JavaScript represents exactly. These bounds cost tokens, and some
+// providers reject them as 32-bit overflows. For an integer `> 0` means `>= 1`, and every provider supports the second
+// form.
 function withoutImpliedBounds(type: JsonSchema["type"], { oneOf: _, ...rest }: JsonSchema): JsonSchema {
   if (type !== "integer") return rest;
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, ...other } = rest;
@@ -92,8 +100,8 @@ export function mapValues<V, W>(
 }
 
 /**
- * Only the keywords that a format supports: a provider refuses a whole request for one unknown keyword. The description
- * states the others, so that the model still learns them before a call fails.
+ * Keeps only the keywords that a format supports, because a provider refuses a request with an unknown keyword. Adds
+ * the dropped keywords to the description, so that the model still knows them.
  */
 export function keepKnown(schema: JsonSchema, known: ReadonlySet<string>): JsonSchema {
   const dropped = Object.entries(schema).filter(([keyword]) => !known.has(keyword));
