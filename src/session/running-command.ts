@@ -90,7 +90,7 @@ export class RunningCommand {
     const running = onlyCommand(engine, this.#part);
     const rest = onlyCommand(engine, this.#part, "never");
     const ending = await interruptCommand({
-      // After the report, bash takes the next command and no longer belongs to this one.
+      // After the report, bash takes the next command and no longer belongs to this command.
       scope: { ...running, processesOf: (shells) => (this.#isOver ? rest : running).processesOf(shells) },
       shell: bash.started,
       graceMs: INTERRUPT_GRACE_MS,

@@ -18,7 +18,7 @@ export function restartedNotes(how: { readonly wedged: boolean; readonly next: N
   switch (how.next) {
     case "successor":
       return [
-        `The session's bash ${why}. A new one continues with ${KEPT} from before it; set -e, -u and -x are off.`,
+        `The session's bash ${why}. A new one continues with ${KEPT} from before the command; set -e, -u and -x are off.`,
       ];
     case "successor without state":
       return [
@@ -46,7 +46,7 @@ export function staleNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const { commands, why } = missing;
   const which = commands === 1 ? "the command" : `the ${commands} commands`;
-  return [`That state lacks the changes of ${which} before this one: they could not be saved (${why}).`];
+  return [`That state lacks the changes of ${which} before this one, because they could not be saved (${why}).`];
 }
 
 /** What the new bash failed to restore from the saved state. */
@@ -90,7 +90,7 @@ function listed(names: readonly string[]): string {
 /** bash ended between two commands. */
 export function foundDeadNote(outcome: Outcome | undefined): string {
   const how = outcome ? ` (${describeOutcome(outcome)})` : "";
-  return `The session's bash had ended${how}. A new one continues with ${KEPT} as last saved; it does not know the jobs of the old one.`;
+  return `The session's bash had ended${how}. A new one continues with ${KEPT} as last saved; the new bash does not know the jobs of the old one.`;
 }
 
 export function failedToStartNote(profile: string | undefined): string {
