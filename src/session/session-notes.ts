@@ -46,7 +46,9 @@ export function staleNotes(missing: MissingCommands | undefined): string[] {
   if (missing === undefined || missing.commands === 0) return [];
   const { commands, why } = missing;
   const which = commands === 1 ? "the command" : `the ${commands} commands`;
-  return [`That state lacks the changes of ${which} before this one, because they could not be saved (${why}).`];
+  return [
+    `That state lacks the changes of ${which} before this one, because they could not be saved (${why}).`,
+  ];
 }
 
 /** What the new bash failed to restore from the saved state. */

@@ -15,8 +15,8 @@ function patterns(): string {
     expect([id, typeof reason]).toEqual([id, "string"]);
     return `  {\n    id: ${JSON.stringify(id)},\n    reason: ${JSON.stringify(reason)},\n  },\n`;
   });
-  return `// What the policy always denies: the id of each rule, and its reason for an example. This list is a separate file so that
-// a host can read it without loading the policy. A test generates it:
+  return `// What the policy always denies: the id of each rule, and its reason for an example. This list is a separate file so
+// that a host can read it without loading the policy. A test generates it:
 //   npx vitest run test/policy/dangerous-patterns.test.ts -u
 
 export const DENY_RULES = [
