@@ -6,6 +6,7 @@ import type { EffectKind } from "./programs/effect-kind.ts";
 import { programEffects } from "./programs/program-effects.ts";
 import { unmodelledEffects } from "./programs/unmodelled.ts";
 import { isRiskedPath } from "./protected-paths.ts";
+import type { Budget } from "./shell-model/budget.ts";
 import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 
 export interface Effect {
@@ -21,7 +22,7 @@ export interface JudgedCommand extends EffectiveCommand {
   readonly effects: readonly Effect[];
 }
 
-export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCommand {
+export function judgedCommand(command: EffectiveCommand, where: Where, budget: Budget): JudgedCommand {
   const own = programEffects(command);
   const unexplained = unmodelledEffects(command, own);
   const raw =
@@ -32,6 +33,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where): JudgedCo
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
+  budget.spend((meant.length + 2 * unexplained.length) * command.cwds.length);
   const effects = meant.flatMap((effect) =>
     command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),
   );

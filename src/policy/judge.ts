@@ -98,9 +98,9 @@ class Examination {
   #judge(effective: EffectiveCommand): void {
     // More refusals would not change the verdict.
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
-    const command = judgedCommand(effective, this.#where);
+    const command = judgedCommand(effective, this.#where, this.walk.budget);
     const rules = this.#rulesWithin(this.#rulesAbout(command), command);
-    this.walk.budget.spend(judgingSteps(rules.length, command.effects.length));
+    this.walk.budget.spend(this.#stepsFor(command));
     const before = this.findings.length;
     for (const rule of rules) {
       const finding = applied(rule, command);
@@ -109,7 +109,7 @@ class Examination {
       if (finding.verdict === "deny") this.#denied += 1;
     }
     const forwarded = forwardedCommand(effective);
-    if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where), command);
+    if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where, this.walk.budget), command);
     if (!this.#keeps && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
     // A long script must not bypass a user rule.
@@ -119,6 +119,14 @@ class Examination {
   #rulesAbout({ program, effects }: JudgedCommand): readonly CommandRule[] {
     const { all, withoutEffects } = this.#rulesFor(program);
     return effects.length > 0 ? all : withoutEffects;
+  }
+
+  /** The cost of applying the rules. The cost of the walk covers those about every command. */
+  #stepsFor({ program, effects }: JudgedCommand): number {
+    const { own, aboutEffects } = this.#rulesFor(program);
+    return (
+      own * OWN_RULE_STEPS + (effects.length > 0 ? aboutEffects * EFFECT_RULE_STEPS + 3 * effects.length : 0)
+    );
   }
 
   /** Skips the rules about a program's arguments if there are too many arguments to check. */
@@ -146,22 +154,26 @@ class Examination {
   }
 }
 
-/** The cost of judging one command. The cost of its walk covers the few rules about every command. */
-function judgingSteps(rules: number, effects: number): number {
-  return Math.max(0, rules - 5) * 0.45 + effects;
-}
+/** A rule about a program searches its arguments; a rule about effects compares classes of paths. */
+const OWN_RULE_STEPS = 0.45;
+const EFFECT_RULE_STEPS = 0.2;
 
 interface RulesForProgram {
   readonly all: readonly CommandRule[];
   /** Those that can match a command without effects. */
   readonly withoutEffects: readonly CommandRule[];
+  /** How many are about this program, and how many are about effects. */
+  readonly own: number;
+  readonly aboutEffects: number;
 }
 
 function chosen(rules: readonly CommandRule[], program: string): RulesForProgram {
   const all = rules.filter(({ programs, check: { needs } }) => {
     return (programs?.test(program) ?? true) && (typeof needs !== "function" || needs(program));
   });
-  return { all, withoutEffects: all.filter(({ check }) => check.needs !== "effects") };
+  const withoutEffects = all.filter(({ check }) => check.needs !== "effects");
+  const own = withoutEffects.filter(({ programs, check }) => programs || check.needs).length;
+  return { all, withoutEffects, own, aboutEffects: all.length - withoutEffects.length };
 }
 
 const STANDARD_RULES = COMMAND_RULES.filter(({ profile }) => profile === undefined);

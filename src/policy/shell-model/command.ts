@@ -94,4 +94,6 @@ export interface Runner {
   /** Runs shell text; returns what it prints. */
   runText(text: string, around: CommandContext): Flow;
   sign(kind: SignKind, span: Span, detail: string): void;
+  /** Pays for work that grows with the text. */
+  spend(steps: number): void;
 }

@@ -109,6 +109,10 @@ export class Walk implements Runner {
     this.signs.push({ kind, span, detail });
   }
 
+  spend(steps: number): void {
+    this.budget.spend(steps);
+  }
+
   #parse(text: string, span: Span): ParsedScript {
     this.budget.spend(lookAheadSteps(text));
     const script = parseText(text);

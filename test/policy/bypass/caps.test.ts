@@ -67,6 +67,13 @@ describe("bypass by size", () => {
     "one word for a pattern": `http ${megabyte("a@/b.c")}/`,
     "variables by the megabyte": `export ${megabyte("a=b ")}; rm -rf $a`,
     "functions by the megabyte": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
+    "protected paths for an unknown program": `frob ${megabyte("/etc/a ")}`,
+    "commands with protected paths": megabyte("frob /a/b ~/c ./d --out=/e;"),
+    "clones and builds": megabyte("git clone x; make;"),
+    "written recipes": megabyte("echo a>Makefile;make;"),
+    "code by the megabyte": megabyte("python3 -c 'x=1';"),
+    "calls by the megabyte": megabyte('python3 -c \'open("/etc/x","w")\';'),
+    "searches by the megabyte": megabyte("find . -exec a {} +;"),
     "a list that goes to a program": `python3 -c '${megabyte("os.system(")}'`,
   };
   it.each(Object.keys(hostile))("hostile text ends, and not with allow: %s", (name) => {
@@ -91,6 +98,16 @@ describe("bypass by size", () => {
     "roots of find": repeated("'x y '", 15, "find . $a;"),
     "open brackets in arithmetic": repeated("'[xxxxxxxxxxx'", 12, ": $((a));"),
     "lines to read": repeated("$'x\\ny z\\n'", 12, 'read -a b<<<"$a";'),
+    "paths for an unknown program": repeated("'/etc/x '", 11, "frob $a;"),
+    "options of an unknown program": repeated("'--x=/etc/x,/b '", 10, "frob $a;"),
+    "a list of paths in one word": repeated("',/etc/x'", 11, "frob $a;"),
+    "joined strings in code": repeated("'\"x\"+'", 11, 'python3 -c "$a";'),
+    "calls in code": repeated("'open(1,2);'", 11, 'python3 -c "$a";'),
+    "texts that code evaluates": repeated("'exec(\"xx\")'", 11, 'python3 -c "$a";'),
+    "code for an unknown program": repeated("'x \"/etc\" ('", 11, 'frob "$a";'),
+    "commands of awk": repeated("'print >\"/x\";'", 11, 'awk "$a" f;'),
+    "lines of a written file": repeated("$'ls -l /x\\n'", 11, 'echo "$a">f;make;'),
+    "scripts of a written package": repeated("'\"ls -l\",'", 11, 'echo "$a">f.json;npm i;'),
     "nested loops": `${"for i in a b;do x=$i;".repeat(18)}:;${"done;".repeat(18)}`,
   };
   it.each(Object.keys(short))("500 characters become too complex before they take long: %s", (name) => {

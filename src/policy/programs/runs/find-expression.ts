@@ -86,6 +86,7 @@ function isNarrow(expression: readonly Field[]): boolean {
 }
 
 export const runFind: RunsCommand = (command, around, runner) => {
+  runner.spend(command.args.length);
   const search = readFind(command.args);
   const paths = foundPaths(search).map(({ text }) => text);
   const { expression } = search;

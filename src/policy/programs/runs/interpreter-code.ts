@@ -34,11 +34,10 @@ export const runInterpreter: RunsCommand = (command, around, runner, table) => {
  * known, so a path counts wherever it stands.
  */
 export const runLanguage: RunsCommand = (command, around, runner) => {
-  for (const { text, span } of codeGiven(command, around)) {
+  for (const { text, span } of codeGiven(command, around, runner)) {
     const inside = { ...apartFrom(around, command.program), assignments: [], span };
-    runCode(text, inside, null, command, runner);
-    const scan = scanCode(text, runner.where.home);
-    if (scan.destroys || scan.sends)
+    const scan = runCode(text, inside, null, command, runner);
+    if (scan?.destroys || scan?.sends)
       noteLoosePaths(scan, pathsNamed(withHomePath(text, runner)), command, inside, runner);
     for (const [, shell = ""] of text.matchAll(BARE_COMMANDS)) runner.runText(shell, inside);
   }
@@ -64,8 +63,13 @@ const withHomePath = (text: string, { where }: Runner): string =>
   text.replace(/~(?=\/|["'\s)]|$)|\$(?:env:)?(?:HOME\b|\{HOME\}|env\(HOME\))|%\*ENV<HOME>/g, where.home);
 
 /** Arguments that are more than a word or a path, the files they name if the command wrote them, and the input. */
-function codeGiven({ args, stdin, span }: EffectiveCommand, { scope }: CommandContext): readonly Field[] {
+function codeGiven(
+  { args, stdin, span }: EffectiveCommand,
+  { scope }: CommandContext,
+  runner: Runner,
+): readonly Field[] {
   const [cwd = UNKNOWN] = scope.cwds;
+  if (scope.files.size > 0) runner.spend(args.length);
   const written = args.flatMap((arg): readonly Field[] => {
     const text = scope.files.size > 0 ? scope.files.get(changeDirectory(arg.text, cwd))?.text : undefined;
     return text === undefined || text === null ? [] : [{ ...arg, text }];
@@ -98,11 +102,12 @@ function runCode(
   flow: Flow | null,
   command: EffectiveCommand,
   runner: Runner,
-): void {
+): CodeScan | null {
+  runner.spend(SCAN_STEPS + Math.min(code.length, POLICY_FOLDED_MAX_CHARS) / SCANNED_CHARS_PER_STEP);
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
     // A named script, passed as input.
-    if (origins.join() === "file") return;
+    if (origins.join() === "file") return null;
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
     runner.sign(kind, around.span, `${command.program} runs code that is built at run time`);
   }
@@ -125,7 +130,12 @@ function runCode(
       around,
     );
   signs(scan, command.program, around.span, runner);
+  return scan;
 }
+
+/** Some fifty patterns search the code, whatever its length. */
+const SCAN_STEPS = 20;
+const SCANNED_CHARS_PER_STEP = 8;
 
 /** A path of unknown use: what code of another language does with it cannot be told. */
 function noteLoosePaths(

@@ -55,6 +55,9 @@ function noteFetched(command: EffectiveCommand, { scope }: CommandContext, runne
   const isMany = made.fetched.size > POLICY_FETCHED_MAX_COUNT;
   const isTool = TOOLS.has(program) || /^\.{0,2}\//.test(called);
   if (!isTool || READS_ONLY.test(args[0]?.text ?? "")) return;
+  runner.spend(
+    (1 + args.length) * cwds.length * (1 + Math.min(made.fetched.size, POLICY_FETCHED_MAX_COUNT) / 8),
+  );
   const places = [
     ...cwds,
     ...cwds.flatMap((cwd) =>
@@ -89,6 +92,7 @@ function runWrittenFile(
       runner.sign("remote-code", command.span, `${command.program} runs a file that was fetched`);
     return;
   }
+  runner.spend(text.length / LISTED_CHARS_PER_STEP);
   if (CODE.test(path) || !/\n|\s/.test(text.trim())) runCodeText(text, command, inside, runner);
   const lines = /\.json$/.test(path)
     ? scriptsIn(text)
@@ -98,6 +102,9 @@ function runWrittenFile(
   for (const line of lines) runner.runText(line, inside);
   if (!CODE.test(path)) runCodeText(text, command, inside, runner);
 }
+
+/** The lines are taken apart before they are walked, and a walk pays for itself. */
+const LISTED_CHARS_PER_STEP = 4;
 
 /** Names of files whose only use is to be run by a tool. */
 const RECIPES =
