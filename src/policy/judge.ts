@@ -14,7 +14,7 @@ import { forwardedCommand } from "./forwarded.ts";
 import { describeWhere, type Where } from "./paths/paths.ts";
 import { isKnownProgram } from "./programs/programs.ts";
 import { remembered } from "./remembered.ts";
-import type { CommandRule, Hit, Rule } from "./rule.ts";
+import type { CommandRule, Rule } from "./rule.ts";
 import { fits } from "./rule-fits.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
@@ -192,12 +192,14 @@ function attempt(walk: Walk, span: Span, work: () => void): void {
 
 function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
   const hit = rule.check(command);
-  return hit && findingOf(rule, { reason: hit.reason, span: hit.span ?? command.span }, command);
+  if (!hit) return null;
+  const { reason, span = command.span, alternative = rule.alternative } = hit;
+  return findingOf({ ...rule, alternative }, { reason, span }, command);
 }
 
 function findingOf(
   { id, verdict, severity, alternative }: Rule,
-  { reason, span }: Required<Hit>,
+  { reason, span }: { readonly reason: string; readonly span: Span },
   command: JudgedCommand | null,
 ): RawFinding {
   return { rule: id, verdict, severity, reason, span, alternative, command };

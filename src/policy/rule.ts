@@ -13,6 +13,8 @@ export interface Hit {
   /** One sentence: what would happen. */
   readonly reason: string;
   readonly span?: Span;
+  /** What to do instead, if it is not what the rule says. */
+  readonly alternative?: string;
 }
 
 interface RuleBase {

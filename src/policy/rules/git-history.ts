@@ -66,6 +66,20 @@ const LOSSES: Readonly<Record<string, Loss>> = {
   replace: { given: [/(?:)/], unless: /^(-l|--list)$/, loses: "replace commits" },
 };
 
+/** Long options that lose something. git takes any unique beginning of them: `--forc`. */
+const LONG_OPTIONS = [
+  "--hard",
+  "--force",
+  "--mirror",
+  "--delete",
+  "--discard-changes",
+  "--worktree",
+  "--prune",
+];
+
+const inFull = (arg: string): string =>
+  (/^--\w{3}/.test(arg) ? LONG_OPTIONS.find((name) => name.startsWith(arg)) : undefined) ?? arg;
+
 /** What the subcommand would lose, or null. */
 function lossOf({ verb, args }: GitCall): string | null {
   if (verb === "restore") {
@@ -81,10 +95,23 @@ function lossOf({ verb, args }: GitCall): string | null {
   return loss.loses;
 }
 
+/** Settings that make later commands lose work without an option that says so. */
+const LOOSENED =
+  /(?:^| )(?:clean\.requireforce[= ](?:false|no|off|0)|remote\.\S{1,80}\.(?:push[= ]\+|mirror[= ](?:true|yes|on|1)))/i;
+
+const PUSH_ALTERNATIVE =
+  "Push to a new branch, or use git push --force-with-lease, which fails if the remote branch has commits you have not seen.";
+
 function loses(command: JudgedCommand): Hit | null {
   const call = readGit(command.args);
-  const loss = call.args.includes("--help") ? null : lossOf(call);
-  return loss === null ? null : { reason: `git ${call.verb} would ${loss}.` };
+  if (call.args.includes("--help")) return null;
+  const words = command.args.map(({ text }) => text).join(" ");
+  const loss =
+    lossOf({ verb: call.verb, args: call.args.map(inFull) }) ??
+    (LOOSENED.test(words) ? "lose work although no --force is given" : null);
+  if (loss === null) return null;
+  const reason = `git ${call.verb} would ${loss}.`;
+  return call.verb === "push" ? { reason, alternative: PUSH_ALTERNATIVE } : { reason };
 }
 
 function configures(command: JudgedCommand): Hit | null {
@@ -109,6 +136,10 @@ export const gitRules: readonly Rule[] = [
       "git reset --hard",
       "git clean -fdx",
       "git push --force",
+      "git push --forc origin main",
+      "git reset --har",
+      "git -c clean.requireForce=false clean -dx",
+      "git config remote.origin.push '+refs/heads/*:refs/heads/*'",
       "git push origin :main",
       "git -C x branch -D f",
       "git stash drop",
@@ -119,6 +150,8 @@ export const gitRules: readonly Rule[] = [
     misses: [
       "git status",
       "git push",
+      "git push --follow-tags",
+      "git config remote.origin.push refs/heads/main",
       "git push -u origin main",
       "git reset HEAD~1",
       "git clean -nfd",

@@ -79,7 +79,7 @@ function withJoined(code: string): string {
 }
 
 const BASE64 =
-  /\b(?:b64decode|base64_decode|decode64|Base64\.decode(?:64)?!?|atob|MIME::Base64::decode)\(\s*b?(?:"([\w+/=-]{4,4000})"|'([\w+/=-]{4,4000})')\s*\)(?:\.decode\(\s*(?:["'][\w-]+["'])?\s*\))?/g;
+  /\b(?:base64\.)?(?:(?:urlsafe_|standard_)?b64decode|base64_decode|decode64|Base64\.decode(?:64)?!?|atob|MIME::Base64::decode)\(\s*b?(?:"([\w+/=-]{4,4000})"|'([\w+/=-]{4,4000})')\s*\)(?:\.decode\(\s*(?:["'][\w-]+["'])?\s*\))?/g;
 const BUFFER =
   /\bBuffer\.from\(\s*(?:"([\w+/=-]{4,4000})"|'([\w+/=-]{4,4000})')\s*,\s*["'](base64|hex)["']\s*\)(?:\.toString\(\s*(?:["'][\w-]+["'])?\s*\))?/g;
 const HEX =
@@ -87,14 +87,27 @@ const HEX =
 
 /** Decodes literals that the code decodes. */
 function withDecoded(code: string): string {
-  if (!/64|hex|H\*|atob|from/.test(code)) return code;
+  if (!/64|hex|H\*|atob|from|data:/.test(code)) return code;
   const decoded = (text: string, kind: "base64" | "hex") =>
     JSON.stringify(Buffer.from(text, kind).toString("utf8"));
   return code
     .replace(/__import__\(\s*["'](\w+)["']\s*\)/g, "$1")
     .replace(BASE64, (_all, a, b) => decoded(a ?? b ?? "", "base64"))
     .replace(BUFFER, (_all, a, b, kind) => decoded(a ?? b ?? "", kind))
-    .replace(HEX, (_all, a, b) => decoded(a ?? b ?? "", "hex"));
+    .replace(HEX, (_all, a, b) => decoded(a ?? b ?? "", "hex"))
+    .replace(MODULE_URL, (_all, _quote, isBase64, text) =>
+      isBase64 ? Buffer.from(text, "base64").toString("utf8") : percentDecoded(text),
+    );
+}
+
+/** A module that is written into its address. */
+const MODULE_URL =
+  /(["'`])data:(?:text|application)\/javascript(?:;charset=[\w-]{1,20})?(;base64)?,([^"'`\n]{1,4000})\1/g;
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /** Names that are strings: `getattr(os, "system")(…)`, `fs["rmSync"](…)`, `x.send("rm_rf", …)`, PHP's `$f(…)`. */

@@ -45,10 +45,12 @@ export function scanCode(code: string, home: string): CodeScan {
     /\b(source|import|require|load|include)\s*\(?\s*["']https?:|\binclude\(\s*[\w.]*download\(|\b(iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b[\s\S]{0,300}\b(iex|Invoke-Expression)\b|\biex\b[\s\S]{0,60}(DownloadString|iwr|irm)|\bsource\s+<\(curl/.test(
       source,
     );
-  if (SENDS.test(source) && ENVIRONMENT.test(source))
+  if ((SENDS.test(source) && ENVIRONMENT.test(source)) || NAMED_AFTER_ENVIRONMENT.test(source))
     argvs.push(["curl", "-T", "environment", "https://unknown.example"]);
   if (/\b(listen|bind|createServer|serve\w*|run)\b/.test(source) && /["'](0\.0\.0\.0|::)["']/.test(source))
     argvs.push(["serve", "--host=0.0.0.0"]);
+  if (SERVERS.test(source))
+    argvs.push(...[...source.matchAll(STATEMENTS)].map(([, text = ""]) => ["psql", "-c", text]));
   const forks = forksForEver(source);
   const sends = SENDS.test(source);
   const destroys = DESTROYS.test(source);
@@ -92,6 +94,13 @@ const SENDS =
 /** The environment as a whole. */
 const ENVIRONMENT =
   /process\.env(?!\s*[.[\w])|os\.environ(?!\s*(\.get|\.setdefault|\[))|\bENV\.(to_h|to_a|inspect|to_s|map|each)|\$_ENV(?!\[)|System\.getenv\(\)|%ENV\b|getenv\(\)/;
+/** Clients of database servers, and the statements that code gives them. */
+const SERVERS =
+  /\b(?:create_(?:async_)?engine\((?!\s*["']sqlite)|psycopg|asyncpg|pymysql|MySQLdb|mysql\.connector|mysqli|DriverManager|createPool|createConnection|new\s+(?:pg\.)?(?:Client|Pool|PDO)\()/;
+const STATEMENTS = /["'`]\s*((?:drop|truncate|delete\s+from|alter\s+table)\s[^"'`\n]{1,400})["'`]/gi;
+/** A variable of the environment as a part of the name that is looked up. */
+const NAMED_AFTER_ENVIRONMENT =
+  /\b(?:gethostby\w+|getaddrinfo|dns\.(?:promises\.)?(?:lookup|resolve\w*)|getaddress\w*)\s*\(\s*[^;\n]{0,80}(?:environ|getenv|process\.env|\bENV\b)(?![^;\n]{0,20}HOST)/;
 const POSTS =
   /requests\.(post|put)|\.(post|put)\(|smtplib|ftplib|storbinary|sendall|\.send\(|["'](POST|PUT)["']|TCPSocket|fsockopen|curl_exec|data\s*=|body\s*:/;
 const HIDDEN =

@@ -22,6 +22,8 @@ export const runInterpreter: RunsCommand = (command, around, runner, table) => {
   const [first, second] = options.operands;
   if (command.program === "deno" && first?.text === "eval" && second) texts.push(second);
   if (texts.length === 0 && !options.flags.has("m")) texts.push(...scriptOf(first, command, around));
+  // `python -m timeit` and the like take code as arguments.
+  if (options.flags.has("m")) texts.push(...command.args.filter(({ text }) => /\w\(/.test(text)));
   for (const { text, span, flow } of texts) {
     const inside = { ...apartFrom(around, command.program), assignments: [], span };
     runCode(text, inside, flow ?? null, command, runner);
