@@ -86,7 +86,8 @@ function runOtherMeanings(command: EffectiveCommand, around: CommandContext, run
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
   // bash found the program in its system directory.
-  if (origin.endsWith(`/${command.called}`) && !isInReach(origin, runner.where)) return;
+  const isWritable = command.cwds.some((cwd) => isInReach(changeDirectory(origin, cwd), runner.where));
+  if (origin.endsWith(`/${command.called}`) && !isWritable) return;
   runner.runArgv([{ text: origin, span: command.span }, ...command.args], insideOf(around, "copy"));
 }
 
