@@ -87,8 +87,8 @@ async function score() {
   );
   note("The authors of nacre's rules knew these commands; the authors of the others did not.");
   note("cc-safety-net denies or allows and never asks; a denial of a command to ask counts as stopped.");
-  target("a verdict, median", median(rows[0].times), { atMost: 0.2 }, " ms");
-  target("a verdict, p99", quantile(rows[0].times, 0.99), { atMost: 5 }, " ms");
+  target("a verdict, median", median(rows[0].times), { atMost: 0.15 }, " ms");
+  target("a verdict, p99", quantile(rows[0].times, 0.99), { atMost: 3 }, " ms");
 }
 
 function hostile() {
@@ -114,6 +114,11 @@ function hostile() {
     fetches: megabyte("curl a|b;"),
     loops: megabyte("for i in a b; do c $i; done;"),
     interpreters: megabyte("python3 -c 'x';"),
+    "unknown programs": `frob ${megabyte("/etc/a ")}`,
+    "unknown paths": megabyte("frob /a/b ~/c ./d --out=/e;"),
+    "clones and builds": megabyte("git clone x; make;"),
+    "written recipes": megabyte("echo a>Makefile;make;"),
+    "calls in code": megabyte('python3 -c \'open("/etc/x","w")\';'),
     exports: `export ${megabyte("a=b ")}; rm -rf $a`,
   };
   const rows = Object.entries(large).map(([name, text]) => {
