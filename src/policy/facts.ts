@@ -33,7 +33,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where, budget: B
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
     : raw;
-  budget.spend((meant.length + 2 * unexplained.length) * command.cwds.length);
+  budget.spend((meant.length + 4 * unexplained.length) * command.cwds.length);
   const effects = meant.flatMap((effect) =>
     command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),
   );

@@ -86,7 +86,7 @@ function isNarrow(expression: readonly Field[]): boolean {
 }
 
 export const runFind: RunsCommand = (command, around, runner) => {
-  runner.spend(command.args.length);
+  runner.spend(10 + 2 * command.args.length);
   const search = readFind(command.args);
   const paths = foundPaths(search).map(({ text }) => text);
   const { expression } = search;
