@@ -32,7 +32,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where, budget: B
   if (raw.length === 0) return withEffects(command, NONE);
   const meant = asksForHelp(command)
     ? raw.filter(({ kind, how }) => kind === "read" || how === "redirect")
-    : raw;
+    : raw.filter(({ target, how }) => target.text !== "-" || how === "redirect");
   budget.spend((meant.length + 4 * unexplained.length) * command.cwds.length);
   const effects = meant.flatMap((effect) =>
     command.cwds.flatMap((cwd) => resolved(effect, cwd, where, command)),

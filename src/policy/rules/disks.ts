@@ -23,13 +23,16 @@ const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [/^mdadm$/, /(^| )(--detail|-D|--examine|-E|--query|-Q|--monitor)( |$)/],
   [/^(dmsetup|losetup)$/, /^(ls|info|status|table|-l|-a|--list|--all|$)/],
   [/^(badblocks)$/, /^(?!.*(^| )-\w*[wn]).*$/],
-  [/^wipefs$/, /^(?!.*(^| )(-\w*a|--all|-\w*o|--offset)).*$/],
+  [/^wipefs$/, /^(?!.*(^| )(-\w*a|--all|-\w*o|--offset)).*$|(^| )(-\w*n|--no-act)/],
   [/^flashrom$/, /^(?!.*(^| )(-\w*[wE]|--write|--erase)).*$/],
   [/^diskutil$/, /^(list|info|activity|verify)/],
   [/^btrfs$/, /^(filesystem|subvolume) (show|usage|df|list|sync)|^(scrub|device) (status|stats)/],
   [/^(tune2fs|e2fsck|xfs_repair|fsck(\..+)?)$/, /(^| )(-l|-n|-N)( |$)/],
   [/^debugfs$/, /^(?!.*(^| )-\w*w).*$/],
 ];
+
+/** Devices that hold no data. */
+const SOUND_OR_SERIAL = /^\/dev\/(dsp|audio|mixer|tty(S|USB|ACM)\d)/;
 
 /** Tools that take a device's short name or a pool, never an image file. */
 const NAMES_ONLY =
@@ -40,6 +43,8 @@ const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetu
 function onlyChanges({ program, args }: JudgedCommand): boolean {
   if (GROWS.test(program)) return true;
   const line = args.map(({ text }) => text).join(" ");
+  if (program === "cryptsetup")
+    return !/(^| )(luksFormat|\w*erase|reencrypt|luksKillSlot|luksRemoveKey)( |$)/i.test(line);
   return /^(btrfs|zfs)$/.test(program) && !/(^| )(destroy|rollback|delete|labelclear)( |$)/.test(line);
 }
 
@@ -76,13 +81,15 @@ export const diskRules: readonly Rule[] = [
       "dd if=/dev/urandom of=key.bin bs=32 count=1",
       "ls > /dev/null",
       "echo err > /dev/stderr",
+      "echo AT > /dev/ttyUSB0",
       "dd --help",
       "test -e /dev/sda",
     ],
     check: onEffect({
       kinds: ["write", "append", "delete", "move"],
       classes: ["device"],
-      when: ({ kind, how }) => how !== "touch" && how !== "mkdir" && kind !== "read",
+      when: ({ kind, how, resolved }) =>
+        how !== "touch" && how !== "mkdir" && kind !== "read" && !SOUND_OR_SERIAL.test(resolved.path),
       reason: "{program} would write to the device {path} and destroy its data.",
     }),
   },
@@ -98,6 +105,7 @@ export const diskRules: readonly Rule[] = [
       "wipefs -a /dev/sda",
       "parted -s /dev/sda mklabel gpt",
       "zpool destroy -f tank",
+      "cryptsetup luksFormat /dev/sdb1",
       "mdadm --zero-superblock /dev/sda1",
     ],
     misses: [
@@ -105,6 +113,8 @@ export const diskRules: readonly Rule[] = [
       "mkfs.vfat ./boot.img",
       "mkfs.ext4 -V",
       "fdisk -l /dev/sda",
+      "wipefs --all --no-act /dev/sda",
+      "cryptsetup open /dev/sdb1 data",
       "man mkfs.ext4",
       "zpool status",
     ],
@@ -120,7 +130,7 @@ export const diskRules: readonly Rule[] = [
     severity: "high",
     alternative: IMAGES,
     programs: FORMATTERS,
-    matches: ["resize2fs /dev/sda1", 'mkfs.ext4 "$DISK"', "swapoff -a"],
+    matches: ["resize2fs /dev/sda1", 'mkfs.ext4 "$DISK"', "swapoff -a", "cryptsetup open /dev/sdb1 data"],
     misses: ["mkfs.ext4 -F disk.img", "losetup -l"],
     check: (command) => {
       const changes = changesDisk(command);

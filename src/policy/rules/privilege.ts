@@ -39,6 +39,8 @@ export const privilegeRules: readonly Rule[] = [
       "sysctl -w vm.swappiness=1",
       "umount -l /mnt",
       "systemctl restart nginx",
+      "systemctl isolate multi-user.target",
+      "telinit 3",
       "iptables -F",
       "insmod x.ko",
       "mount --bind a b",
@@ -80,7 +82,12 @@ export const privilegeRules: readonly Rule[] = [
       },
       {
         program: /^systemctl$/,
-        args: /(^| )(start|stop|restart|reload|enable|disable|mask|unmask|kill|daemon-reload|daemon-reexec|set-default|set-property|edit|revert|preset|link|reset-failed|import-environment|set-environment|try-restart|condrestart)( |$)/,
+        args: /(^| )(start|stop|restart|reload|enable|disable|mask|unmask|kill|daemon-reload|daemon-reexec|set-default|set-property|edit|revert|preset|link|reset-failed|import-environment|set-environment|try-restart|condrestart|isolate)( |$)/,
+        does: "change services of the machine",
+      },
+      {
+        program: /^(init|telinit)$/,
+        args: /^[2-5abcqu]$/i,
         does: "change services of the machine",
       },
       {

@@ -32,7 +32,7 @@ function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
 /** Names that every program in the same language runs under. */
 const INTERPRETERS = /^(node|python[\d.]*|java|ruby|php|perl|bash|zsh|sh|deno|bun)$/;
 
-/** Whether programs of other people's work are killed with the own one. */
+/** Whether it would kill programs of other work besides the one that is meant. */
 function killsByLanguage({ program, args }: JudgedCommand): boolean {
   if (program !== "pkill" && program !== "killall") return false;
   const isHard = args.some(({ text }) => /^-(9|KILL|SIGKILL)$/.test(text));
@@ -80,21 +80,22 @@ function stopsMachine(args: readonly string[], command: JudgedCommand): boolean 
   const words = args.filter((text) => !text.startsWith("-"));
   switch (command.program) {
     case "shutdown":
-      return !args.includes("-c") && !args.includes("--show");
+      // -c cancels a shutdown, and -k only warns.
+      return !args.includes("-c") && !args.includes("-k") && !args.includes("--show");
     case "reboot":
     case "halt":
     case "poweroff":
       return !args.includes("-w") && !args.includes("--wtmp-only");
     case "loginctl":
     case "systemctl":
-      if (/^(start|restart)$/.test(words[0] ?? "") && words.some((word) => STOPPING_UNIT.test(word)))
+      if (/^(start|restart|isolate)$/.test(words[0] ?? "") && words.some((word) => STOPPING_UNIT.test(word)))
         return true;
-      return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|isolate|switch-root)$/.test(
+      return /^(poweroff|reboot|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|rescue|emergency|exit|switch-root)$/.test(
         words[0] ?? "",
       );
     case "init":
     case "telinit":
-      return /^[0-6sS]$/.test(words[0] ?? "");
+      return /^[016sS]$/.test(words[0] ?? "");
     case "kexec":
       return args.some((text) => /^(-e|--exec|-l|-p|--load)/.test(text));
     case "osascript":
