@@ -49,7 +49,7 @@ export async function effectiveSettings(flags: SettingValues, workspace: string)
   return found as EffectiveSettings;
 }
 
-/** The options of a command with the settings that no flag decides. */
+/** Returns the command's options with policy, sandbox and network set to their effective values. */
 export async function settle<Options extends SettingValues>(
   command: Command,
   options: Options,

@@ -30,8 +30,8 @@ export interface KeeperProcess {
   readonly hello: Hello;
   send(fields: readonly string[]): void;
   /**
-   * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up or, if the
-   * keeper was killed, its deputy.
+   * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up. If
+   * the keeper was killed, its deputy cleans up instead.
    */
   end(): Promise<void>;
   /** Returns whether the keeper is stopped, and continues it. A command of the same user can send it SIGSTOP. */
@@ -47,7 +47,7 @@ export class KeeperLost extends NacreError {
   }
 }
 
-/** Another host on this machine uses the drawn number. The caller draws another number. */
+/** Another host on this machine already uses this random host number. The caller picks another one. */
 export class TagTaken extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
@@ -68,11 +68,13 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
     else if (answer.kind === "gone") gone.resolve();
     else options.onAnswer(answer);
   });
-  // The deputy reports through the lifeline that it has cleaned up; closing the lifeline by exiting means the same.
+  // When the deputy has cleaned up, it writes a line to the lifeline. If it exits instead, the lifeline closes, which
+  // means the same.
   const deputyGone = deferred();
   forEachLine(lifeline, () => deputyGone.resolve());
   lifeline.once("close", deputyGone.resolve);
-  // Ignore failed writes: the exit of the keeper shows them. Without a listener, the error would crash this process.
+  // Ignore failed writes: the keeper is dead, and its exit event reports that. Without a listener, the error would
+  // crash this process.
   stdin.on("error", () => {});
 
   const hello = await helloOf(child, await firstAnswer(greeting.promise, exited, options.bashPath), options);

@@ -22,7 +22,7 @@ import { TagSpace } from "./tag.ts";
 
 export interface KeeperOptions {
   readonly bashPath: string;
-  /** Private to this host: its scripts live here. The keeper removes it when the host is gone. */
+  /** A directory private to this host, with the keeper's scripts. The keeper removes it when the host is gone. */
   readonly keeperDir: string;
   /** The hard limit on file locks that this process inherited; undefined to use no tags. */
   readonly ownTag: string | undefined;
@@ -55,7 +55,7 @@ export class Keeper {
   readonly #loggers = new Map<string, Deferred<number>>();
   #process: Promise<KeeperProcess> | undefined;
   #current: KeeperProcess | undefined;
-  /** Killed keepers whose deputies cover the shells until the next keeper does. */
+  /** Killed keepers. Until the next keeper is ready, their deputies end the shells if the host dies. */
   readonly #killed: KeeperProcess[] = [];
   #tagSpace: TagSpace | undefined;
   #lastGeneration = 0;

@@ -35,7 +35,7 @@ export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rule
   readonly allowUnsandboxed?: boolean;
   readonly entryPoint?: EntryPoint;
   readonly judge?: Judging["judge"];
-  /** The home of another user, who is not root: judges for that user. @default the home of this user */
+  /** Judges for another, non-root user, who has this home directory. @default this user */
   readonly home?: string;
 }
 
@@ -69,7 +69,7 @@ export function createJudging(options: JudgingOptions): Judging {
   };
 }
 
-/** Finds the home and the state roots of this user, again only if a variable that decides them has changed. */
+/** Finds this user's home and state roots. Searches again only if a variable that decides them has changed. */
 function rememberUserPaths(): () => { readonly home: string; readonly stateRoots: readonly string[] } {
   let variables: string | undefined;
   let found = { home: "", stateRoots: [] as readonly string[] };

@@ -28,7 +28,7 @@ export function describeProcess({ pid, command }: Leftover): string {
 export async function leftoversOf(shell: ShellProcess): Promise<Leftover[]> {
   const own = shell.started.files.command;
   const isSubshell = (command: string) => command.includes(own);
-  // A subshell keeps the command line of nacre's bash. A new child has it only until it runs exec.
+  // A subshell keeps the command line of nacre's bash. Any other new child shows it only until that child calls exec.
   const found = await settleLeftovers(
     () => shell.leftovers(),
     ({ command }) => isSubshell(command),

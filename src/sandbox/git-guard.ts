@@ -1,5 +1,5 @@
-// Protects repositories in writable directories, because git later runs programs that hooks and config name, outside
-// the sandbox. Commits, branches and the index stay writable.
+// Protects repositories in writable directories. Otherwise git would later run, outside the sandbox, programs that a
+// command put into hooks or config. Commits, branches and the index stay writable.
 //
 // All git directories are treated alike: those of writable roots, submodules and nested repositories, and the main
 // repository of a linked worktree. In each git directory these are read-only: hooks, config, config.worktree and
@@ -94,9 +94,9 @@ class Guard {
   }
 
   /**
-   * For a linked worktree, whose .git file names a directory in the main repository, usually outside the workspace. The
-   * main repository becomes writable only if that directory in turn names this worktree. An earlier command can have
-   * written the .git file, but not a directory outside the workspace.
+   * Handles a linked worktree. Its .git file names a directory in the main repository, usually outside the workspace.
+   * The main repository becomes writable only if that directory in turn names this worktree. An earlier command can
+   * have written the .git file, but not a directory outside the workspace.
    */
   #openMainRepository(git: string, top: string): void {
     const own = gitDirNamedBy(git);

@@ -1,5 +1,5 @@
 // Protects startup files in a writable home directory: commands can neither change nor create them. Otherwise the
-// person's next login, shell or editor would run a command's code outside the sandbox.
+// user's next login, shell or editor would run a command's code outside the sandbox.
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { ListedPath } from "../support/listed-paths.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";

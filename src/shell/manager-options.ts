@@ -1,4 +1,4 @@
-// The options of a manager and of a start.
+// The options of ShellManager and of its createShell.
 import type { Readable } from "node:stream";
 import type { EnvironmentMode } from "../environment/environment.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
@@ -25,7 +25,7 @@ export interface ShellManagerOptions extends ConfineOptions {
   readonly capBytes?: number;
   /** Live background shells per scope. @default 64 */
   readonly maxLiveShells?: number;
-  /** Sessions with a bash at a time. @default 32 */
+  /** The most sessions that can have a running bash at the same time. @default 32 */
   readonly maxSessions?: number;
   /** The time between TERM and KILL. @default 2000 */
   readonly killGraceMs?: number;
@@ -52,16 +52,19 @@ export interface CreateShellOptions {
   /** Callers of other scopes cannot see the shell. @default "default" */
   readonly scope?: string;
   readonly session?: string;
-  /** A name for people, to find the shell by. */
+  /** A name by which people can find the shell. */
   readonly name?: string;
   /** Ends the shell with status `timeout` this long after its start. @default never; 24 h if it is durable */
   readonly timeoutMs?: number;
   /** Keeps the shell running until its deadline when this process ends or is killed. @default false */
   readonly durable?: boolean;
-  /** "merged" keeps the true order of both streams, in stdout. @default "split" */
+  /** "merged" writes both streams to stdout, in the order the command printed them. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;
-  /** Appends a line about the end to stdout's file, for readers of only that file. @default false */
+  /**
+   * Appends to the stdout file a line that says how the shell ended, for programs that read only this file.
+   * @default false
+   */
   readonly trailer?: boolean;
   /** Two calls with the same key start the command only once. */
   readonly idempotencyKey?: string;

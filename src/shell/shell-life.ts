@@ -18,7 +18,7 @@ import { EXIT_MESSAGE_MAX_MS, EXIT_REPORT_MAX_MS } from "../support/limits.ts";
 import { decideOutcome, type Outcome } from "./outcome.ts";
 
 interface LifeOptions {
-  /** How long ago a shell of this process began. */
+  /** How long ago the shell began, if this process started it. */
   readonly ageMs?: number | undefined;
   readonly endIsReported?: boolean | undefined;
 }

@@ -2,7 +2,7 @@
 // other:
 //   jsonSchema    what a model sees
 //   parameters    the same as a flat list
-//   validate      the check of each call: a schema in which objects are closed, unless their author opened them
+//   validate      checks each call; rejects unknown parameters, except in nested objects that their author opened
 //
 // Differences between the JSON Schema and the check:
 // - null for an optional parameter counts as absent, because OpenAI's strict mode makes models send every parameter
@@ -174,7 +174,7 @@ function parametersOf({ properties = {}, required = [] }: JsonSchema): readonly 
   );
 }
 
-/** A nullable parameter has the type of its other values. */
+/** The type of the parameter's non-null values; "any" if the schema names no type for them. */
 function typeOf(schema: JsonSchema): ParameterType {
   const types = [schema, ...(schema.anyOf ?? [])].flatMap(({ type }) => type ?? []);
   return types.find((type) => type !== "null") ?? "any";

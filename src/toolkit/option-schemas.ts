@@ -129,7 +129,7 @@ const SESSION_RUN = {
   onOutput: callback,
 } satisfies Options<SessionRunOptions>;
 
-/** A value that the manager itself checks when it uses it: its message names the problem. */
+/** Only the type is checked here. The manager checks the value later, and its error message names the problem. */
 const checkedLater = z.string({ error: "a string" });
 
 const POSITIONS = z.custom<NonNullable<Followed["from"]>>(

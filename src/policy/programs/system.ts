@@ -21,10 +21,10 @@ import { type OptionTable, readOptions } from "./read-options.ts";
 import { runAt, runCrontab } from "./runs/deferred.ts";
 import { runBind, runScreen, runTmux } from "./runs/terminals.ts";
 
-/** Some number or name that is not known. */
+/** A program that prints a number or a name that the policy cannot know. */
 const SOME: Program = { prints: { text: () => `${SOMETHING}\n` } };
 
-/** How processes are selected by their attributes. */
+/** The options of pgrep and pkill that take a value; most select processes by an attribute. */
 const SELECTION: OptionTable = { values: "-uUgGPstFd signal euid uid user group parent session" };
 
 export const system: ProgramFamily = {

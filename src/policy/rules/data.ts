@@ -33,7 +33,7 @@ function losesRows(command: JudgedCommand): Hit | null {
 const FRAMEWORKS =
   /^(rails|rake|php|artisan|npx|pnpx|bunx|bun|prisma|python3?|django-admin|manage\.py|sequelize|typeorm|knex|alembic|supabase|npm|pnpm|yarn|drizzle-kit|mix)$/;
 
-/** The programs of this machine's containers listen on these sockets. */
+/** The sockets on which container engines listen. */
 const CONTAINER_SOCKET = /(docker|containerd|podman|crio)\S*\.sock/;
 
 function commandsSocket({ program, args }: JudgedCommand): Hit | null {
@@ -58,7 +58,7 @@ export const dataRules: readonly Rule[] = [
     id: "drop-data",
     verdict: "ask",
     severity: "high",
-    alternative: "Take a dump first, and name the rows with WHERE.",
+    alternative: "Dump the database first, and select the rows with WHERE.",
     programs: SQL_CLIENTS,
     matches: [
       "mysql -e 'TRUNCATE TABLE users'",
@@ -78,7 +78,7 @@ export const dataRules: readonly Rule[] = [
     id: "drop-store",
     verdict: "ask",
     severity: "high",
-    alternative: "Take a dump first, or use a separate database for the test.",
+    alternative: "Back up the data first, or use a separate database for the test.",
     matches: [
       "mongosh --eval 'db.dropDatabase()'",
       "redis-cli FLUSHALL",
@@ -139,7 +139,7 @@ export const dataRules: readonly Rule[] = [
     id: "drop-containers",
     verdict: "ask",
     severity: "medium",
-    alternative: "Name the one container or volume, and stop it first.",
+    alternative: "Name the single container or volume, and stop the container first.",
     programs: /^(docker|podman|nerdctl|docker-compose|podman-compose)$/,
     matches: [
       "docker rm -f $(docker ps -aq)",

@@ -1,9 +1,9 @@
-// Code of other languages with its constants folded: the home directory, joined strings, decoded strings, and names that
-// are built from strings. Patterns only: it knows no grammar.
+// Folds constants in code of languages other than bash: the home directory, joined strings, decoded strings, and names
+// that are built from strings. This file only matches patterns; it does not parse the languages.
 
 import { POLICY_CODE_FOLDED_MAX_CHARS, POLICY_CODE_FOLDS_MAX_COUNT } from "../../../support/limits.ts";
 
-/** The code with its constants folded, followed by the texts that it would evaluate as code again. */
+/** The code with its constants folded, followed by the strings that the code passes to eval, exec and the like. */
 export function foldedCode(code: string, home: string): string {
   if (code.length > POLICY_CODE_FOLDED_MAX_CHARS) return withHome(code, home);
   const folded = folds(withHome(code, home));
@@ -56,7 +56,7 @@ const JOINED_LIST =
 const PATH_JOINED =
   /\b(?:os\.)?path\.join\(\s*((?:(?:"[^"\\\n]{0,200}"|'[^'\\\n]{0,200}')\s*,?\s*){2,8})\)|\b(?:File|Path)\.join\(\s*((?:(?:"[^"\\\n]{0,200}"|'[^'\\\n]{0,200}')\s*,?\s*){2,8})\)/g;
 
-/** Joins strings that are joined by an operator or a call. */
+/** Replaces string concatenations and join calls with the resulting string. */
 function withJoined(code: string): string {
   if (!/["']/.test(code)) return code;
   const items = (list: string) => [...list.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, a, b]) => a ?? b ?? "");
@@ -85,7 +85,7 @@ const BUFFER =
 const HEX =
   /\b(?:pack\(?\s*["']H\*["']\s*,\s*|bytes\.fromhex\(\s*|bytearray\.fromhex\(\s*|hex2bin\(\s*)(?:"([\da-fA-F]{2,4000})"|'([\da-fA-F]{2,4000})')\s*\)?(?:\.decode\(\s*(?:["'][\w-]+["'])?\s*\))?/g;
 
-/** Decodes literals that the code decodes. */
+/** Replaces calls that decode a literal (base64, hex) and data: URLs of modules with the decoded text. */
 function withDecoded(code: string): string {
   if (!/64|hex|H\*|atob|from|data:/.test(code)) return code;
   const decoded = (text: string, kind: "base64" | "hex") =>
@@ -100,7 +100,7 @@ function withDecoded(code: string): string {
     );
 }
 
-/** A module that is written into its address. */
+/** A data: URL that contains the source of a JavaScript module. */
 const MODULE_URL =
   /(["'`])data:(?:text|application)\/javascript(?:;charset=[\w-]{1,20})?(;base64)?,([^"'`\n]{1,4000})\1/g;
 
