@@ -4,7 +4,7 @@ import { createToolkit, NacreError } from "nacre";
 const kit = await createToolkit({
   workingDir: "/",
   // Ask a person here. The reason is in the error of the refused command.
-  approve: () => ({ allow: false, reason: "nobody is here" }),
+  approve: () => ({ allow: false, reason: "no person can answer now" }),
 });
 try {
   const { ok, stdout, durationMs } = await kit.run("echo hello");

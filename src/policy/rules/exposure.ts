@@ -34,7 +34,7 @@ function listensEverywhere(command: JudgedCommand): Hit | null {
   return { reason: `${shown(program)} would accept connections from every other machine.` };
 }
 
-/** A file server listens on every interface unless it is told otherwise. */
+/** A file server listens on every interface unless an option names an address. */
 function servesEverything({ args, cwds, links }: JudgedCommand): boolean {
   const at = args.findIndex(({ text }) => /^(http\.server|SimpleHTTPServer)$/.test(text));
   if (at < 0) return false;

@@ -63,5 +63,5 @@ export const POLICY_CODE_FOLDS_MAX_COUNT = 6;
 export const POLICY_CODE_FOLDED_MAX_CHARS = 16 * 1024;
 /** Paths in code whose use is unknown. */
 export const POLICY_CODE_PATHS_MAX_COUNT = 32;
-/** Cloned repositories in one command that are told apart; beyond that every tool is taken to run one. */
+/** Cloned repositories in one command that the policy distinguishes. With more, it assumes that every tool runs one. */
 export const POLICY_FETCHED_MAX_COUNT = 64;

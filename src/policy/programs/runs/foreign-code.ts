@@ -98,7 +98,7 @@ const ENVIRONMENT =
 const SERVERS =
   /\b(?:create_(?:async_)?engine\((?!\s*["']sqlite)|psycopg|asyncpg|pymysql|MySQLdb|mysql\.connector|mysqli|DriverManager|createPool|createConnection|new\s+(?:pg\.)?(?:Client|Pool|PDO)\()/;
 const STATEMENTS = /["'`]\s*((?:drop|truncate|delete\s+from|alter\s+table)\s[^"'`\n]{1,400})["'`]/gi;
-/** A variable of the environment as a part of the name that is looked up. */
+/** An environment variable as a part of the host name in a DNS lookup. */
 const NAMED_AFTER_ENVIRONMENT =
   /\b(?:gethostby\w+|getaddrinfo|dns\.(?:promises\.)?(?:lookup|resolve\w*)|getaddress\w*)\s*\(\s*[^;\n]{0,80}(?:environ|getenv|process\.env|\bENV\b)(?![^;\n]{0,20}HOST)/;
 const POSTS =
