@@ -8,6 +8,7 @@ const LAYERS = [
   ["session"],
   ["shell-manager"],
   ["execution"],
+  ["files"],
   ["toolkit"],
   ["adapters", "mcp"],
   ["cli"],
@@ -17,10 +18,11 @@ const LAYERS = [
 const PACKAGES = {
   tool: ["zod"],
   execution: ["zod", "@humanwhocodes/momoa"],
+  files: ["zod"],
   policy: ["unbash", "zod"],
   text: ["re2js"],
   toolkit: ["zod"],
-  mcp: ["@modelcontextprotocol/server", "zod"],
+  mcp: ["@modelcontextprotocol/core", "@modelcontextprotocol/server", "zod"],
   cli: ["commander", "picocolors", "jsonc-parser", "string-width", "zod"],
   adapters: ["ai", "@openai/agents", "@anthropic-ai/sdk", "@langchain/core"],
 };

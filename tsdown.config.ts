@@ -18,6 +18,26 @@ export default defineConfig([
     unbundle: true,
     dts: true,
   },
+  // The program of the file worker, which runs inside a sandbox: one file, because the host hands it over as text.
+  {
+    ...common,
+    format: "cjs",
+    entry: { "files/worker": "src/files/worker/worker-main.ts" },
+    dts: false,
+    minify: true,
+    clean: false,
+    outExtensions: () => ({ js: ".cjs" }),
+  },
+  // The worker thread of a search (src/shell/output-search.ts), in one file for the library and the program.
+  {
+    ...common,
+    entry: { "search-worker": "src/shell/output-search-worker.ts" },
+    format: "esm",
+    dts: false,
+    minify: true,
+    clean: false,
+    deps: { alwaysBundle: [/^(?!node:)/] },
+  },
   // The program, with everything it uses from packages: a client waits for it at every start, and finding
   // hundreds of modules takes longer than running them. CommonJS, because only that can be loaded with V8's code
   // cache (src/cli/code-cache.ts).

@@ -38,6 +38,6 @@ table(
 target(
   "`nacre run true`, relative to `node -e 0`",
   median(times.get("nacre run true")) / plain,
-  { atMost: 3 },
+  { atMost: 2.2 },
   "x",
 );

@@ -1,7 +1,14 @@
-// npm run faults [-- PATTERN...]: the fault injection tests, in their long forms. The last lines are "survived N of M" and
+// npm run faults [-- PATTERN...]: the fault injection tests, and the other tests that have a long form, in their long forms. The last lines are "survived N of M" and
 // the tests that could not run, with the reasons.
 import { runVitest } from "./run-vitest.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
+
+const OTHERS = [
+  "test/entry-points.test.ts",
+  "test/mcp/end-to-end.test.ts",
+  "test/mcp/endings.test.ts",
+  "test/policy/bypass/caps.test.ts",
+];
 
 ensureBuilt();
 const patterns = process.argv.slice(2);
@@ -9,7 +16,7 @@ const { status, passed, failed, skipped } = runVitest({
   cwd: root,
   args: [
     ...["--testTimeout=1800000", "--hookTimeout=300000"],
-    ...(patterns.length === 0 ? ["test/faults"] : patterns),
+    ...(patterns.length === 0 ? ["test/faults", ...OTHERS] : patterns),
   ],
   env: { NACRE_LONG: "1" },
 });

@@ -1,8 +1,17 @@
 // npm run newcomer: does what README.md says. Packs the package and installs it into an empty project. Type-checks and runs
 // every ts block, runs every line of the sh blocks, and starts the server of every client configuration to list its tools.
-// Then runs the ts blocks on newer Node versions. Prints each step and its result.
+// Then runs the ts blocks on newer Node versions. Also type-checks and runs the rows of newcomer-lines.mjs: with plain Node, in Jest
+// and in vitest. Prints each step and its result. --lines runs only these rows.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -11,8 +20,9 @@ import { installAside, NODE, NODE_24, nodeIn } from "./install-aside.mjs";
 import { serverOf } from "./server-of.mjs";
 import { ensureBuilt, root } from "./setup.mjs";
 
+const JEST = "30.5.2";
 const NEWER_NODES = ["22.23.3", NODE_24];
-const SNIPPET_MAX_MS = 60_000;
+const SNIPPET_MAX_MS = 120_000;
 /** Lines of sh blocks that this script does not run, with the reason. */
 const NOT_RUN = { "npm test": "CI runs the tests separately" };
 
@@ -23,6 +33,16 @@ let failures = 0;
 try {
   const { tarball, size } = pack();
   install(tarball);
+  runLines();
+  if (!process.argv.includes("--lines")) await followReadme(size);
+} finally {
+  if (existsSync(dir)) runLine("nacre kill --all");
+  rmSync(base, { recursive: true, force: true });
+}
+console.log(failures === 0 ? "Every step works." : `${failures} step(s) failed.`);
+process.exit(failures === 0 ? 0 : 1);
+
+async function followReadme(size) {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const snippets = blocksOf(readme, "ts").map(writeSnippet);
   if (snippets.length === 0) report("README.md has ts blocks", false);
@@ -36,12 +56,29 @@ try {
   for (const version of NEWER_NODES) onNewerNode(version, snippets);
   const weight = `${(size / 1024 ** 2).toFixed(1)} MiB packed, ${countDependencies()} packages including dependencies`;
   report(`README.md states the package size: ${weight}`, readme.replace(/\s+/g, " ").includes(weight));
-} finally {
-  if (existsSync(dir)) runLine("nacre kill --all");
-  rmSync(base, { recursive: true, force: true });
 }
-console.log(failures === 0 ? "Every step of README.md works." : `${failures} step(s) failed.`);
-process.exit(failures === 0 ? 0 : 1);
+
+/** The rows of newcomer-lines.mjs in every environment in which people use the library. */
+function runLines() {
+  for (const name of ["lines.ts", "lines.mjs"])
+    copyFileSync(join(root, "scripts/newcomer-lines.mjs"), join(dir, name));
+  report("the types of every row", checkTypes([{ name: "lines" }]));
+  writeFileSync(
+    join(dir, "run-lines.mjs"),
+    'import { rows } from "./lines.mjs";\nfor (const [, run] of rows) await run();\n',
+  );
+  report(`every row runs with Node ${process.versions.node}`, runNode(process.execPath, "run-lines.mjs"));
+  writeFileSync(
+    join(dir, "lines.test.mjs"),
+    `import { rows } from "./lines.mjs";\nfor (const [name, run] of rows) test(name, run, ${SNIPPET_MAX_MS});\n`,
+  );
+  const jest = join(installAside(`jest-${JEST}`, { jest: JEST }), "node_modules/jest/bin/jest.js");
+  const jestArgs = ["--experimental-vm-modules", jest, "--rootDir", dir, "--testMatch", "**/lines.test.mjs"];
+  report("every row runs in Jest", run(process.execPath, jestArgs));
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const vitestArgs = [vitest, "run", "--root", dir, "--globals", "lines.test.mjs"];
+  report("every row runs in vitest", run(process.execPath, vitestArgs));
+}
 
 function pack() {
   const out = execFileSync("npm", ["pack", "--json", "--silent", "--pack-destination", base], {

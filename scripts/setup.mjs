@@ -59,6 +59,7 @@ function finishProgram(folder) {
 /** Packages whose code is in the bundled program. */
 const BUNDLED = [
   "@humanwhocodes/momoa",
+  "@modelcontextprotocol/core",
   "@modelcontextprotocol/server",
   "commander",
   "picocolors",

@@ -10,13 +10,10 @@ export {
   BashTool,
   type DangerousPattern,
 } from "./execution/bash.ts";
-export {
-  type BashOutputArguments,
-  type BashOutputMetadata,
-  BashOutputTool,
-} from "./execution/bash-output.ts";
+export { type BashOutputArguments, BashOutputTool } from "./execution/bash-output.ts";
 export type { BashMetadata } from "./execution/bash-result.ts";
 export type { ExecutionOptions, PolicyProfile } from "./execution/execution-options.ts";
+export type { FinishedShell } from "./execution/finished-report.ts";
 export type {
   JudgedSession,
   SessionRun,
@@ -32,23 +29,33 @@ export {
   type ModesMetadata,
   type ModesOptions,
 } from "./execution/modes.ts";
-export { registerAllTools, registerExecutionTools, registerModesTool } from "./execution/register.ts";
+export type { BashOutputMetadata } from "./execution/output-metadata.ts";
+export { registerExecutionTools, registerModesTool } from "./execution/register.ts";
 export type { RunCommandOptions } from "./execution/run-alone.ts";
 export type { RunResult } from "./execution/run-result.ts";
+export { type EditArguments, type EditMetadata, EditTool } from "./files/edit-tool.ts";
+export type { FileMetadata } from "./files/file-options.ts";
+export { type GlobArguments, type GlobMetadata, GlobTool } from "./files/glob-tool.ts";
+export { type GrepArguments, type GrepMetadata, GrepTool } from "./files/grep-tool.ts";
+export { type ReadArguments, type ReadMetadata, ReadTool } from "./files/read-tool.ts";
+export { registerAllTools, registerFileTools } from "./files/register-files.ts";
+export { type WriteArguments, type WriteMetadata, WriteTool } from "./files/write-tool.ts";
 export type { Verdict } from "./policy/verdict.ts";
 export type { LimitOptions } from "./sandbox/resource-limits.ts";
 export type { ConfineOptions } from "./sandbox/sandbox.ts";
 export type { SandboxOptions } from "./sandbox/sandbox-options.ts";
 export type { Session } from "./session/session.ts";
 export type { RunOptions, SessionOptions, SessionResult, StartOptions } from "./session/session-options.ts";
+export type { DiagnosedProcess, Diagnosis } from "./shell/diagnosis.ts";
 export type { OutputPiece, StreamName } from "./shell/follow-output.ts";
 export type { KillReport, Survivor } from "./shell/kill-report.ts";
 export type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
 export type { Outcome } from "./shell/outcome.ts";
 export type { OutputPart } from "./shell/output-part.ts";
+export type { SearchedStream, SearchOptions, SearchResult, ShownLine } from "./shell/output-search.ts";
 export { ShellProcess } from "./shell/shell-process.ts";
 export { SHELL_STATUSES, SHELL_TRANSITIONS, ShellStatus } from "./shell/shell-status.ts";
-export type { WaitCondition, WaitFor, WaitResult } from "./shell/wait-for.ts";
+export type { WaitCondition, WaitedFor, WaitFor, WaitLimit, WaitResult } from "./shell/wait-for.ts";
 export { ShellManager } from "./shell-manager.ts";
 export type { EventListener, EventName, NacreEvent, NacreEvents } from "./support/events.ts";
 export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";
@@ -60,8 +67,10 @@ export {
   type CallOptions,
   createToolkit,
   type MetadataOf,
+  type OptionalToolName,
   type RunKitOptions,
   type ShTag,
+  type ToolGroup,
   type Toolkit,
   type ToolkitOptions,
   type ToolName,

@@ -5,8 +5,6 @@
 //               -> Engine.start                     a slot, its files, its job
 //               -> KnownShells.addOwn               from now on watched, with a deadline
 import { type Containment, Engine } from "./engine/engine.ts";
-import { giveUp } from "./engine/lease.ts";
-import { thisProcess } from "./engine/process-table.ts";
 import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
@@ -17,14 +15,17 @@ import { SessionRegistry } from "./session/session-registry.ts";
 import { removeAbandonedKeepers } from "./shell/abandoned-keepers.ts";
 import { adoptShells } from "./shell/adopt.ts";
 import { Confiner } from "./shell/confiner.ts";
+import { disposeShells } from "./shell/dispose-shells.ts";
+import { FinishedShells } from "./shell/finished-shells.ts";
 import { KnownShells } from "./shell/known-shells.ts";
-import type { CreateShellOptions, ShellManagerOptions } from "./shell/manager-options.ts";
+import type { CreateShellOptions, ScopeFilter, ShellManagerOptions } from "./shell/manager-options.ts";
 import { startOf } from "./shell/shell-events.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
 import { ShellQuota } from "./shell/shell-quota.ts";
 import { StartKeys } from "./shell/start-keys.ts";
 import { deadlineOf, planStart } from "./shell/start-plan.ts";
 import { Sweeper } from "./shell/sweeper.ts";
+import { UserEnvironment } from "./shell/user-environment.ts";
 import { wallMs } from "./support/clock.ts";
 import { NacreError } from "./support/errors.ts";
 import { Events } from "./support/events.ts";
@@ -39,47 +40,48 @@ import { checkOptions } from "./support/option-checks.ts";
 
 const DEFAULT_SCOPE = "default";
 
-interface ScopeFilter {
-  /** @default all scopes */
-  readonly scope?: string;
-}
-
 export class ShellManager {
   static #shared: ShellManager | undefined;
 
   readonly root: StateRoot;
-  readonly environment: BuiltEnvironment;
+  readonly #environment: BuiltEnvironment;
+  /** @internal */ readonly user: UserEnvironment | undefined;
+  readonly allowedRoots: readonly string[] | undefined;
   /** Time between SIGTERM and SIGKILL when a shell is killed. */
   readonly killGraceMs: number;
   readonly #options: ShellManagerOptions;
   readonly #capBytes: number;
   readonly #events: Events;
-  readonly #engine: Engine;
+  /** @internal */ readonly engine: Engine;
   readonly #shells: KnownShells;
   readonly #quota: ShellQuota;
   readonly #keys = new StartKeys();
   readonly sessions: SessionRegistry;
-  readonly #confiner: Confiner;
+  /** @internal */ readonly finished: FinishedShells;
+  /** @internal */ readonly confiner: Confiner;
   readonly #sweeper: Sweeper;
 
   constructor(options: ShellManagerOptions = {}) {
     checkOptions("new ShellManager", options);
     this.#options = options;
+    this.allowedRoots = options.allowedRoots;
     this.#capBytes = options.capBytes ?? STREAM_CAP_BYTES;
     this.#events = options.events ?? new Events();
     this.root = new StateRoot(options.stateRoot ?? defaultStateRoot());
-    this.environment = buildEnvironment({ inherited: process.env, ...options.environment });
+    this.#environment = buildEnvironment({ inherited: process.env, ...options.environment });
+    this.user = UserEnvironment.of(options, this.root, this.#environment);
     this.#quota = new ShellQuota(options.maxLiveShells ?? LIVE_SHELLS_PER_SCOPE_MAX_COUNT, (scope) =>
       this.listRunning({ scope }),
     );
-    this.#confiner = new Confiner(options, this.root);
-    this.#engine = new Engine({ ...options, root: this.root, environment: this.environment.env });
+    this.confiner = new Confiner(options, this.root);
+    const { env: environment } = this.#environment;
+    const moreVariables = this.user?.variables;
+    this.engine = new Engine({ ...options, root: this.root, environment, moreVariables });
     this.killGraceMs = options.killGraceMs ?? KILL_GRACE_MS;
     this.#shells = new KnownShells({
-      engine: this.#engine,
+      engine: this.engine,
       root: this.root,
-      graceMs: this.killGraceMs,
-      events: this.#events,
+      ...{ graceMs: this.killGraceMs, allowedRoots: options.allowedRoots, events: this.#events },
     });
     this.#sweeper = new Sweeper({
       root: this.root,
@@ -88,19 +90,20 @@ export class ShellManager {
       onSwept: (ids) => this.#onSwept(ids),
     });
     this.sessions = this.#newSessions();
+    this.finished = new FinishedShells({ root: this.root, shells: this.#shells });
   }
 
   #newSessions(): SessionRegistry {
-    const { environment, allowedRoots, maxSessions } = this.#options;
+    const { environment, maxSessions } = this.#options;
     return new SessionRegistry(
       {
-        engine: this.#engine,
+        engine: this.engine,
         events: this.#events,
         environment: this.environment,
-        confiner: this.#confiner,
+        confiner: this.confiner,
         capBytes: this.#capBytes,
         killGraceMs: this.killGraceMs,
-        allowedRoots,
+        allowedRoots: this.allowedRoots,
         sanitize: (inherited) => buildEnvironment({ ...environment, inherited }),
         createShell: (shell) => this.createShell(shell),
         forget: (shell) => this.forget(shell),
@@ -113,7 +116,6 @@ export class ShellManager {
     );
   }
 
-  /** The manager shared by the whole process. */
   static shared(): ShellManager {
     ShellManager.#shared ??= new ShellManager();
     return ShellManager.#shared;
@@ -126,9 +128,14 @@ export class ShellManager {
     await shared?.dispose();
   }
 
+  /** The environment of commands. Changes when the user's profile changes. */
+  get environment(): BuiltEnvironment {
+    return this.user?.environment ?? this.#environment;
+  }
+
   /** Known after the first start. */
   get containment(): Containment {
-    return this.#engine.containment;
+    return this.engine.containment;
   }
 
   /**
@@ -136,14 +143,14 @@ export class ShellManager {
    * shells of dead host processes.
    */
   async warmUp(): Promise<void> {
-    await this.#engine.ready();
-    await this.#confiner.warmUp();
+    await this.engine.ready();
+    await this.confiner.warmUp();
     await this.adopt();
   }
 
   /** Takes over and returns durable shells whose host is dead. Ends everything else that dead hosts left behind. */
   async adopt(): Promise<ShellProcess[]> {
-    const { adopted } = await adoptShells(this.#engine, this.root);
+    const { adopted } = await adoptShells(this.engine, this.root);
     return adopted.map((started) => this.#shells.takeOver(started));
   }
 
@@ -175,6 +182,11 @@ export class ShellManager {
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
+  /** True if this manager swept or forgot a shell with this id in the scope. @internal */
+  isRemoved(id: string, scope: string): boolean {
+    return this.#shells.isRemoved(id, scope);
+  }
+
   listShells({ scope }: ScopeFilter = {}): ShellProcess[] {
     return this.#shells.ownOf(scope);
   }
@@ -183,7 +195,7 @@ export class ShellManager {
     return this.listShells(filter).filter((shell) => shell.isRunning);
   }
 
-  /** Forgets shells, with their output, that ended longer ago than this by the wall clock. Returns how many. */
+  /** Removes shells that ended longer ago than this, by the wall clock, and their output. Returns how many. */
   cleanupCompleted({ maxAgeSeconds = FINISHED_MAX_AGE_SECONDS } = {}): number {
     const before = wallMs() - maxAgeSeconds * 1000;
     return this.#forgetAll(({ completedAt }) => completedAt !== null && completedAt < before);
@@ -222,22 +234,9 @@ export class ShellManager {
 
   /** Ends everything this manager has started, leftovers included, except durable shells. Records and output stay. */
   async dispose(): Promise<void> {
-    const { running, deadlines } = this.#shells;
-    const ending = running.list().filter((shell) => this.#shells.isOwn(shell) && !shell.durable);
-    const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
-    deadlines.clearAll();
-    running.stop();
-    // Include ended shells, because they may have leftovers.
-    const shells = this.listShells().filter((shell) => !(shell.durable && shell.isRunning));
-    const by = "the end of its host";
-    await Promise.all([this.#shells.endAll(shells, by), this.sessions.closeAll(by)]);
-    await this.#engine.dispose();
-    this.#confiner.tidy();
-    // This process may live on without the manager. Let other hosts take its durable shells over.
-    for (const { started, durable } of this.listRunning()) {
-      if (durable) giveUp(started.files, started.meta, thisProcess());
-    }
-    await Promise.all(waiting);
+    const { engine, confiner, sessions } = this;
+    const closeSessions = (by: string) => sessions.closeAll(by);
+    await disposeShells({ shells: this.#shells, engine, confiner, closeSessions });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,8 +247,8 @@ export class ShellManager {
     const plan = await planStart(
       { ...options, scope },
       {
-        confiner: this.#confiner,
-        allowedRoots: this.#options.allowedRoots,
+        confiner: this.confiner,
+        allowedRoots: this.allowedRoots,
         environment: this.environment.env,
         capBytes: this.#capBytes,
       },
@@ -258,8 +257,8 @@ export class ShellManager {
     const leave = options.background === false ? () => {} : this.#quota.take(scope);
     let shell: ShellProcess | undefined;
     try {
-      const started = await this.#engine.start({ ...plan, onExit: (record) => shell?.conclude(record) });
-      shell = this.#shells.addOwn({ processes: this.#engine, started, command: options.command }, leave);
+      const started = await this.engine.start({ ...plan, onExit: (record) => shell?.conclude(record) });
+      shell = this.#shells.addOwn({ processes: this.engine, started, command: options.command }, leave);
     } catch (error) {
       leave();
       throw error;
@@ -272,14 +271,14 @@ export class ShellManager {
 
   #addDetached(detached: DetachedBash): ShellProcess {
     const { deadline } = detached;
-    const shell = this.#shells.addOwn(detachedShell(this.#engine, detached));
+    const shell = this.#shells.addOwn(detachedShell(this.engine, detached));
     this.#events.emit("start", startOf(shell));
     if (deadline) this.#shells.deadlines.set(shell, deadline.timeoutMs, deadline.leftMs);
     return shell;
   }
 
   #addLeftover(left: LeftoverCommand): ShellProcess {
-    const shell = this.#shells.add(leftoverShell(this.#engine, left));
+    const shell = this.#shells.add(leftoverShell(this.engine, left));
     // Conclude before own(), so that no second "end" event is sent: the session has reported the command's end.
     shell.conclude(bashRecord(left));
     this.#shells.own(shell);

@@ -5,6 +5,7 @@ import { verdictOn } from "./execution/admission.ts";
 import type { BashArguments, BashStartMetadata } from "./execution/bash.ts";
 import type { Dialect } from "./execution/endings.ts";
 import { judgingLoader, resolveExecutionOptions } from "./execution/execution-options.ts";
+import { withFinished } from "./execution/finished-report.ts";
 import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
 import type { PendingRun } from "./execution/live-output.ts";
@@ -12,6 +13,8 @@ import { registerExecutionTools, registerModesTool } from "./execution/register.
 import { runAlone } from "./execution/run-alone.ts";
 import type { RunResult } from "./execution/run-result.ts";
 import { sessionTarget } from "./execution/start-command.ts";
+import { FileService } from "./files/file-service.ts";
+import { registerFileTools } from "./files/register-files.ts";
 import type { Verdict } from "./policy/verdict.ts";
 import type { ShellProcess } from "./shell/shell-process.ts";
 import { ShellManager } from "./shell-manager.ts";
@@ -27,12 +30,12 @@ import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 import { checkName, checkText, checkToolkitOptions, problemWith } from "./toolkit/check-options.ts";
 import { runInSession, type ShTag, shTag } from "./toolkit/kit-run.ts";
 import { engineOptionsOf } from "./toolkit/option-schemas.ts";
-import type { ArgumentsOf, MetadataOf, ToolName } from "./toolkit/tool-types.ts";
+import type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
 import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
 export type { ShTag } from "./toolkit/kit-run.ts";
-export type { ArgumentsOf, MetadataOf, ToolName } from "./toolkit/tool-types.ts";
-export type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
+export type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
+export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
 export interface Toolkit<D extends Dialect = Dialect> {
   /** The engine under the tools. The policy does not see what you start through it. */
@@ -43,30 +46,30 @@ export interface Toolkit<D extends Dialect = Dialect> {
   /** The tools in the format of a provider. */
   schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
   /**
-   * Runs a command, in a bash of its own or in a session, and resolves however it ended: `ok` is false for an exit code
-   * other than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the
-   * command runs. Throws a NacreError if the command did not run, for example because the policy refused it.
+   * Runs a command, in a separate bash or in a session. Resolves for every ending: `ok` is false for an exit code other
+   * than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the command
+   * runs. Throws a NacreError if the command did not run, for example because the policy refused it.
    */
   run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
   /** The same with a template whose values are quoted. */
   readonly sh: ShTag;
-  /** For a tool whose name is not known when the program is compiled. */
-  call<N extends string>(
-    tool: string extends N ? N : never,
-    args: unknown,
-    options?: CallOptions,
-  ): Promise<ToolResult>;
   call(
     tool: Extract<ToolName<D>, "Bash">,
     args: BashArguments & { readonly run_in_background: true },
     options?: CallOptions,
   ): Promise<ToolResult<BashStartMetadata>>;
   /** Calls a tool as a model would. Never rejects: every error is a failed result. */
-  call<N extends ToolName<D>>(
+  call<N extends ToolName<D> | OptionalToolName>(
     tool: N,
     args: ArgumentsOf<N>,
     options?: CallOptions,
   ): Promise<ToolResult<MetadataOf<N>>>;
+  /** For a tool whose name is not known when the program is compiled. */
+  call<N extends string>(
+    tool: string extends N ? N : never,
+    args: unknown,
+    options?: CallOptions,
+  ): Promise<ToolResult>;
   /**
    * The session with this id, for a program that runs commands itself. Calls with this id run in it. Creates it if it
    * does not exist.
@@ -120,6 +123,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
     sessionId,
     hooks = [],
     auditFile,
+    with: groups = [],
     ...given
   } = options;
   const events = new Events();
@@ -140,6 +144,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);
+  if (groups.includes("files")) registerFileTools(registry, execution);
   const executor = new ToolExecutor({ registry, hooks: [...hooks, callEvents(events)] });
   const resolved = resolveExecutionOptions(execution);
   let judging: Judging | undefined;
@@ -150,6 +155,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
     loaded.facts(workingDir);
     judging = loaded;
     await manager.warmUp();
+    if (groups.includes("files")) FileService.of(manager).tidy();
   };
   const defaults = { workingDir, ...defined({ approve, scope, sessionId }) };
   const dispose = async () => {
@@ -170,7 +176,11 @@ export function assembleToolkit<D extends Dialect = "shells">(
   const call = async (tool: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
     const problem = problemWith("kit.call", options);
     if (problem) return failureOf(problem, tool, undefined);
-    return await executor.execute(tool, createContext({ ...defaults, ...options }), args);
+    const context = createContext({ ...defaults, ...options });
+    const executed = await executor.execute(tool, context, args);
+    const note = manager.user?.takeNote();
+    const result = note === undefined ? executed : executed.withNotes(note);
+    return dialect === "shells" ? await withFinished(result, manager, context) : result;
   };
   return {
     manager,

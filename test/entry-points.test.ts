@@ -7,6 +7,7 @@ import { BashSyntaxError } from "../src/execution/syntax-check.ts";
 import { NacreError } from "../src/support/errors.ts";
 import type { ToolResult } from "../src/tool/result.ts";
 import { type Finished, useCli } from "./cli/run-nacre.ts";
+import { isLong } from "./fixtures/long.ts";
 import { useToolkit } from "./fixtures/toolkit.ts";
 import { type Connection, dataOf, useMcp } from "./mcp/mcp-clients.ts";
 
@@ -94,7 +95,7 @@ test.each(COMMANDS)(
     }
     for (const [name, { call }] of Object.entries(connections))
       said[name] = ofWire(dataOf(await call("Bash", { command })));
-    for (const words of CLI_FORMS) said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
+    for (const words of formsFor(command)) said[words.join(" ")] = ofCli(await cli.nacre(...words, command));
     const line = `${JSON.stringify({ command })}\n`;
     said["check --jsonl"] = ofCli(await cli.nacreWith({ stdin: line }, "check", "--jsonl"));
     expect(said).toEqual(Object.fromEntries(Object.keys(said).map((name) => [name, expected])));
@@ -195,6 +196,30 @@ const CLI_FORMS: readonly (readonly string[])[] = [
   ["run", "--session", "table", "-b", "--json"],
   ["check", "--json"],
 ];
+
+/**
+ * Every fourth form of the CLI, each of which starts a host: four commands in a row with the same verdict try all of them.
+ * With NACRE_LONG=1, all of them for each command.
+ */
+function formsFor(command: string): readonly (readonly string[])[] {
+  if (isLong) return CLI_FORMS;
+  const row = COMMANDS.findIndex(([text]) => text === command);
+  return CLI_FORMS.filter((_, column) => (row + column) % 4 === 0);
+}
+
+test("every form of the CLI gives every kind of verdict", () => {
+  const kinds = new Set(COMMANDS.map(([, expected]) => kindOf(expected)));
+  for (const kind of kinds) {
+    const tried = COMMANDS.filter(([, expected]) => kindOf(expected) === kind).flatMap(([command]) =>
+      formsFor(command),
+    );
+    expect(new Set(tried)).toEqual(new Set(CLI_FORMS));
+  }
+});
+
+function kindOf(expected: Said): string {
+  return expected === "ask unparsed" ? expected : (expected.split(" ")[0] ?? "");
+}
 
 function ofResult({ code, metadata, notes }: ToolResult<object>): Said {
   return ofWire({ ...metadata, error_code: code, notes });

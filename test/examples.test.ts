@@ -1,10 +1,11 @@
 // Every example runs, on the built package, and says what its reader expects.
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { removeAfterRun } from "./fixtures/remove-after-run.ts";
 import { noSandbox } from "./fixtures/sandboxes.ts";
 
 const EXAMPLES: Readonly<Record<string, RegExp>> = {
@@ -21,7 +22,7 @@ const EXAMPLES: Readonly<Record<string, RegExp>> = {
 };
 const folder = join(import.meta.dirname, "../examples");
 const home = mkdtempSync(join(tmpdir(), "nacre-test-"));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => removeAfterRun(home));
 
 test.for(Object.entries(EXAMPLES))("examples/%s.mjs", async ([name, says], { skip }) => {
   if (name === "sandboxed-run" && noSandbox !== undefined) skip(noSandbox);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ShellManager } from "../src/shell-manager.ts";
 import { useHosts } from "./fixtures/host-program.ts";
 import { isAlive } from "./fixtures/processes.ts";
@@ -19,6 +19,7 @@ test("a shell runs its command, keeps both streams and the exit code", async () 
 });
 
 test("shared() is one manager until reset() ends its shells and forgets it", async () => {
+  vi.stubEnv("NACRE_HOME", join(directory(), "state"));
   const shared = ShellManager.shared();
   expect(ShellManager.shared()).toBe(shared);
   const shell = await shared.createShell({ command: "sleep 300", workingDir: tmpdir() });
@@ -26,6 +27,7 @@ test("shared() is one manager until reset() ends its shells and forgets it", asy
   expect(shell.status).toBe("killed");
   expect(ShellManager.shared()).not.toBe(shared);
   await ShellManager.reset();
+  vi.unstubAllEnvs();
 });
 
 describe("listing", () => {

@@ -17,7 +17,10 @@ export async function admitRun(
   session?: Session,
   signal?: AbortSignal,
 ): Promise<Admitted> {
-  const { command, background, workingDir, env } = plan;
+  const { command, background, workingDir, env, dryRun } = plan;
+  // Start the keeper while the policy loads. This does not start the command. If it fails, the start of the command
+  // reports that.
+  if (!dryRun) manager.engine.ready().catch(() => {});
   const context = createContext({ workingDir, env, ...(signal && { signal }), ...approverFor(io) });
   const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
   return await admit({ command, background, session: sessionTarget(session, plan) }, context, options);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { readStat } from "../engine/process-table.ts";
 import { missingReaper, REAPER_REMEDY } from "../engine/reaper.ts";
 import { defaultStateRoot, ROOT_NAMES, StateRoot } from "../engine/state-dir.ts";
+import { PolicyFiles } from "../execution/policy-files.ts";
 import { Bubblewrap } from "../sandbox/bubblewrap.ts";
 import { findGroupParents } from "../sandbox/cgroups.ts";
 import { realPath } from "../sandbox/real-path.ts";
@@ -26,6 +27,7 @@ import { sleep } from "../support/timing.ts";
 import { humanizeBytes } from "../text/snip.ts";
 import { counted, fixedTime } from "./amounts.ts";
 import { startOwnCommand } from "./own-command.ts";
+import { effectiveSettings } from "./settings.ts";
 
 export interface CheckupFinding {
   readonly name: string;
@@ -38,6 +40,8 @@ export interface CheckupFinding {
 type Result = Omit<CheckupFinding, "name">;
 
 export async function* checkup(workingDir: string): AsyncGenerator<CheckupFinding, void, void> {
+  yield { name: "settings", ...(await settings(workingDir)) };
+  yield { name: "rules", ...rules(workingDir) };
   yield { name: "Node", ...nodeVersion() };
   yield { name: "system", ...system() };
   const state = stateRoot();
@@ -58,6 +62,25 @@ export async function* checkup(workingDir: string): AsyncGenerator<CheckupFindin
   } finally {
     await manager.dispose();
     if (spare !== undefined) rmSync(spare, { recursive: true, force: true });
+  }
+}
+
+/** Without valid settings and rules, run, check and mcp refuse every command. */
+async function settings(workingDir: string): Promise<Result> {
+  try {
+    const { policy, sandbox } = await effectiveSettings({}, workingDir);
+    return ok(`policy ${policy.value}, sandbox ${sandbox.value}`);
+  } catch (error) {
+    return failed(messageOf(error), "Correct this, then check it with nacre config.");
+  }
+}
+
+function rules(workingDir: string): Result {
+  try {
+    const sets = new PolicyFiles({}).rulesFor(workingDir);
+    return ok(sets.length === 0 ? "only the built-in rules" : `${counted(sets.length, "rule file")}, valid`);
+  } catch (error) {
+    return failed(messageOf(error), "Correct the file or remove it.");
   }
 }
 

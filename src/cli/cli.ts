@@ -77,7 +77,9 @@ function describeUsageError(
   if (exitCode === 0 || code === "commander.help") return undefined;
   // commander prints `error: …` and its suggestion on a second line.
   const [first = "", ...rest] = message.trim().split("\n");
-  const problem = first.replace(/^error: /, "");
+  const problem = first
+    .replace(/^error: /, "")
+    .replace(/^command-argument value ('.*') is invalid for argument '(.*?)'/, "$2 $1 is invalid");
   const [wrong = ""] = args[0] === "help" ? args.slice(1) : args;
   const near = code === "commander.unknownCommand" ? (HABITS[wrong] ?? nearest(wrong, known)) : undefined;
   const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
@@ -92,7 +94,7 @@ function describeUsageError(
   return hints.length === 0 ? problem : `${problem.replace(/[.]?$/, ".")} ${hints.join(" ")}`;
 }
 
-/** What people type from habit with other tools. */
+/** Command names of other tools that people may type. */
 const HABITS: Readonly<Record<string, string>> = {
   ...{ list: "ps", status: "ps", jobs: "ps", top: "ps --watch" },
   ...{ log: "output", tail: "output --follow", cat: "output" },

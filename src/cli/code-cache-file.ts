@@ -105,8 +105,8 @@ function readOwnFile(path: string): Buffer {
 }
 
 /**
- * The state root may be a link of this user. The cache directory must not be a link: another user could have created
- * it.
+ * The state root may be a link that this user owns. The cache directory must not be a link: another user could have
+ * created it.
  */
 function isSafe(dir: string): boolean {
   const root = statSync(dirname(dir));

@@ -9,15 +9,25 @@ export function hasDoubleDash(args: readonly string[], operands: readonly string
   return at !== -1 && operands.length === args.length - at - 1;
 }
 
-/** Refuses a script of one word that only nacre's own options follow, because these were meant for nacre. */
-export function refuseLateOptions(command: Command, operands: readonly string[]): void {
+/**
+ * Refuses a one-word command followed only by nacre's options, which were probably meant for nacre. After a `--`, they
+ * belong to the command.
+ */
+export function refuseLateOptions(
+  command: Command,
+  args: readonly string[],
+  operands: readonly string[],
+): void {
   const [script = "", ...rest] = operands;
-  if (rest.length === 0 || !rest[0]?.startsWith("-") || !areOwnOptions(command, rest)) return;
-  const [options, right] = [quoteArguments(rest), quoteArguments([script])];
-  const name = command.name();
-  command.error(
-    `error: nacre's options go before the command: nacre ${name} ${options} ${right}. If they belong to the command, write -- before it: nacre ${name} -- ${right} ${options}`,
-  );
+  if (rest.length === 0 || !rest[0]?.startsWith("-") || hasDoubleDash(args, operands)) return;
+  if (!areOwnOptions(command, rest)) return;
+  // The first argument is the name of the command.
+  const before = args.slice(1, args.length - operands.length);
+  const write = (...words: string[]) => `nacre ${quoteArguments([command.name(), ...before, ...words])}`;
+  const right = `error: nacre's options go before the command: ${write(...rest, script)}`;
+  // After --, a script of several words would be the name of a program.
+  const other = `. If they belong to the command, write -- before it: ${write("--", script, ...rest)}`;
+  command.error(/\s/.test(script) ? right : right + other);
 }
 
 /** Checks only the names, because reading the values would store them. */

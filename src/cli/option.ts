@@ -3,14 +3,19 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { type HttpAddress, readHttpAddress } from "../mcp/http-address.ts";
+import { SHELL_STATUSES } from "../shell/shell-status.ts";
+import { wallMs } from "../support/clock.ts";
 import { messageOf } from "../support/errors.ts";
 import {
   DEFAULT_TIMEOUT_MS,
   MODE_BACKGROUND_TIMEOUT_MS,
   MODE_DEFAULT_TIMEOUT_MS,
   MODE_SLOW_TIMEOUT_MS,
+  PORT_MAX_COUNT,
   TIMER_MAX_MS,
 } from "../support/limits.ts";
+import { nearest } from "../support/nearest.ts";
+import { TOOL_GROUPS, type ToolGroup } from "../toolkit/toolkit-options.ts";
 import { fixedTime } from "./amounts.ts";
 
 export const POLICIES = ["off", "trusting", "standard", "cautious"] as const;
@@ -66,6 +71,23 @@ export function dialectOption(): Option {
     .default("shells");
 }
 
+export function withOption(): Option {
+  return new Option(
+    "--with <groups>",
+    `further tools, separated by commas: ${TOOL_GROUPS.join(", ")}`,
+  ).argParser(readGroups);
+}
+
+function readGroups(text: string): readonly ToolGroup[] {
+  return text.split(",").map((given) => {
+    const group = TOOL_GROUPS.find((name) => name === given.trim());
+    if (group) return group;
+    throw new InvalidArgumentError(
+      `There is no tool group ${JSON.stringify(given)}. There are: ${TOOL_GROUPS.join(", ")}.`,
+    );
+  });
+}
+
 export function formatOption(): Option {
   return new Option("--format <name>", "the provider's format").choices(FORMATS).default("mcp");
 }
@@ -79,6 +101,13 @@ export function envModeOption(): Option {
     .default("safe");
 }
 
+export function shellProfileOption(): Option {
+  return new Option(
+    "--shell-profile <which>",
+    "user: commands also get the variables that your shell's profile sets (nvm, conda, …)",
+  ).choices(["none", "user"]);
+}
+
 export function modeOption(): Option {
   return new Option(
     "--mode <mode>",
@@ -89,7 +118,7 @@ export function modeOption(): Option {
 export function onTimeoutOption(): Option {
   return new Option(
     "--on-timeout <what>",
-    `kill: end commands without a timeout after ${fixedTime(DEFAULT_TIMEOUT_MS)}; background: never end a command for its time (default: only a timeout in the call ends it)`,
+    `kill: end commands without a timeout after ${fixedTime(DEFAULT_TIMEOUT_MS)}; background: never end a command for running too long (default: only a timeout in the call ends it)`,
   ).choices(ON_TIMEOUT);
 }
 
@@ -105,17 +134,54 @@ export function readMs(text: string): number {
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
+/** A time in the past, in milliseconds since the epoch: `10m` ago, or an RFC 3339 time; a date alone is midnight UTC. */
+export function readSince(text: string): number {
+  if (/^\d+(\.\d+)?(ms|s|m|h)$/.test(text)) return wallMs() - readMs(text);
+  const ms = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/i.test(text)
+    ? Date.parse(text.replace(" ", "T"))
+    : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new InvalidArgumentError(
+    "It must be how long ago, such as 30s, 10m or 2h, or a time such as 2026-01-31T09:30:00Z.",
+  );
+}
+
 export function collectFilter(text: string, before: readonly PsFilter[] = []): PsFilter[] {
   const [given = "", ...rest] = text.split("=");
   const key = PS_FILTER_KEYS.find((name) => name === given);
-  if (key && rest.length > 0) return [...before, { key, value: rest.join("=") }];
+  const value = rest.join("=");
+  if (key === "status" && rest.length > 0) checkStatus(value);
+  if (key && rest.length > 0) return [...before, { key, value }];
   throw new InvalidArgumentError(`It must be one of ${PS_FILTER_KEYS.join(", ")}, then = and a value.`);
+}
+
+function checkStatus(value: string): void {
+  if (SHELL_STATUSES.some((status) => status === value)) return;
+  throw new InvalidArgumentError(`There is no status ${value}. ${suggestion(value, SHELL_STATUSES)}`);
+}
+
+/** What to write instead of an unknown name. */
+export function suggestion(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;
 }
 
 export function readCount(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError("It must be a whole number, 0 or more.");
+}
+
+export function readLine(text: string): number {
+  const value = readCount(text);
+  if (value >= 1) return value;
+  throw new InvalidArgumentError("It must be a whole number, 1 or more.");
+}
+
+export function readPort(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= PORT_MAX_COUNT) return value;
+  throw new InvalidArgumentError(`It must be a TCP port, from 1 to ${PORT_MAX_COUNT}.`);
 }
 
 /** `TERM`, `SIGTERM`, `term` or `15`. */

@@ -1,7 +1,8 @@
-// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off; they still need
-// an admission, like every command.
+// Runs nacre's own commands, for the tour and the checkup. Their text is fixed, so the policy is off and no rule file is
+// read: an invalid one must not make the checkup blame bash. They still need an admission, like every command.
 import { admit } from "../execution/admission.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
+import { createJudging } from "../execution/judging.ts";
 import { startAlone } from "../execution/start-command.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
@@ -12,7 +13,8 @@ export async function startOwnCommand(
   { command, workingDir }: { readonly command: string; readonly workingDir: string },
   options: Parameters<typeof startAlone>[1] = {},
 ): Promise<ShellProcess> {
-  const execution = resolveExecutionOptions({ manager, policy: "off", entryPoint: "cli" });
+  const judging = createJudging({ policy: "off", ignoreRuleFiles: true, entryPoint: "cli" });
+  const execution = resolveExecutionOptions({ manager, policy: "off", loadJudging: async () => judging });
   const wanted = { command, background: false, session: null };
   return await startAlone(await admit(wanted, createContext({ workingDir }), execution), options);
 }

@@ -1,4 +1,4 @@
-// How commands print: remarks go to stderr behind the program's name, data goes to stdout.
+// How commands print: remarks go to stderr after the program's name, data goes to stdout.
 import type { Confinement } from "../engine/confinement.ts";
 import type { CliIo } from "./cli-io.ts";
 

@@ -1,17 +1,48 @@
 // The names and values of the settings.
 import type { NetworkAccess, SandboxProfile } from "../engine/confinement.ts";
+import { TOOL_GROUPS, type ToolGroup } from "../toolkit/toolkit-options.ts";
 import { POLICIES } from "./option.ts";
 
-/** The values of each setting, from the loosest to the strictest. */
-export const SETTINGS = {
+/** Settings with one value. The values run from the loosest to the strictest. */
+export const CHOICE_SETTINGS = {
   policy: POLICIES,
   sandbox: ["off", "workspace-write", "read-only"],
   network: ["full", "none"],
+  shellProfile: ["user", "none"],
 } as const satisfies {
   policy: readonly string[];
   sandbox: readonly SandboxProfile[];
   network: readonly NetworkAccess[];
+  shellProfile: readonly string[];
 };
 
-export type SettingName = keyof typeof SETTINGS;
-export type SettingValues = { readonly [N in SettingName]?: (typeof SETTINGS)[N][number] };
+/** Settings with a list of values. A shorter list is stricter. */
+export const LIST_SETTINGS = { with: TOOL_GROUPS } as const satisfies { with: readonly ToolGroup[] };
+
+export type ChoiceName = keyof typeof CHOICE_SETTINGS;
+export type ListName = keyof typeof LIST_SETTINGS;
+export type SettingName = ChoiceName | ListName;
+
+export type Settings = { readonly [N in ChoiceName]: (typeof CHOICE_SETTINGS)[N][number] } & {
+  readonly [N in ListName]: readonly (typeof LIST_SETTINGS)[N][number][];
+};
+/** The settings that one source gives. */
+export type SettingValues = Partial<Settings>;
+
+export const SETTING_NAMES = [
+  ...Object.keys(CHOICE_SETTINGS),
+  ...Object.keys(LIST_SETTINGS),
+] as SettingName[];
+
+export function isListSetting(name: SettingName): name is ListName {
+  return Object.hasOwn(LIST_SETTINGS, name);
+}
+
+/** The environment variable that overrides a setting, such as NACRE_SHELL_PROFILE. */
+export function variableOfSetting(name: SettingName): string {
+  return `NACRE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+export function valuesOfSetting(name: SettingName): readonly string[] {
+  return isListSetting(name) ? LIST_SETTINGS[name] : CHOICE_SETTINGS[name];
+}

@@ -3,15 +3,18 @@ import { readFileSync } from "node:fs";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { z } from "zod";
 import { messageOf, NacreError } from "../support/errors.ts";
-import { nearest } from "../support/nearest.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
-import { SETTINGS, type SettingName, type SettingValues } from "./setting-names.ts";
-
-const choice = (name: SettingName) =>
-  z.enum(SETTINGS[name] as readonly string[], { error: `one of ${SETTINGS[name].join(", ")}` });
+import { suggestion } from "./option.ts";
+import {
+  isListSetting,
+  SETTING_NAMES,
+  type SettingName,
+  type SettingValues,
+  valuesOfSetting,
+} from "./setting-names.ts";
 
 const SCHEMA = z
-  .strictObject({ policy: choice("policy"), sandbox: choice("sandbox"), network: choice("network") })
+  .strictObject(Object.fromEntries(SETTING_NAMES.map((name) => [name, schemaOfSetting(name)])))
   .partial();
 
 export function readSettingsFile(file: string): SettingValues {
@@ -33,18 +36,20 @@ export function readSettingsFile(file: string): SettingValues {
   const [issue] = error?.issues ?? [];
   if (issue?.code === "unrecognized_keys") {
     const [name = ""] = issue.keys;
-    const known = Object.keys(SETTINGS);
-    const near = nearest(name, known);
-    throw unusable(
-      file,
-      `There is no setting ${name}. ${near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`}`,
-    );
+    throw unusable(file, `There is no setting ${name}. ${suggestion(name, SETTING_NAMES)}`);
   }
-  const name = issue?.path.join(".") ?? "";
+  const name = String(issue?.path[0] ?? "");
   throw unusable(
     file,
     name === "" ? "It must be one JSON object." : `The setting ${name} must be ${issue?.message}.`,
   );
+}
+
+function schemaOfSetting(name: SettingName): z.ZodType {
+  const values = valuesOfSetting(name);
+  if (!isListSetting(name)) return z.enum(values, { error: `one of ${values.join(", ")}` });
+  const error = `a list of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+  return z.array(z.enum(values, { error }), { error });
 }
 
 function unusable(file: string, why: string, cause?: unknown): NacreError {

@@ -6,18 +6,33 @@ import type { Command } from "commander";
 import { NacreError } from "../support/errors.ts";
 import { fsPath } from "../support/path-text.ts";
 import { policyFolders, SETTINGS_FILE, userConfigFile } from "../support/policy-places.ts";
-import { SETTINGS, type SettingName, type SettingValues } from "./setting-names.ts";
+import {
+  isListSetting,
+  SETTING_NAMES,
+  type SettingName,
+  type Settings,
+  type SettingValues,
+  valuesOfSetting,
+  variableOfSetting,
+} from "./setting-names.ts";
 
 export type EffectiveSettings = {
   readonly [N in SettingName]: {
-    readonly value: (typeof SETTINGS)[N][number];
+    readonly value: Settings[N];
     /** "default", "flag", "environment", or the path of a file. */
     readonly origin: string;
   };
 };
 
-const DEFAULTS = { policy: "standard", sandbox: "off", network: "none" } as const;
-const NAMES: readonly SettingName[] = ["policy", "sandbox", "network"];
+type SettingValue = string | readonly string[];
+
+const DEFAULTS: Settings = {
+  policy: "standard",
+  sandbox: "off",
+  network: "none",
+  shellProfile: "none",
+  with: [],
+};
 
 /** `flags`: only the flags that were given. */
 export async function effectiveSettings(flags: SettingValues, workspace: string): Promise<EffectiveSettings> {
@@ -29,58 +44,67 @@ export async function effectiveSettings(flags: SettingValues, workspace: string)
     ["flag", flags],
   ];
   const found = Object.fromEntries(
-    NAMES.map((name) => {
+    SETTING_NAMES.map((name) => {
       const [origin, values] = layers.findLast(([, layer]) => layer[name] !== undefined) ?? [
         "default",
         DEFAULTS,
       ];
       return [name, { value: values[name], origin }];
     }),
-  ) as Record<SettingName, { value: string; origin: string }>;
+  ) as Record<SettingName, { value: SettingValue; origin: string }>;
   for (const folder of policyFolders(workspace)) {
     const file = join(folder, SETTINGS_FILE);
     const values = await settingsIn(file);
-    for (const name of NAMES) {
+    for (const name of SETTING_NAMES) {
       const wanted = values[name];
-      if (wanted !== undefined && rankOf(name, wanted) > rankOf(name, found[name].value))
-        found[name] = { value: wanted, origin: file };
+      const value = wanted === undefined ? undefined : stricterValue(name, found[name].value, wanted);
+      if (value !== undefined) found[name] = { value, origin: file };
     }
   }
   return found as EffectiveSettings;
 }
 
-/** Returns the command's options with policy, sandbox and network set to their effective values. */
+/** Returns the command's options with every setting that the command knows set to its effective value. */
 export async function settle<Options extends SettingValues>(
   command: Command,
   options: Options,
   workspace: string,
 ): Promise<Options> {
-  const { policy, sandbox, network } = await effectiveSettings(givenFlags(command, options), workspace);
+  const settings = await effectiveSettings(givenFlags(command, options), workspace);
+  const { policy, sandbox, network } = settings;
   // nacre refuses the network option without a sandbox, so apply this setting only with a sandbox.
   const withNetwork = sandbox.value !== "off" && network.origin !== "default";
   return {
     ...options,
     policy: policy.value,
+    ...(hasOption(command, "with") ? { with: settings.with.value } : {}),
+    ...(hasOption(command, "shellProfile") ? { shellProfile: settings.shellProfile.value } : {}),
     ...("sandbox" in options ? { sandbox: sandbox.value } : {}),
     ...("sandbox" in options && withNetwork ? { network: network.value } : {}),
   };
 }
 
+function hasOption(command: Command, name: SettingName): boolean {
+  return command.options.some((option) => option.attributeName() === name);
+}
+
 export function givenFlags(command: Command, options: SettingValues): SettingValues {
-  const given = NAMES.filter((name) => command.getOptionValueSource(name) === "cli");
+  const given = SETTING_NAMES.filter((name) => command.getOptionValueSource(name) === "cli");
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
 function settingsOfEnvironment(): SettingValues {
-  const entries = NAMES.flatMap((name) => {
-    const variable = `NACRE_${name.toUpperCase()}`;
-    const value = process.env[variable];
-    if (value === undefined || value === "") return [];
-    const choices: readonly string[] = SETTINGS[name];
-    if (choices.includes(value)) return [[name, value]];
+  const entries = SETTING_NAMES.flatMap((name) => {
+    const variable = variableOfSetting(name);
+    const text = process.env[variable];
+    if (text === undefined || text === "") return [];
+    const values = isListSetting(name) ? text.split(",").map((value) => value.trim()) : [text];
+    const choices = valuesOfSetting(name);
+    const wrong = values.find((value) => !choices.includes(value));
+    if (wrong === undefined) return [[name, isListSetting(name) ? values : text]];
     throw new NacreError(
       "invalid_input",
-      `The variable ${variable} is ${JSON.stringify(value)}: it must be one of ${choices.join(", ")}.`,
+      `The variable ${variable} is ${JSON.stringify(text)}: ${isListSetting(name) ? "each value" : "it"} must be one of ${choices.join(", ")}.`,
     );
   });
   return Object.fromEntries(entries);
@@ -93,7 +117,16 @@ async function settingsIn(file: string): Promise<SettingValues> {
   return readSettingsFile(file);
 }
 
-function rankOf(name: SettingName, value: string): number {
-  const values: readonly string[] = SETTINGS[name];
-  return values.indexOf(value);
+/** The value that `wanted` makes of `current`, or undefined if that would not be stricter. */
+function stricterValue(
+  name: SettingName,
+  current: SettingValue,
+  wanted: SettingValue,
+): SettingValue | undefined {
+  if (Array.isArray(current)) {
+    const kept = current.filter((value) => wanted.includes(value));
+    return kept.length < current.length ? kept : undefined;
+  }
+  const values: readonly SettingValue[] = valuesOfSetting(name);
+  return values.indexOf(wanted) > values.indexOf(current) ? wanted : undefined;
 }

@@ -18,7 +18,7 @@ export async function start(): Promise<void> {
   if (isAbandoned) process.exit();
 }
 
-/** A reader that closes the pipe early (`nacre ps | head -1`) is no failure. A full disk is. */
+/** A reader that closes the pipe early (`nacre ps | head -1`) is not a failure. A full disk is. */
 function onOutputError(error: Error): void {
   if (systemCode(error) === "EPIPE") return;
   process.stderr.write(`nacre: The output could not be written: ${error.message}\n`);

@@ -1,5 +1,5 @@
 // Formats rows as a table. If the terminal is too narrow, some columns shrink, and optional columns are dropped.
-import { cutEnd, widthOf } from "./printable.ts";
+import { cutEnd, widthOf } from "./columns.ts";
 
 export interface Column<T> {
   readonly title: string;

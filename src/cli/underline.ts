@@ -4,7 +4,8 @@ import {
   UNDERLINED_MAX_COLUMNS,
   UNDERLINED_MIN_COLUMNS,
 } from "../support/limits.ts";
-import { cutEnd, printable, widthOf } from "./printable.ts";
+import { cutEnd, widthOf } from "./columns.ts";
+import { printable } from "./printable.ts";
 
 export interface UnderlineOptions {
   readonly maxColumns?: number | undefined;

@@ -11,6 +11,7 @@ import { bootId, isSameProcess, pidNamespace, readStat } from "./process-table.t
 import type { Origin, StartedShell } from "./started-shell.ts";
 import type { StateRoot } from "./state-dir.ts";
 import type { Presence } from "./sweep.ts";
+import { keyOf } from "./tag.ts";
 
 const UNSEEN: Readonly<Record<Exclude<Origin, "here">, string>> = {
   "another boot": "the machine has been restarted since",
@@ -24,6 +25,7 @@ export function readStartedShell(root: StateRoot, id: string): StartedShell | un
   if (!meta || meta.id !== id) return undefined;
   const identity = readIdentity(files.identity);
   const origin = originOf(identity);
+  const tag = identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined;
   const { output } = meta;
   const moved = output && {
     stdout: join(files.dir, output.stdout.file),
@@ -40,7 +42,8 @@ export function readStartedShell(root: StateRoot, id: string): StartedShell | un
     ...(identity && meta.confinement?.driver === "bubblewrap"
       ? { sandbox: { pid: identity.commandPid, startTime: identity.commandStart } }
       : {}),
-    tag: identity && identity.tag !== "-" ? BigInt(identity.tag) : undefined,
+    tag,
+    key: tag !== undefined && identity?.key !== undefined ? keyOf(tag, BigInt(identity.key)) : undefined,
     pidsBefore: NO_PIDS,
     attached: true,
     origin,

@@ -58,7 +58,7 @@ deputy() {
   read_field REPLY <&3 && exit
   # Exit if the host was starting another keeper, which has its own deputy.
   read -r acting _ <"$keeper_dir/identity" && [[ $acting == "$1" ]] || exit
-  # Exit without the list, because only the list shows which shells are durable.
+  # Exit if the list is missing, because only the list shows which shells are durable.
   read_covered || exit
   write_keeper_identity
   host_is_gone

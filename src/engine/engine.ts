@@ -16,46 +16,36 @@ import {
 } from "../support/limits.ts";
 import { retryShortage } from "../support/retry-shortage.ts";
 import type { ExitRecord } from "./end-record.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { FifoDir } from "./fifo-dir.ts";
 import { findBash } from "./find-bash.ts";
 import { findLeftovers } from "./find-leftovers.ts";
-import { COOKIE, findProcesses, ownerFinder } from "./find-processes.ts";
+import { COOKIE, candidatesOf, findProcesses, ownerFinder } from "./find-processes.ts";
+import { hasNoProcess } from "./host-processes.ts";
 import { baseEnvironmentOf, type Job, jobOf } from "./job.ts";
 import { Keeper, type LoggerProcess } from "./keeper.ts";
+import { disposedOf } from "./keeper-errors.ts";
 import type { ShellMeta } from "./meta.ts";
 import { type OnSignalled, type SignalNewPlan, signalNewest } from "./newest-processes.ts";
 import { markPids } from "./pids-since.ts";
 import type { ShellScope } from "./process-scope.ts";
-import { allPids, hasProcfs, lockLimit, type ProcessRef, readStat } from "./process-table.ts";
+import { hasProcfs, type ProcessRef, readStat, tagLimits } from "./process-table.ts";
 import { warnOfMissingReaper } from "./reaper.ts";
 import { SharedScan } from "./shared-scan.ts";
 import { type SignalResult, signalGroup, signalProcess } from "./signals.ts";
 import { diskProblem, type Slot, SlotPool } from "./slot-pool.ts";
 import type { StartedShell } from "./started-shell.ts";
-import type { StateRoot } from "./state-dir.ts";
 import { TagHolders } from "./tag-holders.ts";
 import { type StartPlan, TakenSlot } from "./taken-slot.ts";
 
 /** How nacre finds the processes of a shell: by tag, or only by process group, parents and an environment variable. */
 export type Containment = "tag" | "best-effort";
 
-export interface EngineOptions {
-  readonly root: StateRoot;
-  /** The base environment of every command. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** An absolute path of bash. @default the first one in PATH */
-  readonly shellPath?: string | undefined;
-  /** @default 2 */
-  readonly poolSize?: number | undefined;
-  /** Output cap of the slots in the pool. */
-  readonly capBytes?: number | undefined;
-  /** "best-effort" uses no tags, as on a machine without them. @default "auto" */
-  readonly containment?: "auto" | "best-effort" | undefined;
-}
-
 interface Running {
   readonly taken: TakenSlot;
   readonly onExit: (record: ExitRecord) => void;
+  /** The tag number of a durable shell. */
+  readonly durableTagNumber: number | undefined;
 }
 
 export class Engine implements ShellScope {
@@ -66,8 +56,12 @@ export class Engine implements ShellScope {
   /** The shells whose exit the keeper has not reported yet, by the generation of their slot. */
   readonly #running = new Map<string, Running>();
   readonly #tagHolders = new TagHolders();
-  readonly #scan = new SharedScan((shells) => findProcesses(this.#tagHolders.findable(shells), allPids()));
+  readonly #scan = new SharedScan((shells) => {
+    const findable = this.#tagHolders.findable(shells);
+    return findProcesses(findable, candidatesOf(findable));
+  });
   #prepared = false;
+  #disposed = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -77,7 +71,7 @@ export class Engine implements ShellScope {
     this.#keeper = new Keeper({
       bashPath: this.#bashPath,
       keeperDir: root.newKeeperDir(),
-      ownTag: options.containment === "best-effort" ? undefined : lockLimit("self"),
+      ownLimits: options.containment === "best-effort" ? undefined : tagLimits("self"),
       baseEnvironment: baseEnvironmentOf(environment),
       onExit: (generation, record) => this.#ended(generation, record),
     });
@@ -104,7 +98,9 @@ export class Engine implements ShellScope {
 
   async start(plan: StartPlan): Promise<StartedShell> {
     using _hold = holdEventLoop();
-    return await retryShortage(async () => await this.#startNow(plan));
+    const more = await this.#options.moreVariables?.();
+    const full = more ? { ...plan, variables: { ...more, ...plan.variables } } : plan;
+    return await retryShortage(async () => await this.#startNow(full));
   }
 
   /** A directory that a sandboxed session can see, with the fifos of its loggers. */
@@ -152,9 +148,18 @@ export class Engine implements ShellScope {
   /** Ends every shell of this engine that is not durable. */
   async dispose(): Promise<void> {
     using _hold = holdEventLoop();
+    // From now on, no slot gets a job.
+    this.#disposed = true;
     // End the waiting slots here, because their PIDs are known: the keeper then has fewer processes to find.
     for (const slot of this.#pool.close()) this.#drop(slot);
-    await this.#keeper.stop();
+    await this.#keeper.stop(() => this.#isClean());
+  }
+
+  /** Whether no command has left a process that must end with this host. */
+  async #isClean(): Promise<boolean> {
+    const { tagSpace: space, pidsBefore } = this.#keeper;
+    const durable = new Set([...this.#running.values()].map(({ durableTagNumber }) => durableTagNumber));
+    return space !== undefined && (await hasNoProcess({ space, pidsBefore, durable }));
   }
 
   #prepare(): void {
@@ -189,6 +194,10 @@ export class Engine implements ShellScope {
     const stdin = plan.session || plan.stdin ? "rest" : "";
     const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
+    if (this.#disposed) {
+      this.#drop(slot);
+      throw disposedOf();
+    }
     const shim = readStat(slot.shimPid);
     const taken = new TakenSlot({
       slot,
@@ -200,7 +209,7 @@ export class Engine implements ShellScope {
     if (!shim || shim.hasEnded) return this.#giveUp(taken);
     const meta = this.#prepareSlot(taken);
     const pidsBefore = markPids();
-    if (!meta || !this.#send(taken, job, plan)) return undefined;
+    if (!meta || !this.#send(taken, job, plan, meta)) return undefined;
     // Refill the pool even if the command runs for long. If the command ends sooner, #ended refills the pool.
     this.#pool.refillIn(POOL_REFILL_DELAY_MS);
     return taken.begun(meta, pidsBefore);
@@ -221,14 +230,14 @@ export class Engine implements ShellScope {
   }
 
   /** False if the slot has died. */
-  #send(taken: TakenSlot, job: Job, { onExit }: StartPlan): boolean {
-    const { generation, tag, id } = taken.slot;
+  #send(taken: TakenSlot, job: Job, { onExit }: StartPlan, { durable }: ShellMeta): boolean {
+    const { generation, tag, tagNumber, id } = taken.slot;
     // Register the shell before sending the job: the command can end at once.
-    this.#running.set(generation, { taken, onExit });
+    this.#running.set(generation, { taken, onExit, durableTagNumber: durable ? tagNumber : undefined });
     this.#tagHolders.take(tag, id);
     let isSent = false;
     try {
-      isSent = taken.send(this.#withCookie(job, id));
+      isSent = taken.send(this.#keeper.tagSpace ? job : withCookie(job, id));
       return isSent;
     } finally {
       if (!isSent) {
@@ -249,10 +258,6 @@ export class Engine implements ShellScope {
     this.#pool.discard(slot);
   }
 
-  #withCookie(job: Job, id: string): Job {
-    return this.#keeper.tagSpace ? job : { ...job, variables: [...job.variables, `${COOKIE}=${id}`] };
-  }
-
   #ended(generation: string, record: ExitRecord): void {
     const running = this.#running.get(generation);
     if (!running) {
@@ -267,6 +272,10 @@ export class Engine implements ShellScope {
     onExit(record);
     this.#pool.refillIn(POOL_REFILL_AFTER_END_MS);
   }
+}
+
+function withCookie(job: Job, id: string): Job {
+  return { ...job, variables: [...job.variables, `${COOKIE}=${id}`] };
 }
 
 function isWritable(dir: string): boolean {

@@ -3,8 +3,9 @@
 import { KILL_VERIFY_MAX_MS, LEFTOVER_SCANS_COUNT } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
 import { findProcesses } from "./find-processes.ts";
+import { lastPid } from "./last-pid.ts";
 import { pidsSince } from "./pids-since.ts";
-import { isEnding, isSameProcess, lastPid, type ProcessRef } from "./process-table.ts";
+import { isEnding, isSameProcess, type ProcessRef } from "./process-table.ts";
 import type { StartedShell } from "./started-shell.ts";
 
 export async function findLeftovers(shell: StartedShell): Promise<ProcessRef[]> {

@@ -1,15 +1,18 @@
 // Finds the processes of shells: by their tags or, without tags, by process group, session, parents and a variable.
 
+import { isForeign } from "./host-key.ts";
 import { sampleNewest } from "./newest-processes.ts";
+import { NO_PIDS, pidsSince } from "./pids-since.ts";
 import {
   allPids,
   commandLine,
   environmentOf,
   forEachPid,
   isSameProcess,
-  lockLimit,
   type ProcessRef,
   readStat,
+  type TagLimits,
+  tagLimits,
 } from "./process-table.ts";
 import type { StartedShell } from "./started-shell.ts";
 import { hostPidIn } from "./state-dir.ts";
@@ -19,6 +22,21 @@ import { keeperPrefixOf, reachOf } from "./tag.ts";
 export const COOKIE = "NACRE_SHELL";
 
 export type Found = Map<StartedShell, ProcessRef[]>;
+
+/**
+ * The processes that can belong to these shells: those that started after the first of them and, because a slot starts
+ * earlier, their commands. All processes, if another host has started a shell, or a shell has no tag.
+ *
+ * The commands come first: a kill sends TERM in this order. If the child of a bash got the signal first, bash could run
+ * its next command, or print "Terminated", before its own signal arrives.
+ */
+export function candidatesOf(shells: readonly StartedShell[]): number[] {
+  if (shells.length === 0) return [];
+  if (shells.some(({ tag, attached }) => tag === undefined || attached)) return allPids();
+  const marks = shells.map(({ pidsBefore }) => pidsBefore).sort((a, b) => a.atMs - b.atMs);
+  const [first = NO_PIDS] = marks;
+  return [...new Set([...shells.map(({ commandPid }) => commandPid), ...pidsSince(first)])];
+}
 
 /** Which of these processes belong to each shell. Also works for shells of other hosts. */
 export async function findProcesses(
@@ -50,24 +68,42 @@ function addNewest(shells: readonly StartedShell[], found: Found): void {
 
 /** Finds the shell of one process by reading only that process. */
 export function ownerFinder(shells: readonly StartedShell[]): (pid: number) => StartedShell | undefined {
-  const byShift = new Map<bigint, Map<bigint, StartedShell>>();
-  for (const shell of shells) {
-    if (shell.tag === undefined) continue;
-    const { shift, prefix } = reachOf(shell.tag);
-    const byPrefix = byShift.get(shift) ?? new Map<bigint, StartedShell>();
-    byShift.set(shift, byPrefix.set(prefix, shell));
-  }
+  const tagged = new TaggedShells(shells);
   const isRelatedTo = relationFinder(shells.filter(({ tag }) => tag === undefined));
   return (pid) => {
-    const limit = byShift.size === 0 ? undefined : lockLimit(pid);
-    if (limit !== undefined && limit !== "unlimited") {
-      for (const [shift, byPrefix] of byShift) {
-        const shell = byPrefix.get(BigInt(limit) >> shift);
-        if (shell) return shell;
-      }
-    }
-    return isRelatedTo?.(pid);
+    const limits = tagged.isEmpty ? undefined : tagLimits(pid);
+    const [shell] = limits ? tagged.ownersOf(limits) : [];
+    return shell ?? isRelatedTo?.(pid);
   };
+}
+
+/** The shells with a tag, by the tags of their processes. */
+class TaggedShells {
+  readonly #byShift = new Map<bigint, Map<bigint, StartedShell[]>>();
+
+  constructor(shells: readonly StartedShell[]) {
+    for (const shell of shells) {
+      if (shell.tag === undefined) continue;
+      const { shift, prefix } = reachOf(shell.tag);
+      const byPrefix = this.#byShift.get(shift) ?? new Map<bigint, StartedShell[]>();
+      this.#byShift.set(shift, byPrefix.set(prefix, [...(byPrefix.get(prefix) ?? []), shell]));
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#byShift.size === 0;
+  }
+
+  /** Several only if they are nested, or if dead hosts without a key had the same number. */
+  ownersOf({ tag, key }: TagLimits): StartedShell[] {
+    if (tag === "unlimited") return [];
+    const limit = BigInt(tag);
+    const owners: StartedShell[] = [];
+    for (const [shift, byPrefix] of this.#byShift)
+      for (const shell of byPrefix.get(limit >> shift) ?? [])
+        if (!isForeign(key, shell.key)) owners.push(shell);
+    return owners;
+  }
 }
 
 /** Like ownerFinder, but without tags: by group, session or cookie. */
@@ -102,31 +138,16 @@ async function findTagged(
   pids: readonly number[],
   found: Found,
 ): Promise<ReadonlySet<StartedShell>> {
-  const byShift = new Map<bigint, TaggedShells>();
-  const doubtful: StartedShell[] = [];
-  for (const shell of shells) {
-    if (shell.tag === undefined) continue;
-    const { shift, prefix } = reachOf(shell.tag);
-    const known = byShift.get(shift) ?? { byPrefix: new Map(), hostsByKeeper: new Map() };
-    byShift.set(shift, known);
-    known.byPrefix.set(prefix, shell);
-    if (!isDoubtful(shell)) continue;
-    doubtful.push(shell);
-    known.hostsByKeeper.set(keeperPrefixOf(shell.tag), new Set());
-  }
-  const passedOn = new Set<StartedShell>();
-  if (byShift.size === 0) return passedOn;
+  const tagged = new TaggedShells(shells);
+  if (tagged.isEmpty) return new Set();
+  const keepers = new KeepersOfTags(shells.filter(isDoubtful));
   await forEachPid(pids, (pid) => {
-    const limit = lockLimit(pid);
-    if (limit === undefined || limit === "unlimited") return;
-    for (const [shift, { byPrefix, hostsByKeeper }] of byShift) {
-      const prefix = BigInt(limit) >> shift;
-      const shell = byPrefix.get(prefix);
-      if (shell) addProcess(pid, found.get(shell));
-      hostsByKeeper.get(prefix)?.add(hostPidIn(commandLine(pid)));
-    }
+    const limits = tagLimits(pid);
+    if (limits === undefined || limits.tag === "unlimited") return;
+    for (const shell of tagged.ownersOf(limits)) addProcess(pid, found.get(shell));
+    keepers.note(pid, limits);
   });
-  for (const shell of doubtful) if (isTagPassedOn(shell, byShift)) passedOn.add(shell);
+  const passedOn = keepers.passedOn();
   for (const shell of passedOn) found.set(shell, []);
   const present = new Set(pids);
   for (const shell of shells) if (present.has(shell.commandPid)) addYoung(shell, found.get(shell) ?? []);
@@ -139,26 +160,45 @@ function addYoung({ tag, commandPid, commandStart }: StartedShell, list: Process
   if (isSameProcess(commandPid, commandStart)) addProcess(commandPid, list);
 }
 
-interface TaggedShells {
-  readonly byPrefix: Map<bigint, StartedShell>;
-  /** The PIDs of hosts, by the tags of their keepers. */
-  readonly hostsByKeeper: Map<bigint, Set<number | undefined>>;
-}
-
-/** Whether another host may use the tag by now. While the shim is alive, no other host can draw its number. */
+/**
+ * Whether another host may use the tag by now. While the shim is alive, no host without a key can draw its number, and its
+ * key is that of its own host.
+ */
 function isDoubtful({ attached, shimPid, shimStart }: StartedShell): boolean {
   return attached === true && !isSameProcess(shimPid, shimStart);
 }
 
 /**
- * Whether another host now uses the number of this shell's dead host. The other host could draw that number only after
- * the last process with such a tag had ended. So no process of this shell is left, and processes with its tag belong
- * to the other host.
+ * Which hosts now use the numbers of these shells' dead hosts, and have no other key that tells their processes apart. A
+ * host without a key could draw a number only after the last process with such a tag had ended, so no process of the
+ * shell is left. A host with the same number and the same key is very unlikely. Processes with the tag can then belong
+ * to either host, and nacre must not kill those of a living host.
  */
-function isTagPassedOn({ tag, meta }: StartedShell, byShift: ReadonlyMap<bigint, TaggedShells>): boolean {
-  if (tag === undefined) return false;
-  const hosts = byShift.get(reachOf(tag).shift)?.hostsByKeeper.get(keeperPrefixOf(tag)) ?? [];
-  return [...hosts].some((pid) => pid !== undefined && pid !== meta.host.pid);
+class KeepersOfTags {
+  readonly #byPrefix = new Map<bigint, StartedShell[]>();
+  readonly #passedOn = new Set<StartedShell>();
+
+  constructor(shells: readonly StartedShell[]) {
+    for (const shell of shells) {
+      if (shell.tag === undefined) continue;
+      const prefix = keeperPrefixOf(shell.tag);
+      this.#byPrefix.set(prefix, [...(this.#byPrefix.get(prefix) ?? []), shell]);
+    }
+  }
+
+  note(pid: number, { tag, key }: TagLimits): void {
+    if (this.#byPrefix.size === 0) return;
+    const shells = this.#byPrefix.get(reachOf(BigInt(tag)).prefix) ?? [];
+    const doubtful = shells.filter((shell) => !isForeign(key, shell.key));
+    if (doubtful.length === 0) return;
+    const host = hostPidIn(commandLine(pid));
+    if (host === undefined) return;
+    for (const shell of doubtful) if (host !== shell.meta.host.pid) this.#passedOn.add(shell);
+  }
+
+  passedOn(): ReadonlySet<StartedShell> {
+    return this.#passedOn;
+  }
 }
 
 /** Finds processes with the shell's group, session or cookie, and their descendants. */

@@ -11,6 +11,8 @@ export interface ShellIdentity {
   readonly commandStart: string;
   /** The tag of its processes; "-" without tags. */
   readonly tag: string;
+  /** The key of its host in KiB (host-key.ts); undefined without one. */
+  readonly key?: string | undefined;
   readonly bootId: string;
   readonly pidNamespace: string;
 }
@@ -18,16 +20,26 @@ export interface ShellIdentity {
 export function readIdentity(path: string): ShellIdentity | undefined {
   const text = attempt(() => readFileSync(path, "latin1")) ?? "";
   // Without the final newline, the file is incomplete.
-  const match = /^(\d+) (\d+) (\d+) (\d+) (\d+|-) (\S+) (\d+)\n$/.exec(text);
+  const match = /^(\d+) (\d+) (\d+) (\d+) (?:(\d+)(?::(\d+))?|-) (\S+) (\d+)\n$/.exec(text);
   if (!match) return undefined;
-  const [, shimPid = "", shimStart = "", commandPid = "", commandStart = "", tag = "", bootId = "", ns = ""] =
-    match;
+  const [
+    ,
+    shimPid = "",
+    shimStart = "",
+    commandPid = "",
+    commandStart = "",
+    tag = "-",
+    key,
+    bootId = "",
+    ns = "",
+  ] = match;
   return {
     shimPid: Number(shimPid),
     shimStart,
     commandPid: Number(commandPid),
     commandStart,
     tag,
+    key,
     bootId,
     pidNamespace: ns,
   };

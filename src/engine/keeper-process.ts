@@ -8,10 +8,12 @@ import { KEEPER_ANSWER_MAX_MS, KEEPER_LAST_ANSWERS_MS, KEEPER_STOPPED_CHECK_MS }
 import { retryShortage } from "../support/retry-shortage.ts";
 import { systemCode } from "../support/system-error.ts";
 import { deferred, within } from "../support/timing.ts";
+import type { HostKey } from "./host-key.ts";
 import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
 import { isStopped } from "./process-table.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
 import { sendSignal } from "./signals.ts";
+import type { TagSpace } from "./tag.ts";
 
 const LIFELINE_FD = 3;
 
@@ -22,6 +24,8 @@ export interface KeeperProcessOptions {
   /** The tag in decimal, with "+" before it if an earlier keeper of this host had it; "-" for none. */
   readonly tag: string;
   readonly hostShift: number;
+  /** The key of this host (host-key.ts). */
+  readonly key?: HostKey | undefined;
   readonly onAnswer: (answer: Answer) => void;
   readonly onExit: () => void;
 }
@@ -31,13 +35,24 @@ export interface KeeperProcess {
   send(fields: readonly string[]): void;
   /**
    * Closes the keeper's stdin, which signals that the host is gone. Resolves when the keeper has cleaned up. If
-   * the keeper was killed, its deputy cleans up instead.
+   * the keeper was killed, its deputy cleans up instead. `isClean`: no command has left a process, so the keeper has to
+   * end only the slots that wait for a job.
    */
-  end(): Promise<void>;
+  end(isClean?: boolean): Promise<void>;
   /** Returns whether the keeper is stopped, and continues it. A command of the same user can send it SIGSTOP. */
   continueIfStopped(): boolean;
   /** Lets the deputy (deputy.sh) of a killed keeper exit, once another keeper is at work. */
   relieveDeputy(): void;
+}
+
+/** `isRestarted`: an earlier keeper of this host had the same tag. */
+export function keeperTagOptions(
+  space: TagSpace | undefined,
+  isRestarted: boolean,
+): Pick<KeeperProcessOptions, "tag" | "hostShift" | "key"> {
+  if (!space) return { tag: "-", hostShift: 0 };
+  const { keeperTag, hostShift, key } = space;
+  return { tag: `${isRestarted ? "+" : ""}${keeperTag}`, hostShift, key };
 }
 
 /** The keeper died. The caller may repeat its request to the next keeper. */
@@ -49,6 +64,9 @@ export class KeeperLost extends NacreError {
 
 /** Another host on this machine already uses this random host number. The caller picks another one. */
 export class TagTaken extends Error {}
+
+/** This system does not keep the key of a host. The caller starts the keeper without one. */
+export class KeyRefused extends Error {}
 
 export async function startKeeperProcess(options: KeeperProcessOptions): Promise<KeeperProcess> {
   const child = await retryShortage(() => spawnOnce(options)).catch((cause: unknown) => {
@@ -85,8 +103,8 @@ export async function startKeeperProcess(options: KeeperProcessOptions): Promise
   return {
     hello,
     send: (fields) => void stdin.write(encodeFields(fields)),
-    end: async () => {
-      stdin.end();
+    end: async (isClean = false) => {
+      stdin.end(isClean ? encodeFields(["clean"]) : "");
       const timer = setInterval(() => continueIfStopped(child), KEEPER_STOPPED_CHECK_MS);
       // If there are durable shells, the keeper reports "gone" and stays to enforce their deadlines.
       await Promise.race([exited, gone.promise]);
@@ -112,6 +130,7 @@ async function helloOf(
   if (answer.kind === "hello")
     throw new NacreError("internal", `The keeper speaks version ${answer.version}, not ${PROTOCOL_VERSION}.`);
   if (answer.kind === "fatal" && answer.reason === "tag-taken") throw new TagTaken();
+  if (answer.kind === "fatal" && answer.reason === "no-key") throw new KeyRefused();
   if (answer.kind !== "fatal" && child.signalCode !== null) throw new KeeperLost();
   const ended = `${bashPath} ended (code ${child.exitCode}) before it could greet. Is it bash?`;
   throw new NacreError(
@@ -162,6 +181,7 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         options.keeperDir,
         options.tag,
         String(options.hostShift),
+        options.key ? `${options.key.kib}/${options.key.shift}` : "-",
         String(LIFELINE_FD),
       ],
       {

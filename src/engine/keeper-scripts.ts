@@ -1,9 +1,10 @@
 // The keeper's scripts: read from the package once, then only from a private copy in the keeper's directory. Slots,
 // restarts and deputies read them again and again, outside any sandbox. A sandboxed command may be able to write to the
 // package; the state root is hidden from it.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { systemCode } from "../support/system-error.ts";
@@ -18,6 +19,8 @@ const NAMES = [
   "shim.sh",
   "hook.sh",
   "host-gone.sh",
+  "output-times.sh",
+  "kill-all.sh",
   "deputy.sh",
   "supervisor.sh",
 ] as const;
@@ -57,6 +60,9 @@ export class KeeperScripts {
     } catch (cause) {
       // A shortage can be temporary, so the caller retries (support/retry-shortage.ts).
       if (["EMFILE", "ENFILE", "ENOMEM"].includes(systemCode(cause) ?? "")) throw cause;
+      // No keeper will remove these files. A directory with other files stays: it belongs to a running keeper.
+      attempt(() => rmSync(dir, { recursive: true, force: true }));
+      attempt(() => rmdirSync(this.#keeperDir));
       throw new NacreError(
         "spawn_failed",
         `The keeper did not start: cannot write to ${this.#keeperDir}: ${messageOf(cause)}. Free some space, or set NACRE_HOME to a directory you own.`,

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The keeper: one per host process. It forks every shell, so that the host never has to, and it outlives the host. It
 # reads requests from stdin and answers on stdout; protocol.ts describes both. pipe.sh makes pipes, shim.sh is what each
-# forked child runs, host-gone.sh cleans up after the host, and deputy.sh does so if the keeper was also killed.
+# forked child runs, host-gone.sh and kill-all.sh clean up after the host, and deputy.sh does so if the keeper was also killed.
 #
-# Needs only bash >= 4.4 and coreutils. Runs from a copy of these scripts that the host has written to DIR
+# Needs only bash >= 4.4 and coreutils; uses grep if there is one. Runs from a copy of these scripts that the host has written to DIR
 # (keeper-scripts.ts), because a sandboxed command may be able to write to the package, and bash would run the changed
 # script outside the sandbox.
 #
-# Started as: keeper.sh BASH DIR TAG SHIFT [LIFELINE]
-# TAG is "-" for no tag. LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without
+# Started as: keeper.sh BASH DIR TAG SHIFT KEY [LIFELINE]
+# TAG is "-" for no tag, KEY is "-" for no key, else KIB/SHIFT (host-key.ts). LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without
 # LIFELINE there is no deputy.
 set -u
 
@@ -17,7 +17,13 @@ keeper_dir=$2 # private to this keeper: its scripts, the logger's link, fifos of
 keeper_tag=$3 # this host's tag, with every bit below the host field set (tag.ts)
 host_shift=$4 # tag >> host_shift is equal for all processes of this host
 shell_shift=$((host_shift - 14)) # tag >> shell_shift is equal for all processes of one shell
-lifeline=${5-}
+host_key=${5%/*} # this host's key in KiB, with every bit below the key field set
+key_shift=${5#*/} # key >> key_shift is equal for all processes of this host
+lifeline=${6-}
+identity_key='' # the key as identities record it
+has_grep=''  # set if there is grep, which is faster than bash
+inherited='' # set if an earlier keeper of this host has left shells
+clean='' # set if the host has proved that no command has left a process
 hook=${BASH_SOURCE[0]%/*}/hook.sh
 # For BASH_ENV, which bash expands like a word in double quotes. Without escapes, bash would not find the hook in a
 # state root called $HOME, and would neither wait for its job nor be confined.
@@ -27,6 +33,7 @@ hook_env=${hook_env//\`/\\\`}
 env_path=$(type -P env)
 # Resolve programs now, so that no program of the same name that appears in PATH later is run. Forks inherit the table.
 hash cat mkdir mkfifo ln mv rm readlink
+hash grep 2>/dev/null && has_grep=1
 
 # shellcheck source=src/engine/pipe.sh
 . "${BASH_SOURCE[0]%/*}/pipe.sh"
@@ -34,6 +41,10 @@ hash cat mkdir mkfifo ln mv rm readlink
 . "${BASH_SOURCE[0]%/*}/shim.sh"
 # shellcheck source=src/engine/host-gone.sh
 . "${BASH_SOURCE[0]%/*}/host-gone.sh"
+# shellcheck source=src/engine/output-times.sh
+. "${BASH_SOURCE[0]%/*}/output-times.sh"
+# shellcheck source=src/engine/kill-all.sh
+. "${BASH_SOURCE[0]%/*}/kill-all.sh"
 # shellcheck source=src/engine/deputy.sh
 . "${BASH_SOURCE[0]%/*}/deputy.sh"
 
@@ -52,6 +63,7 @@ main() {
       env) request_env ;;
       slot) request_slot ;;
       log) request_log ;;
+      clean) clean=1 ;;
       *) answer error protocol "$kind" && break ;;
     esac
   done
@@ -73,16 +85,23 @@ answer() {
   printf '%s\n' "$*" 2>/dev/null
 }
 
-# env NAME COUNT NAME=VALUE...: keeps an environment in memory (never exported here) for later slots.
+# env NAME COUNT NAME=VALUE...: keeps an environment in memory (never exported here) for later slots. Sorts out variables
+# that a shim cannot set, or that would change its behavior: env sets them for the next bash. Doing this here, and not for
+# each slot, makes slots cheaper.
 request_env() {
   local name count i value
   read_field name && read_field count || return
-  unset "nacre_env_$name"
-  local -n target=nacre_env_$name
-  target=()
+  unset "nacre_env_$name" "nacre_odd_$name"
+  local -n plain=nacre_env_$name odd=nacre_odd_$name
+  plain=() odd=()
   for ((i = 0; i < count; i++)); do
     read_field value || return
-    target+=("$value")
+    case ${value%%=*} in
+      UID | EUID | PPID | BASH* | IFS | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | covered | nacre_*)
+        odd+=("$value")
+        ;;
+      *) plain+=("$value") ;;
+    esac
   done
 }
 
@@ -95,7 +114,7 @@ request_slot() {
   has_deputy || start_deputy
   # List the shell before a process runs in it, because the deputy and the next keeper must know every shell.
   cover "$dir"
-  shim "$generation" "$dir" "$tag" "$cap" "$streams" "nacre_env_$env" &
+  shim "$generation" "$dir" "$tag" "$cap" "$streams" "$env" &
   # bash keeps every job in a table until it is waited for. Remove this job, so that the table does not grow.
   disown $!
   ((${#covered[@]} < covered_max)) || forget_ended
@@ -176,22 +195,28 @@ handshake() {
     return 1
   fi
   if [[ $keeper_tag != - ]]; then
+    # A host without a key needs a number that no other host has.
     if tag_is_taken; then
       answer fatal tag-taken
       return 1
     fi
-    # Probe the tag: set it, then read it back.
+    # Probe the tag and the key: set them, then read them back.
     if ulimit -x "$keeper_tag" 2>/dev/null && tag_of "$BASHPID" && [[ $REPLY == "$keeper_tag" ]]; then
       tag_state=tag
+      if [[ $host_key != - ]] && ! { ulimit -m "$host_key" 2>/dev/null && tag_of "$BASHPID" && ((key_limit == host_key << 10)); }; then
+        answer fatal no-key
+        return 1
+      fi
     fi
   fi
   IFS= read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id
   ns=$(readlink /proc/self/ns/pid 2>/dev/null)
   ns=${ns//[!0-9]/}
   identity_tail="${boot:-unknown} ${ns:-0}"
+  [[ $keeper_tag == - || $host_key == - ]] || identity_key=:$host_key
   command_line_of "$BASHPID" && command_line=$REPLY
   # An earlier keeper may have left shells.
-  read_covered || : >"$keeper_dir/covered"
+  if read_covered; then inherited=1; else : >"$keeper_dir/covered"; fi
   # Start the deputy before the host relieves the deputy of an earlier keeper, so that there is always one.
   start_deputy
   write_keeper_identity
@@ -223,13 +248,15 @@ command_line_of() {
   [[ $REPLY ]]
 }
 
-# Whether another host has this number: its keeper would treat our shells as its own. After a restart, the same host
-# passes "+TAG": the shims of its dead keeper have this tag, so the number is not taken. Removes the "+".
+# Whether another host has this number: its keeper would treat our shells as its own. With a key, it would not. After a
+# restart, the same host passes "+TAG": the shims of its dead keeper have this tag, so the number is not taken. Removes
+# the "+".
 tag_is_taken() {
   if [[ $keeper_tag == +* ]]; then
     keeper_tag=${keeper_tag#+}
     return 1
   fi
+  [[ $host_key == - ]] || return
   local path prefix=$((keeper_tag >> host_shift))
   for path in /proc/[0-9]*; do
     tag_of "${path#/proc/}" && ((REPLY >> host_shift == prefix)) && return 0
@@ -237,16 +264,29 @@ tag_is_taken() {
   return 1
 }
 
-# Sets REPLY to the tag (hard limit on file locks) of a process; fails if it has none. Reads only the twelfth line,
-# because this runs several times for every process on the machine.
+# Sets REPLY to the tag (hard limit on file locks) of a process, and key_limit to its hard limit on resident memory; fails
+# if it has no tag. Reads only the lines from the seventh to the twelfth, because this runs several times for every
+# process on the machine.
 tag_of() {
   local lines=()
-  { mapfile -s 11 -n 1 lines <"/proc/$1/limits"; } 2>/dev/null
-  [[ ${lines-} == 'Max file locks'* ]] || return
+  { mapfile -s 6 -n 6 lines <"/proc/$1/limits"; } 2>/dev/null
+  [[ ${lines[5]-} == 'Max file locks'* ]] || return
   # shellcheck disable=SC2086 # split into words on purpose
-  set -- ${lines-}
+  set -- ${lines[5]}
   REPLY=$5
-  [[ $REPLY != unlimited ]]
+  [[ $REPLY != unlimited ]] || return
+  # shellcheck disable=SC2086
+  set -- ${lines[0]}
+  key_limit=$5
+}
+key_limit=''
+
+# Whether process $1 has a tag of this host. Sets REPLY to it. Another host can have the same number, but not the same
+# key. A command can set the limit that holds the key: then only the number counts. Bit 61 marks a key.
+has_host_tag() {
+  tag_of "$1" && ((REPLY >> host_shift == keeper_tag >> host_shift)) || return
+  [[ $host_key == - || $key_limit == unlimited ]] ||
+    ((key_limit >> 61 != 1 || key_limit >> 10 >> key_shift == host_key >> key_shift))
 }
 
 main

@@ -3,7 +3,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { monotonicMs } from "../support/clock.ts";
-import { NacreError } from "../support/errors.ts";
 import {
   KEEPER_ANSWER_MAX_MS,
   KEEPER_LAST_ANSWERS_MS,
@@ -13,8 +12,18 @@ import {
 } from "../support/limits.ts";
 import { type Deferred, deferred } from "../support/timing.ts";
 import type { ExitRecord } from "./end-record.ts";
-import { KeeperLost, type KeeperProcess, startKeeperProcess, TagTaken } from "./keeper-process.ts";
+import { disposedOf, keepsStopping, notInTime, outOfSomething } from "./keeper-errors.ts";
+import {
+  KeeperLost,
+  type KeeperProcess,
+  KeyRefused,
+  keeperTagOptions,
+  startKeeperProcess,
+  TagTaken,
+} from "./keeper-process.ts";
 import { KeeperScripts, supervisorFiles } from "./keeper-scripts.ts";
+import { markPids, NO_PIDS, type PidMark, watchPids } from "./pids-since.ts";
+import type { TagLimits } from "./process-table.ts";
 import type { Answer, Hello, ReadySlot } from "./protocol.ts";
 import { sendSignal } from "./signals.ts";
 import { KEEPER_NAMES } from "./state-dir.ts";
@@ -24,8 +33,8 @@ export interface KeeperOptions {
   readonly bashPath: string;
   /** A directory private to this host, with the keeper's scripts. The keeper removes it when the host is gone. */
   readonly keeperDir: string;
-  /** The hard limit on file locks that this process inherited; undefined to use no tags. */
-  readonly ownTag: string | undefined;
+  /** The limits that this process inherited, below which its tags are; undefined to use no tags. */
+  readonly ownLimits: Pick<TagLimits, "tag" | "key"> | undefined;
   /** NAME=VALUE pairs that most commands get. */
   readonly baseEnvironment: readonly string[];
   readonly onExit: (generation: string, record: ExitRecord) => void;
@@ -58,6 +67,9 @@ export class Keeper {
   /** Killed keepers. Until the next keeper is ready, their deputies end the shells if the host dies. */
   readonly #killed: KeeperProcess[] = [];
   #tagSpace: TagSpace | undefined;
+  #canHaveKey = true;
+  #pidsBefore: PidMark = NO_PIDS;
+  #unwatchPids: (() => void) | undefined;
   #lastGeneration = 0;
   #lastName = 0;
   #stopped = false;
@@ -70,7 +82,7 @@ export class Keeper {
 
   /** Starts the keeper unless it is running. */
   async start(): Promise<Hello> {
-    if (this.#stopped) throw new NacreError("spawn_failed", "This shell manager has been disposed of.");
+    if (this.#stopped) throw disposedOf();
     this.#process ??= this.#launch();
     return (await this.#process).hello;
   }
@@ -78,6 +90,11 @@ export class Keeper {
   /** undefined without tags; known once started. */
   get tagSpace(): TagSpace | undefined {
     return this.#tagSpace;
+  }
+
+  /** Taken before the first keeper started: no older process has a tag of this host. */
+  get pidsBefore(): PidMark {
+    return this.#pidsBefore;
   }
 
   /** False if the keeper's directory was removed. Every request restores the directory first. */
@@ -125,12 +142,17 @@ export class Keeper {
     return join(this.#options.keeperDir, name);
   }
 
-  /** Ends the keeper, which ends every shell of this host that is not durable. */
-  async stop(): Promise<void> {
+  /**
+   * Ends the keeper, which ends every shell of this host that is not durable. `isClean` is called when no further start
+   * is possible; true means that no command has left a process.
+   */
+  async stop(isClean: () => Promise<boolean> = async () => false): Promise<void> {
     this.#stopped = true;
     const keeper = await this.#process?.catch(() => undefined);
+    const clean = await isClean();
     // If the keeper was killed and no other one has started yet, its deputy ends the shells.
-    await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end()));
+    await Promise.all([keeper, ...this.#killed.splice(0)].map((one) => one?.end(clean)));
+    this.#unwatchPids?.();
   }
 
   async #ready(): Promise<KeeperProcess> {
@@ -171,18 +193,20 @@ export class Keeper {
   }
 
   async #launch(): Promise<KeeperProcess> {
-    const { bashPath, keeperDir, ownTag } = this.#options;
+    const { bashPath, keeperDir } = this.#options;
     const restarted = this.#tagSpace;
     this.#starts.push(monotonicMs());
+    // Let start() assign the promise first: otherwise a failure before the next await could not reset it.
+    await undefined;
     for (;;) {
-      const space = restarted ?? (ownTag === undefined ? undefined : TagSpace.within(ownTag, Math.random()));
       try {
+        this.#watchPids();
+        const space = restarted ?? this.#drawSpace();
         const keeper = await startKeeperProcess({
           bashPath,
           keeperDir,
           scripts: this.#scripts,
-          tag: space ? `${restarted ? "+" : ""}${space.keeperTag}` : "-",
-          hostShift: space?.hostShift ?? 0,
+          ...keeperTagOptions(space, restarted !== undefined),
           onAnswer: (answer) => this.#take(answer),
           onExit: () => this.#lost(keeper),
         });
@@ -194,11 +218,24 @@ export class Keeper {
         for (const former of this.#killed.splice(0)) former.relieveDeputy();
         return keeper;
       } catch (error) {
-        if (error instanceof TagTaken) continue;
+        if (error instanceof KeyRefused) this.#canHaveKey = false;
+        if (error instanceof KeyRefused || error instanceof TagTaken) continue;
         this.#process = undefined;
         throw error;
       }
     }
+  }
+
+  #watchPids(): void {
+    if (this.#unwatchPids) return;
+    this.#pidsBefore = markPids();
+    this.#unwatchPids = watchPids();
+  }
+
+  #drawSpace(): TagSpace | undefined {
+    const { ownLimits } = this.#options;
+    const space = ownLimits && TagSpace.within(ownLimits.tag, Math.random());
+    return this.#canHaveKey && ownLimits ? space?.withKey(ownLimits.key, Math.random()) : space;
   }
 
   #take(answer: Answer): void {
@@ -260,25 +297,4 @@ function fail<T>(pending: Map<string, Deferred<T>>, key: string, error: Error): 
 
 function capKibOf(capBytes: number): string {
   return String(Math.max(1, Math.floor(capBytes / 1024)));
-}
-
-function notInTime(): NacreError {
-  return new NacreError(
-    "spawn_failed",
-    "The keeper did not start a shell in time. Is the limit on processes reached (ulimit -u, pids.max)?",
-  );
-}
-
-function keepsStopping(pid: number): NacreError {
-  return new NacreError(
-    "spawn_failed",
-    `The keeper (pid ${pid}), which starts all shells, is stopped, and stops again each time nacre continues it. Find and end the program that sends it SIGSTOP, then run kill -CONT ${pid}.`,
-  );
-}
-
-function outOfSomething(): NacreError {
-  return new NacreError(
-    "spawn_failed",
-    "A shell could not be started: the system is out of processes, memory or disk space. End some processes or free some space, then try again.",
-  );
 }

@@ -13,7 +13,7 @@ export interface Lease {
   readonly number: number;
   /** undefined if the last holder gave the shell up. */
   readonly holder: ProcessIdentity | undefined;
-  /** Whether a host took the shell over after its end. Then no other host needs to take it over. */
+  /** Whether a host took the ended shell over; no other host needs to. */
   readonly over: boolean;
 }
 

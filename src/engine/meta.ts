@@ -27,8 +27,10 @@ export interface ShellMeta {
   readonly capBytes: number;
   /** Only if a sandbox or a limit was requested. */
   readonly confinement?: Confinement;
-  /** Where the shell's output is, if it is not the whole of "out" and "err". */
-  readonly output?: Readonly<Record<"stdout" | "stderr", { readonly file: string; readonly from: number }>>;
+  /** The location of the output, if it is only a part of `out` and `err`. */
+  readonly output?: Readonly<
+    Record<"stdout" | "stderr", { readonly file: string; readonly from: number; readonly to?: number }>
+  >;
 }
 
 /** Syncs the file for a durable shell, which nacre must find even after a power failure. */
@@ -100,10 +102,14 @@ function isOutput(value: unknown): boolean {
   const output: { stdout?: unknown; stderr?: unknown } = value;
   return [output.stdout, output.stderr].every((part) => {
     if (typeof part !== "object" || part === null) return false;
-    const { file, from }: { file?: unknown; from?: unknown } = part;
+    const { file, from, to }: { file?: unknown; from?: unknown; to?: unknown } = part;
     // Check the name: it comes from a file and becomes part of a path.
     return (
-      typeof file === "string" && /^[\w.]+$/.test(file) && !file.startsWith(".") && Number.isInteger(from)
+      typeof file === "string" &&
+      /^[\w.]+$/.test(file) &&
+      !file.startsWith(".") &&
+      Number.isInteger(from) &&
+      (to === undefined || Number.isInteger(to))
     );
   });
 }

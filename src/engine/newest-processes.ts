@@ -11,7 +11,8 @@ import {
   NEWEST_PIDS_COUNT,
 } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
-import { commandLine, isThread, lastPid, type ProcessRef, readStat } from "./process-table.ts";
+import { lastPid } from "./last-pid.ts";
+import { commandLine, isThread, type ProcessRef, readStat } from "./process-table.ts";
 import { type SignalResult, sendSignal } from "./signals.ts";
 import type { StartedShell } from "./started-shell.ts";
 
@@ -30,19 +31,20 @@ export interface SignalNewPlan {
 export type OnSignalled = (shell: StartedShell, process: ProcessRef, result: SignalResult) => void;
 
 /** Checks the newest PIDs a few times. Two checks suffice if the kernel assigns no PID in between, which is usual. */
-export function sampleNewest(
-  ownerOf: OwnerOf,
-  onFound: (shell: StartedShell, process: ProcessRef) => void,
+export function sampleNewest<T>(
+  ownerOf: (pid: number) => T | undefined,
+  onFound: (owner: T, process: ProcessRef) => void,
 ): void {
   let before = 0;
   for (let checks = 0; checks < NEWEST_CHECKS_COUNT; checks++) {
     const last = lastPid();
     if (last === before && checks > 1) return;
     for (const pid of newestPids(last, before)) {
-      const shell = ownerOf(pid);
-      const stat = shell && readStat(pid);
+      const owner = ownerOf(pid);
+      if (owner === undefined) continue;
+      const stat = readStat(pid);
       if (stat && !stat.hasEnded && !isThread(pid))
-        onFound(shell, { pid, startTime: stat.startTime, group: stat.group, command: commandLine(pid) });
+        onFound(owner, { pid, startTime: stat.startTime, group: stat.group, command: commandLine(pid) });
     }
     before = last;
   }
@@ -50,8 +52,8 @@ export function sampleNewest(
 
 /**
  * Signals each process of the shells as soon as the kernel assigns its PID. Returns when none has appeared for a while,
- * or at the deadline. Yields between bursts. Leaves older processes alone: a shell whose child is killed would go on
- * with its next step.
+ * or at the deadline. Yields between bursts. Leaves older processes alone: a shell whose child is killed would run its
+ * next command.
  */
 export async function signalNewest(
   ownerOf: OwnerOf,

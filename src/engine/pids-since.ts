@@ -1,40 +1,90 @@
-// The processes that may have started since a given moment. Finds them by the PIDs that the kernel assigned since then,
-// which are far fewer than all processes.
+// The processes that may have started since a given moment. The kernel assigns PIDs in order and reports the last one,
+// so only PIDs between two readings can be new, however many processes there are. At the largest PID the kernel begins
+// anew with the smallest. Readings that follow each other closely enough show that, so a mark also has the number of
+// such wraps. While an engine has shells, a timer takes these readings. After a gap between two readings, PIDs say
+// nothing about the time before it: then every process counts as new.
+import { existsSync } from "node:fs";
+import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { FEW_PIDS_COUNT, FORKS_PER_MS_MAX_COUNT } from "../support/limits.ts";
-import { allPids, isProcess, lastPid, pidMax } from "./process-table.ts";
+import {
+  FORKS_PER_MS_MAX_COUNT,
+  PID_PROBES_PER_ENTRY_COUNT,
+  PID_READINGS_PER_WRAP_COUNT,
+} from "../support/limits.ts";
+import { lastPid, pidMax, threadCount } from "./last-pid.ts";
+import { allPids, isProcess } from "./process-table.ts";
 
 /** A moment, with the last PID assigned. */
 export interface PidMark {
   readonly last: number;
   readonly atMs: number;
+  /** How often PIDs had wrapped around; undefined in a mark that was made by hand: its time then decides. */
+  readonly wraps?: number;
+  /** Marks of different series are not comparable: readings were missing between them. */
+  readonly series?: number;
 }
 
 /** A mark before every process. */
 export const NO_PIDS: PidMark = { last: 0, atMs: Number.NEGATIVE_INFINITY };
 
+let latest: Required<PidMark> = { last: 0, atMs: Number.NEGATIVE_INFINITY, wraps: 0, series: 0 };
+
+/** How long the kernel takes at least to assign every PID once. */
+const wrapMs = () => pidMax() / FORKS_PER_MS_MAX_COUNT;
+
 export function markPids(): PidMark {
-  return { last: lastPid(), atMs: monotonicMs() };
+  const last = lastPid();
+  const atMs = monotonicMs();
+  const { wraps, series } = latest;
+  if (last === 0 || atMs - latest.atMs > wrapMs()) latest = { last, atMs, wraps: 0, series: series + 1 };
+  else latest = { last, atMs, wraps: last < latest.last ? wraps + 1 : wraps, series };
+  return latest;
+}
+
+/** Takes readings often enough to notice every wrap, until the returned function is called. */
+export function watchPids(): () => void {
+  markPids();
+  // A reading can fail if the system is out of memory. An error of a timer would end the program. After a missed
+  // wrap, the next mark begins a new series.
+  const timer = setInterval(() => attempt(markPids), wrapMs() / PID_READINGS_PER_WRAP_COUNT);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** Whether no process has started since the mark. Cheap, and true for most commands. */
 export function isNoneSince(mark: PidMark): boolean {
-  return mark.last > 0 && lastPid() === mark.last && !mayHaveWrapped(mark);
+  const now = markPids();
+  return mark.last > 0 && now.last === mark.last && wrapsSince(mark, now) === 0;
 }
 
+/** The PIDs of processes that may have started since the mark, and of no thread. */
 export function pidsSince(mark: PidMark): number[] {
-  if (isNoneSince(mark)) return [];
+  const now = markPids();
+  const isNew = newerThan(mark, now);
+  if (!isNew) return allPids();
   const { last: before } = mark;
-  const last = lastPid();
-  // The kernel assigns PIDs in order. A smaller one means that they have wrapped around.
-  if (last <= before || mayHaveWrapped(mark)) return allPids();
-  if (last - before > FEW_PIDS_COUNT) return allPids().filter((pid) => pid > before && pid <= last);
-  const pids = Array.from({ length: last - before }, (_, index) => before + 1 + index);
-  // Filter out threads: they also have PIDs, and directories in /proc that a listing does not show.
-  return pids.filter(isProcess);
+  const count = now.last - before;
+  // A probe of a PID costs about twice as much as an entry of the listing.
+  if (count < 0 || count * PID_PROBES_PER_ENTRY_COUNT > threadCount()) return allPids().filter(isNew);
+  const pids: number[] = [];
+  for (let pid = before + 1; pid <= now.last; pid++)
+    // Threads also have PIDs, and directories in /proc that a listing does not show.
+    if (existsSync(`/proc/${pid}`) && isProcess(pid)) pids.push(pid);
+  return pids;
 }
 
-/** Whether the kernel may have assigned every PID since the mark: PIDs then do not show which processes are new. */
-function mayHaveWrapped({ atMs }: PidMark): boolean {
-  return (monotonicMs() - atMs) * FORKS_PER_MS_MAX_COUNT > pidMax();
+/** undefined if PIDs do not show which processes are new. */
+function newerThan(mark: PidMark, now: PidMark): ((pid: number) => boolean) | undefined {
+  const wraps = wrapsSince(mark, now);
+  const { last: before } = mark;
+  if (before > 0 && wraps === 0 && now.last >= before) return (pid) => pid > before && pid <= now.last;
+  if (before > 0 && wraps === 1 && now.last < before) return (pid) => pid > before || pid <= now.last;
+  return undefined;
+}
+
+/** undefined if it is not known. */
+function wrapsSince(mark: PidMark, now: PidMark): number | undefined {
+  if (mark.wraps !== undefined && mark.series === now.series) return (now.wraps ?? 0) - mark.wraps;
+  if (now.atMs - mark.atMs > wrapMs()) return undefined;
+  return now.last < mark.last ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // Reads /proc: processes, their tags and their identity.
 
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
-import { PROC_LOADAVG_READ_BYTES, PROC_READ_BYTES, SCAN_CHUNK_COUNT } from "../support/limits.ts";
+import { PROC_READ_BYTES, SCAN_CHUNK_COUNT } from "../support/limits.ts";
 import { shortageOf } from "../support/system-error.ts";
 import { yieldTurn } from "../support/timing.ts";
 
@@ -110,11 +110,27 @@ export function lockLimit(pid: number | "self"): string | undefined {
 
 /** Both limits on file locks: the hard one is the tag of a shell, the soft one the number of a session's command. */
 export function lockLimits(pid: number | "self"): { soft: string; hard: string } | undefined {
+  const limits = tagLimits(pid);
+  return limits && { soft: limits.soft, hard: limits.tag };
+}
+
+/** The hard limits that identify a process of nacre: its tag (tag.ts) and the key of its host (host-key.ts). */
+export interface TagLimits {
+  /** "unlimited" or a number, like all of them. */
+  readonly tag: string;
+  readonly soft: string;
+  readonly key: string;
+}
+
+/** undefined for a dead process. */
+export function tagLimits(pid: number | "self"): TagLimits | undefined {
   const text = readText(`/proc/${pid}/limits`);
   const at = text?.indexOf("Max file locks") ?? -1;
   if (text === undefined || at < 0) return undefined;
-  const [, , , soft = "", hard = ""] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
-  return { soft, hard };
+  const [, , , soft = "", tag = ""] = text.slice(at, text.indexOf("\n", at)).split(/ +/);
+  const from = text.indexOf("Max resident set");
+  const [, , , , key = ""] = text.slice(from, text.indexOf("\n", from)).split(/ +/);
+  return { tag, soft, key };
 }
 
 /** The soft limit on open files; 0 if /proc does not show it. */
@@ -206,31 +222,6 @@ function lineOfOtherThreads(pid: number): string {
 /** The NAME=VALUE pairs that the process was started with; empty if they cannot be read. */
 export function environmentOf(pid: number): string[] {
   return readText(`/proc/${pid}/environ`)?.split("\0") ?? [];
-}
-
-let largestPid: number | undefined;
-
-/** The number of PIDs before they wrap around. */
-export function pidMax(): number {
-  largestPid ??= Number(readText("/proc/sys/kernel/pid_max")) || 32_768;
-  return largestPid;
-}
-
-let loadavg: number | undefined;
-const loadavgText = Buffer.alloc(PROC_LOADAVG_READ_BYTES);
-
-/** The last PID that the kernel assigned. A command that forks changes it. Keeps the file open for frequent calls. */
-export function lastPid(): number {
-  try {
-    loadavg ??= openSync("/proc/loadavg", "r");
-    const text = loadavgText.toString("latin1", 0, readSync(loadavg, loadavgText, 0, loadavgText.length, 0));
-    // The last of five fields.
-    return Number(text.slice(text.lastIndexOf(" ") + 1)) || 0;
-  } catch (error) {
-    const shortage = shortageOf(error);
-    if (shortage) throw shortage;
-    return 0;
-  }
 }
 
 export function hasProcfs(): boolean {

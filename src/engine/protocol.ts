@@ -5,6 +5,7 @@
 //   slot GENERATION DIR TAG CAP_KIB STREAMS ENV          fork a shim whose command waits for its job
 //   log NAME FIFO FILE CAP_KIB                           fork a logger into FILE; it begins after an empty line.
 //                                                        It reads from FIFO, or from an unnamed pipe if FIFO is ""
+//   clean                                                no command has left a process; the last request of a host
 // The job goes through the slot's pipe, not through the keeper: "" WORKING_DIR BASH_ENV STDIN COUNT NAME=VALUE...
 //
 // The lifeline, fd 3: the host keeps it open while it lives. If another keeper is at work, the host sends the field

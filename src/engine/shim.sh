@@ -8,11 +8,11 @@
 # (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens /proc/SHIM/fd/6 for
 # each report, and the host opens it once. 8 and 9 stay open here until everything is written. So a logger that ends
 # earlier was killed, and the kernel still has the byte count of a living logger.
-# shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path and identity_tail are set by keeper.sh
+# shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path, identity_key and identity_tail are set by keeper.sh
 
-# shim GENERATION DIR TAG CAP_KIB STREAMS ENV_ARRAY
+# shim GENERATION DIR TAG CAP_KIB STREAMS ENV
 shim() {
-  local generation=$1 dir=$2 tag=$3 cap=$4 streams=$5 env_array=$6
+  local generation=$1 dir=$2 tag=$3 cap=$4 streams=$5 env=$6
   local out_logger='' err_logger='' out_bytes=0 err_bytes=0 command_pid='' code='' flags='' REPLY=''
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
@@ -37,7 +37,7 @@ shim() {
   # Job control makes the command the leader of its own process group and leaves INT and QUIT at their defaults; without
   # it bash would ignore both forever.
   set -m
-  run_command "$dir" "$tag" "$env_array" 3>&- 4>&- 5>&- 7>&- &
+  run_command "$dir" "$tag" "$env" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   set +m
   open_pipe 6
@@ -134,27 +134,16 @@ run_command() {
   trap - PIPE INT HUP QUIT TERM EXIT
   [[ $2 == - ]] || ulimit -x "$2"
   export -n PATH LC_ALL OLDPWD
-  local -n nacre_environment=$3
+  local -n nacre_plain=nacre_env_$3 nacre_odd=nacre_odd_$3
   # Copy everything used below to names that no variable of the command can have.
   local nacre_hook=$hook_env nacre_bash=$shell_path nacre_env=$env_path nacre_script=$1/cmd
-  local nacre_pair nacre_name nacre_odd=()
-  for nacre_pair in "${nacre_environment[@]}"; do
-    nacre_name=${nacre_pair%%=*}
-    case $nacre_name in
-      # This bash cannot set these variables, or they would change its behavior. So env sets them for the next bash.
-      UID | EUID | PPID | BASH* | IFS | FUNCNAME | GROUPS | DIRSTACK | RANDOM | SECONDS | EPOCH* | SRANDOM | LINENO | covered | nacre_*)
-        nacre_odd+=("$nacre_pair")
-        ;;
-      *)
-        # shellcheck disable=SC2163 # the pair is NAME=VALUE
-        export "$nacre_pair"
-        ;;
-    esac
-  done
+  # shellcheck disable=SC2163 # each is NAME=VALUE
+  ((${#nacre_plain[@]})) && export "${nacre_plain[@]}"
   # Redirect only now, because a warning of this bash (about a locale, for example) is not output of the command.
   exec >&8 2>&9 8>&- 9>&-
   if ((${#nacre_odd[@]})); then
-    # Other users can see a command line; no secret has such a name.
+    # Other users can see these variables in the command line. That is safe: no variable with such a name holds a
+    # secret.
     exec "$nacre_env" "${nacre_odd[@]}" BASH_ENV="$nacre_hook" "$nacre_bash" "$nacre_script"
   fi
   export BASH_ENV=$nacre_hook
@@ -164,10 +153,11 @@ run_command() {
 # Writes the PIDs with their start times, so that no reused PID is mistaken for them. Sets REPLY to the start time of
 # the command.
 write_identity() {
-  local own
+  local own tag=$3
   start_time "$BASHPID" && own=$REPLY
   start_time "$2"
-  printf '%s %s %s %s %s %s\n' "$BASHPID" "${own:-0}" "$2" "${REPLY:-0}" "$3" "$identity_tail" >"$1/identity"
+  [[ $tag == - ]] || tag+=$identity_key
+  printf '%s %s %s %s %s %s\n' "$BASHPID" "${own:-0}" "$2" "${REPLY:-0}" "$tag" "$identity_tail" >"$1/identity"
 }
 
 # Sets REPLY to the start time (clock ticks since boot) of process $1.
@@ -175,7 +165,7 @@ start_time() {
   local stat
   REPLY=
   IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
-  # The name can hold spaces and parentheses: count from behind the last parenthesis.
+  # The name can hold spaces and parentheses: count fields after the last parenthesis.
   # shellcheck disable=SC2086 # split into words on purpose
   set -- ${stat##*) }
   REPLY=${20}
@@ -199,7 +189,8 @@ end_of_logger() {
         fi
         ;;
       T)
-        # Another process stopped the logger: continue it once. A second stop is intended.
+        # Another process stopped the logger: continue it once. Leave it alone if it is stopped again: that is probably
+        # intended.
         [[ $woken ]] || kill -CONT "$1"
         woken=1
         ;;

@@ -1,6 +1,6 @@
 // Slots: directories with a bash that waits for its job. The pool keeps a few of the usual kind ready, so that a
 // command need not wait for a fork. It opens any other kind on request.
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import {
@@ -11,10 +11,12 @@ import {
 import { Semaphore } from "../support/semaphore.ts";
 import { isFull, shortageOf, systemCode } from "../support/system-error.ts";
 import { preallocateEndRecord } from "./end-record.ts";
+import type { HostKey } from "./host-key.ts";
 import type { Keeper } from "./keeper.ts";
 import { KeeperLost } from "./keeper-process.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
+import { removeShellDir } from "./shell-dir.ts";
 import { newShellId, type ShellFiles, type StateRoot } from "./state-dir.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
@@ -29,6 +31,7 @@ export interface Slot extends ReadySlot {
   readonly id: string;
   readonly files: ShellFiles;
   readonly tag: bigint | undefined;
+  readonly key: HostKey | undefined;
   /** The tag's number within this host's tags. */
   readonly tagNumber: number | undefined;
 }
@@ -156,7 +159,7 @@ export class SlotPool {
         tag: tag === undefined ? "-" : String(tag),
         ...kind,
       });
-      return { ...ready, id, files, tag, tagNumber };
+      return { ...ready, id, files, tag, key: space?.key, tagNumber };
     } catch (error) {
       // Do not reuse the number: a shim with this number may still start.
       const isLost = !keeper.hasFiles || !existsSync(files.record);
@@ -202,7 +205,7 @@ function createShellDir(root: StateRoot): { id: string; files: ShellFiles } {
 
 /** Ignores errors: if a file has replaced a parent directory, there is nothing to remove. */
 function removeDir(dir: string): void {
-  attempt(() => rmSync(dir, { recursive: true, force: true }));
+  attempt(() => removeShellDir(dir));
 }
 
 /** The message for a state directory that cannot be written. */

@@ -1,5 +1,6 @@
 // A shell that runs or has run: its files, its processes and how to find them. taken-slot.ts makes one at a start,
 // attach.ts reads one back from disk.
+import type { HostKey } from "./host-key.ts";
 import type { ShellMeta } from "./meta.ts";
 import type { PidMark } from "./pids-since.ts";
 import type { ProcessIdentity } from "./process-table.ts";
@@ -21,6 +22,8 @@ export interface StartedShell {
   readonly sandbox?: ProcessIdentity;
   /** The tag of its processes; undefined without tags. */
   readonly tag: bigint | undefined;
+  /** The key of the host that started it; undefined without one. */
+  readonly key?: HostKey | undefined;
   /** PIDs of its loggers, if this host process started it. */
   readonly loggers?: { readonly stdout: number; readonly stderr: number };
   /** A descriptor of the script pipe of a session's bash. The session closes it. */
@@ -33,6 +36,9 @@ export interface StartedShell {
   readonly attached?: boolean;
   /** Only if attached. */
   readonly origin?: Origin;
-  /** Why nacre cannot find its processes, if so. For example, its PIDs mean nothing after a reboot. */
+  /**
+   * Why nacre cannot find its processes, for example because its PIDs are not valid after a reboot; undefined if it
+   * can.
+   */
   readonly unseen?: string;
 }

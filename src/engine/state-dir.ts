@@ -4,6 +4,9 @@
 //   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
 //   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
 //   <root>/sessions/              NAME.json, NAME.lock (session-file.ts)
+//   <root>/files/                 FILES_NAMES: locks and unfinished writes of the file tools
+//   <root>/profiles/              owned by run-profile.ts
+//   <root>/unreported/            owned by shell/finished-shells.ts
 //   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
@@ -18,8 +21,13 @@ export const ROOT_NAMES = {
   shells: "shells",
   keepers: "keepers",
   sessions: "sessions",
+  files: "files",
   sandbox: "sandbox",
   codeCache: "code-cache",
+  /** Answers of the user's shell about its environment, while it runs (run-profile.ts). */
+  profiles: "profiles",
+  /** Background shells whose end is not reported yet (shell/finished-shells.ts). */
+  unreported: "unreported",
 } as const;
 
 /** Files in the directory of one shell. */
@@ -46,14 +54,16 @@ export const SHELL_NAMES = {
   sandboxArgs: "sandbox.args",
   /** Remarks about the end besides the record, one per line. */
   remarks: "remarks",
+  /** When output arrived (output-times.ts). */
+  times: "times",
 } as const;
 
 /** More files of a session, in the directory of its shell or in the scratch directory there. */
 export const SESSION_NAMES = {
   /** The directory that a sandboxed bash can write to. Do not trust anything in it. */
   scratch: "scratch",
-  /** The saved state after a command. Two files alternate. */
-  state: (number: number) => `state.${number & 1}`,
+  /** A saved state (session/saved-states.ts). */
+  state: (index: number) => `state.${index}`,
   /** The script that restores the saved state in a new bash. */
   restore: (token: string) => `restore.${token}`,
   /** The script that gives a background shell the state of its session. */
@@ -82,6 +92,14 @@ export const KEEPER_NAMES = {
   /** A directory with the fifos of one sandboxed session (fifo-dir.ts). */
   fifoDir: (number: number) => `fifos.${number}`,
   loggerFifo: (number: number) => `log.${number}`,
+} as const;
+
+/** Directories in the directory of the file tools. */
+export const FILES_NAMES = {
+  /** One link per file that is being written, named after the hash of its path. */
+  locks: "locks",
+  /** One link per temporary file, which leads to that file (files/unfinished-writes.ts). */
+  unfinished: "unfinished",
 } as const;
 
 /** Suffix of a file that is written completely before it replaces another one. */

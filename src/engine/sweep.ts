@@ -1,13 +1,14 @@
 // Removes finished shells from disk: those above the maximum age, then the oldest until the rest fits the quota. Never
 // removes a shell that may be alive. chooseToSweep is pure; sweep reads and removes.
 
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SPOOL_FRESH_MS, SPOOL_UNSEEN_MAX_MS } from "../support/limits.ts";
 import { yieldTurn } from "../support/timing.ts";
 import { type EndRecord, readEndRecord } from "./end-record.ts";
 import { readIdentity, type ShellIdentity } from "./identity.ts";
 import { readMeta, type ShellMeta } from "./meta.ts";
+import { removeShellDir } from "./shell-dir.ts";
 import type { StateRoot } from "./state-dir.ts";
 
 export interface SweepEntry {
@@ -69,7 +70,7 @@ export async function sweep(
 }
 
 export function removeShell(root: StateRoot, id: string): void {
-  rmSync(root.files(id).dir, { recursive: true, force: true });
+  removeShellDir(root.files(id).dir);
 }
 
 interface Clocks {

@@ -1,7 +1,7 @@
 // Gives every shell of a host its own number, for as long as one of its processes may be alive.
 
 import { NacreError } from "../support/errors.ts";
-import { allPids, forEachPid, lockLimit } from "./process-table.ts";
+import { allPids, forEachPid, tagLimits } from "./process-table.ts";
 import { SHELL_NUMBERS, type TagSpace } from "./tag.ts";
 
 export class TagNumbers {
@@ -55,6 +55,6 @@ export class TagNumbers {
 
 /** The number of the shell that a process belongs to, if it is a shell of this host. */
 export function tagNumberOf(pid: number, space: TagSpace): number | undefined {
-  const limit = lockLimit(pid);
-  return limit === undefined || limit === "unlimited" ? undefined : space.shellNumber(BigInt(limit));
+  const limits = tagLimits(pid);
+  return limits && space.numberOf(limits);
 }

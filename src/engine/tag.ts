@@ -7,7 +7,11 @@
 //   marker 1    host 1   shell 1   host 2   shell 2   host 3   shell 3
 //
 // A tag has ones in all fields below its own. The tag of a keeper, its shims and its loggers also has ones in the
-// shell field, so no shell gets that number. No host gets a number of all ones.
+// shell field, so no shell gets that number. No host gets a number of all ones. The host number is random and short: a
+// second limit, the key, tells hosts with the same number apart (host-key.ts).
+
+import { type HostKey, isForeign, keyAt, keyWithin } from "./host-key.ts";
+import type { TagLimits } from "./process-table.ts";
 
 interface Level {
   /** Bits below the host field. */
@@ -30,14 +34,17 @@ export const SHELL_NUMBERS = (1 << SHELL_BITS) - 1;
 
 /** The tags that one host can assign, below its own tag. */
 export class TagSpace {
+  /** undefined if the host cannot have one: then its number must be free. */
+  readonly key: HostKey | undefined;
   readonly #base: bigint;
   readonly #level: Level;
   readonly #host: bigint;
 
-  private constructor(base: bigint, level: Level, host: bigint) {
+  private constructor(base: bigint, level: Level, host: bigint, key?: HostKey) {
     this.#base = base;
     this.#level = level;
     this.#host = host;
+    this.key = key;
   }
 
   /**
@@ -49,6 +56,12 @@ export class TagSpace {
     if (!found) return undefined;
     const hosts = (1 << found.level.hostBits) - 1;
     return new TagSpace(found.base, found.level, BigInt(Math.floor(random * hosts) % hosts));
+  }
+
+  /** The same space with a key below `own`, the host's hard limit on resident memory. */
+  withKey(own: string, random: number): TagSpace {
+    const key = keyWithin(own, LEVELS.indexOf(this.#level), random);
+    return new TagSpace(this.#base, this.#level, this.#host, key);
   }
 
   /** The tag of the keeper, its shims and its loggers. */
@@ -70,6 +83,12 @@ export class TagSpace {
     );
   }
 
+  /** The shell that a process belongs to, if it is a shell of this host. */
+  numberOf({ tag, key }: TagLimits): number | undefined {
+    if (!/^\d+$/.test(tag) || isForeign(key, this.key)) return undefined;
+    return this.shellNumber(BigInt(tag));
+  }
+
   /** The shell that a tag belongs to, directly or through a nacre inside it; undefined for other hosts and keepers. */
   shellNumber(tag: bigint): number | undefined {
     const { hostShift, shellShift } = this.#level;
@@ -85,11 +104,20 @@ export interface TagReach {
   readonly prefix: bigint;
 }
 
+/** The key of the host that assigned a tag, as the identity of a shell records it. */
+export function keyOf(tag: bigint, kib: bigint): HostKey | undefined {
+  return keyAt(kib, levelOf(tag));
+}
+
 /** Works for the tags of every host. */
 export function reachOf(tag: bigint): TagReach {
-  const level = LEVELS.find(({ shellShift }) => (tag & ones(shellShift)) === ones(shellShift));
-  const shift = BigInt(level?.shellShift ?? 0);
+  const shift = BigInt(LEVELS[levelOf(tag)]?.shellShift ?? 0);
   return { shift, prefix: tag >> shift };
+}
+
+/** The last level has no bits below, so it fits every tag. */
+function levelOf(tag: bigint): number {
+  return LEVELS.findIndex(({ shellShift }) => (tag & ones(shellShift)) === ones(shellShift));
 }
 
 /** The prefix of the keeper, shims and loggers of the host that assigned a tag. */

@@ -131,6 +131,7 @@ export class TakenSlot {
         ? { sandbox: { pid: commandPid, startTime: commandStart } }
         : {}),
       tag: slot.tag,
+      key: slot.key,
       pidsBefore,
       loggers: { stdout: slot.outLogger, stderr: slot.errLogger },
       ...(scriptFd === undefined ? {} : { scriptFd }),

@@ -40,8 +40,18 @@ export interface BuiltEnvironment {
   readonly env: Record<string, string>;
   /** The variables that the command does not get, sorted by name. Show only their names, never their values. */
   readonly dropped: readonly DroppedVariable[];
-  /** The values of dropped secrets that are long enough to redact. */
+  /** The values of dropped secrets that are long enough to redact. A getter that JSON and util.inspect do not print. */
   readonly droppedValues: readonly NamedValue[];
+}
+
+/** Hides the secret values from JSON.stringify, util.inspect and copies: a host may log the environment. */
+export function withHiddenValues(
+  built: Pick<BuiltEnvironment, "env" | "dropped">,
+  droppedValues: readonly NamedValue[],
+): BuiltEnvironment {
+  return Object.defineProperty({ ...built }, "droppedValues", {
+    get: () => droppedValues,
+  }) as BuiltEnvironment;
 }
 
 export function buildEnvironment(options: EnvironmentOptions): BuiltEnvironment {
@@ -71,7 +81,7 @@ export function buildEnvironment(options: EnvironmentOptions): BuiltEnvironment 
   }
   Object.assign(env, set);
   // A dropped variable is not missing if a default or `set` provides another value.
-  return { env, dropped: dropped.filter(({ name }) => !(name in env)), droppedValues };
+  return withHiddenValues({ env, dropped: dropped.filter(({ name }) => !(name in env)) }, droppedValues);
 }
 
 interface Rules {

@@ -46,6 +46,33 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   return new StreamRedactor(searchFor(options.values ?? NO_VALUES));
 }
 
+/** A part of a text that redact() would replace by a mark. */
+export interface SecretSpan {
+  readonly at: number;
+  readonly end: number;
+  readonly mark: string;
+}
+
+/** The secrets in a whole text, in order and without overlaps, for a caller that must know their positions. */
+export function secretSpans(text: string, { values = NO_VALUES }: RedactorOptions = {}): SecretSpan[] {
+  const spans: SecretSpan[] = [];
+  let at = 0;
+  for (const { hiddenAt, end, label } of secretsIn(searchFor(values), text, 0).secrets) {
+    const last = spans.at(-1);
+    if (hiddenAt >= at) spans.push({ at: hiddenAt, end, mark: markOf(label) });
+    else if (last && end > last.end) spans[spans.length - 1] = { ...last, end };
+    at = Math.max(at, end);
+  }
+  return spans;
+}
+
+/** Every text that a redactor may write in place of a secret. */
+export const REDACTION_MARK = /\[redacted:[^\]\s]{1,200}\]/g;
+
+function markOf(label: string): string {
+  return `[redacted:${label}]`;
+}
+
 /** One search per list of values, because building a search takes longer than searching a short text. */
 const known = new WeakMap<readonly NamedValue[], ValueSearch>();
 const NO_VALUES: readonly NamedValue[] = [];
@@ -95,13 +122,7 @@ class StreamRedactor implements Redactor {
   }
 
   #find(): { readonly secrets: readonly Secret[]; readonly openAt: number } {
-    const { found, openAt } = this.#values.scan(this.#buffer, this.#givenChars);
-    const values = found.map(({ at, end, name }) => ({ at, hiddenAt: at, end, label: name }));
-    const secrets = [...values, ...shapesIn(this.#buffer, this.#givenChars)];
-    return {
-      secrets: secrets.sort((a, b) => a.hiddenAt - b.hiddenAt || a.at - b.at || b.end - a.end),
-      openAt,
-    };
+    return secretsIn(this.#values, this.#buffer, this.#givenChars);
   }
 
   /** Returns the text before `until`. A secret that begins before `until` is redacted as a whole. */
@@ -111,7 +132,7 @@ class StreamRedactor implements Redactor {
     for (const { at: start, hiddenAt, end, label } of secrets) {
       if (start >= until && hiddenAt >= at) break;
       // A secret that overlaps the previous one shares its mark.
-      if (hiddenAt >= at) parts.push(this.#buffer.slice(at, hiddenAt), `[redacted:${label}]`);
+      if (hiddenAt >= at) parts.push(this.#buffer.slice(at, hiddenAt), markOf(label));
       at = Math.max(at, end);
     }
     const end = Math.max(at, until);
@@ -133,6 +154,20 @@ class StreamRedactor implements Redactor {
     ];
     return holds.reduce((first, hold) => (hold.at < first.at ? hold : first));
   }
+}
+
+function secretsIn(
+  search: ValueSearch,
+  text: string,
+  from: number,
+): { readonly secrets: readonly Secret[]; readonly openAt: number } {
+  const { found, openAt } = search.scan(text, from);
+  const values = found.map(({ at, end, name }) => ({ at, hiddenAt: at, end, label: name }));
+  const secrets = [...values, ...shapesIn(text, from)];
+  return {
+    secrets: secrets.sort((a, b) => a.hiddenAt - b.hiddenAt || a.at - b.at || b.end - a.end),
+    openAt,
+  };
 }
 
 /** Moves the start of the held part before each secret that reaches into it, because later text can overlap with it. */

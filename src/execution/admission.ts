@@ -10,11 +10,13 @@
 //   isCurrent, readmit     judge, and ask, again if the session has changed by the command's turn (start-command.ts)
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
-import type { Session, Turn } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
+import type { Turn } from "../session/session-options.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
+import { excerpt } from "../support/excerpt.ts";
 import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
 import { askFor, refusedBy, requestFor } from "./approval.ts";
@@ -43,7 +45,7 @@ export type SessionSnapshot = Pick<Turn, "directory" | "meaning">;
 export interface WantedCommand {
   readonly command: string;
   readonly background: boolean;
-  /** null: a bash of its own. */
+  /** Null for a command outside a session. */
   readonly session: SessionTarget | null;
 }
 
@@ -68,7 +70,7 @@ export class Admitted {
   readonly command: string;
   /** The directory that the command was judged for. */
   readonly cwd: string;
-  /** null: a bash of its own. */
+  /** Null for a command outside a session. */
   readonly session: string | null;
   readonly background: boolean;
   /** "ask": a person has approved the command. */
@@ -133,7 +135,7 @@ export async function admit(
 export function isCurrent(admitted: Admitted, now?: SessionSnapshot): boolean {
   const { wanted, context, snapshot, links } = admissionOf(admitted);
   const { directory, meaning } = now ?? snapshotOf(wanted, context);
-  // The session creates a new object for its state when something in it can have changed.
+  // The session creates a new object for its state whenever a part of it may have changed.
   return meaning === snapshot.meaning && directory === snapshot.directory && links.isCurrent();
 }
 
@@ -154,8 +156,9 @@ export function verdictOn(
   return judging.judge(command, judging.facts(context.workingDir, moment));
 }
 
-/** Throws for text that is no bash command. */
+/** Throws for text that is not a bash command. */
 export function checkIsCommand(command: string): void {
+  checkIsText(command);
   if (command.trim() === "")
     throw new NacreError("invalid_input", "The command is blank: there is nothing to run.");
   if (isJson(command)) {
@@ -247,6 +250,15 @@ function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"
 }
 
 const NO_STATE: SessionFacts = { functions: [], aliases: {}, hashed: {}, variables: {}, shellOptions: [] };
+
+// A JavaScript program can pass anything.
+function checkIsText(command: unknown): void {
+  if (typeof command === "string") return;
+  const instead = Array.isArray(command) ? LIST_HINT : "";
+  throw new NacreError("invalid_input", `The command must be a string; it is ${excerpt(command)}.${instead}`);
+}
+
+const LIST_HINT = ` kit.sh\`ls \${args}\` quotes a list.`;
 
 // Models sometimes pass a list of calls. No bash command is a JSON list or object.
 function isJson(command: string): boolean {

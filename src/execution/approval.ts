@@ -2,13 +2,14 @@
 import type { Severity } from "../policy/verdict.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { messageOf } from "../support/errors.ts";
+import { excerpt } from "../support/excerpt.ts";
 import type { ApprovalAnswer, ApprovalEffect, ApprovalRequest, ExecutionContext } from "../tool/context.ts";
 import { explainRefusal, Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
 
 interface Asked {
   readonly command: string;
   readonly background: boolean;
-  /** null: a bash of its own. */
+  /** Null for a command outside a session. */
   readonly session: { readonly id: string } | null;
 }
 
@@ -51,12 +52,9 @@ export async function askFor(
   try {
     const answer = await Promise.race([approve(request), gaveUp]);
     throwIfAborted(signal);
-    // Only true and { allow: true } approve: no other value that a callback returns may run a command.
-    if (typeof answer !== "object" || answer === null) return { allow: answer === true };
-    const { allow, reason } = answer;
-    return { allow: allow === true, ...(typeof reason === "string" ? { reason } : {}) };
+    return readAnswer(answer, request);
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof Refusal) throw error;
     const words = `Command needs approval, and asking for it failed: ${messageOf(error)}. Nothing was run.`;
     throw new Refusal("approval_refused", words, request, request.cwd, { cause: error });
   } finally {
@@ -64,9 +62,19 @@ export async function askFor(
   }
 }
 
-/** `said`: the reason that the person gave. */
-export function refusedBy(request: ApprovalRequest, said: string | undefined): Refusal {
-  const answer = said === undefined || said === "" ? "" : ` The answer was: ${JSON.stringify(said)}.`;
+/** Only true and { allow: true } approve: no other value that a callback returns may run a command. */
+function readAnswer(answer: unknown, request: ApprovalRequest): ApprovalAnswer {
+  const given = typeof answer === "object" && answer !== null ? answer : { allow: answer };
+  const { allow, reason }: { allow?: unknown; reason?: unknown } = given;
+  if (typeof allow === "boolean") return { allow, ...(typeof reason === "string" ? { reason } : {}) };
+  const words = `Command needs approval: ${explainRefusal(request)} approve returned ${excerpt(answer)}; only true or { allow: true } approves. Nothing was run.`;
+  throw new Refusal("approval_refused", words, request, request.cwd);
+}
+
+/** `givenReason`: the reason that the person gave. */
+export function refusedBy(request: ApprovalRequest, givenReason: string | undefined): Refusal {
+  const answer =
+    givenReason === undefined || givenReason === "" ? "" : ` The answer was: ${JSON.stringify(givenReason)}.`;
   const words = `A person refused the command: ${explainRefusal(request)}${answer} Nothing was run.`;
   return new Refusal("approval_refused", words, request, request.cwd);
 }

@@ -1,14 +1,16 @@
 // The BashOutput tool: the status of a background shell, and its output since the last read of this reader.
 import { z } from "zod";
-import { codeOf, describeOutcome } from "../shell/outcome.ts";
+import { firstToEnd } from "../shell/finished-shells.ts";
+import { codeOf } from "../shell/outcome.ts";
+import { checkPresent } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
-import { missedLineCode, type WaitResult } from "../shell/wait-for.ts";
+import type { WaitResult } from "../shell/wait-for.ts";
 import { throwIfAborted } from "../support/abort.ts";
 import { defined } from "../support/defined.ts";
+import { NacreError } from "../support/errors.ts";
 import { MATCH_NOTE_MAX_CHARS, WAIT_DEFAULT_MS, WAIT_MAX_MS } from "../support/limits.ts";
 import type { LinePattern } from "../text/filter.ts";
-import { plainText } from "../text/terminal.ts";
 import { truncateText } from "../text/truncate.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
@@ -20,39 +22,35 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
+import type { BashOutputMetadata } from "./output-metadata.ts";
+import { checkCombination, isReading, readLines } from "./output-reading.ts";
+import { missedWait, waitedFor, waitForOutput, waitNote } from "./output-wait.ts";
 import { render, sanitizerFor } from "./render.ts";
-import { findShell, readerOf } from "./scope.ts";
-import { hasNew, takeNew, truncationNotes } from "./take-new.ts";
-
-export interface BashOutputMetadata {
-  readonly bash_id: string;
-  readonly status: string;
-  readonly exit_code: number | null;
-  readonly is_running: boolean;
-  readonly duration_ms: number;
-  readonly truncated: boolean;
-  readonly output_file?: string;
-  /** The sandbox that the shell runs in. */
-  readonly sandbox?: string;
-}
+import { findShell, readerOf, scopeOf } from "./scope.ts";
+import { takeNew, truncationNotes } from "./take-new.ts";
 
 const INPUT = z.object({
-  bash_id: z.string().describe("The id of the shell, as Bash returned it"),
-  filter: z
-    .string()
-    .optional()
-    .describe("RE2 regular expression: shows only matching lines; the others count as read"),
-  wait_for: z
-    .string()
-    .optional()
-    .describe('RE2 regular expression to wait for in new lines, or "exit" to wait for the end'),
+  bash_id: z.string().describe('The id that Bash returned; "any" with wait_for "exit"'),
+  filter: z.string().optional().describe("RE2 regular expression: shows only matching new lines"),
+  wait_for: z.string().optional().describe('RE2 regular expression of a new line, or "exit"'),
+  wait_for_port: z.int().optional(),
+  wait_for_file: z.string().optional(),
   wait_ms: z
     .int()
     .min(0)
     .max(WAIT_MAX_MS)
     .optional()
-    .describe(`Maximum wait in milliseconds; ${WAIT_DEFAULT_MS} if only wait_for is given`),
+    .describe(`Maximum wait, ${WAIT_DEFAULT_MS} if not given`),
+  search: z.string().optional().describe("RE2 regular expression to find in all output"),
+  context_lines: z.int().min(0).optional(),
+  from_line: z.int().min(1).optional(),
+  max_lines: z.int().min(1).optional(),
+  tail_lines: z.int().min(1).optional(),
+  stream: z.enum(["stdout", "stderr"]).optional(),
 });
+
+/** The id that stands for the first shell that ends. */
+const ANY = "any";
 
 /** The arguments of a call of BashOutput. */
 export type BashOutputArguments = z.input<typeof INPUT>;
@@ -63,12 +61,11 @@ export class BashOutputTool extends BaseTool<typeof INPUT, BashOutputMetadata> {
   readonly category: ToolCategory = "execution";
   override readonly annotations: ToolAnnotations = { readOnlyHint: true };
   readonly description =
-    `Returns the output of a background shell since your last call, its status, and its exit code if it ended.
+    `Returns the output of a background shell since your last call, its status, and its exit code if it ended. Does NOT restart or end anything.
 
-Set wait_for to a regular expression (for example "listening on") to wait until a new line matches, or to "exit" to wait until the command ends; wait_ms limits the wait. Do NOT call this in a loop with sleep: one call with wait_for is enough. It returns early when the shell ends.
-filter shows only matching lines; the other lines count as read and are NOT shown again.
-While the shell runs, you get only whole lines; a line without its newline follows when it is complete, or when the shell ends.
-Also works for shells that have ended. Does NOT restart or end anything.`;
+To wait, set wait_for (a new line that matches, or "exit"), wait_for_port (the shell listens on this TCP port) or wait_for_file (it exists). Do NOT call this in a loop or with sleep: one call is enough, and it returns early when the shell ends. bash_id "any" waits for the first shell that ends.
+To look at ALL output, also of ended shells and of truncated Bash results, set search, from_line or tail_lines: shows numbered lines (stdout:1234: text) and marks nothing as read. Do NOT run a command again to see its output.
+filter shows only matching lines; the other lines count as read. While the shell runs, you get only whole lines.`;
   readonly input = INPUT;
   readonly #options: ResolvedExecutionOptions;
 
@@ -77,17 +74,31 @@ Also works for shells that have ended. Does NOT restart or end anything.`;
     this.#options = resolveExecutionOptions(options);
   }
 
+  /** undefined if no shell has ended in time. */
+  async #shellOf(args: z.output<typeof INPUT>, context: ExecutionContext): Promise<ShellProcess | undefined> {
+    const manager = this.#options.manager();
+    if (args.bash_id !== ANY) return findShell(manager, args.bash_id, context);
+    if (args.wait_for !== "exit")
+      throw new NacreError("invalid_input", 'bash_id "any" works only with wait_for "exit".');
+    const shells = manager.finished.unreported(scopeOf(context));
+    return await firstToEnd(shells, args.wait_ms ?? WAIT_DEFAULT_MS, context.signal);
+  }
+
   protected async run(
     context: ExecutionContext,
     args: z.output<typeof INPUT>,
   ): Promise<ToolResult<BashOutputMetadata>> {
+    checkCombination(args);
     const filter = args.filter === undefined ? undefined : await compile(args.filter, "filter");
     const pattern =
       args.wait_for === undefined || args.wait_for === "exit"
         ? undefined
         : await compile(args.wait_for, "wait_for");
-    const shell = findShell(this.#options.manager(), args.bash_id, context);
-    const waited = await waitFor(shell, args, pattern, context);
+    const shell = await this.#shellOf(args, context);
+    if (!shell) return noEnd(args);
+    checkPresent(shell.id, shell.outputParts);
+    if (isReading(args)) return await readLines(shell, args, context, this.#options);
+    const waited = await waitForOutput(shell, args, pattern, context);
 
     // A cancelled call must not move the cursor.
     throwIfAborted(context.signal);
@@ -106,7 +117,7 @@ Also works for shells that have ended. Does NOT restart or end anything.`;
       duration_ms: durationMs,
       truncated: rendered.truncated,
       sandbox: sandboxOf(shell.confinement),
-      ...defined({ output_file: rendered.outputFile }),
+      ...defined({ output_file: rendered.outputFile, waited_for: waitedFor(waited) }),
     };
     const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
     const notes = [
@@ -115,43 +126,21 @@ Also works for shells that have ended. Does NOT restart or end anything.`;
       ...waitNote(waited, args),
       ...matchNote(waited, pattern, rendered.text, this.#options),
     ];
-    if (waited?.kind === "ended" && pattern) {
-      return ToolResult.fail(
-        `Shell ${shell.id} ${describeOutcome(waited.outcome)}, and no line matched ${JSON.stringify(pattern.source)}`,
-        { code: missedLineCode(waited.outcome), output, metadata, notes },
-      );
-    }
+    const missed = missedWait(shell.id, waited, args);
+    if (missed) return ToolResult.fail(missed.error, { code: missed.code, output, metadata, notes });
     return ToolResult.ok(output, metadata, { notes });
   }
+}
+
+/** The result if no shell has ended in time. */
+function noEnd({ wait_ms = WAIT_DEFAULT_MS }: z.output<typeof INPUT>): ToolResult<BashOutputMetadata> {
+  const text = `No background shell has ended within ${wait_ms}ms.`;
+  return ToolResult.ok(text, { waited_for: "timeout" } as BashOutputMetadata);
 }
 
 async function compile(source: string, name: string): Promise<LinePattern> {
   const { compilePattern } = await import("../text/pattern.ts");
   return compilePattern(source, name);
-}
-
-async function waitFor(
-  shell: ShellProcess,
-  args: z.output<typeof INPUT>,
-  pattern: LinePattern | undefined,
-  context: ExecutionContext,
-): Promise<WaitResult | undefined> {
-  if (args.wait_for === undefined && args.wait_ms === undefined) return undefined;
-  const cursors = shell.cursors(readerOf(context));
-  const from = { stdout: cursors.stdout.settle(), stderr: cursors.stderr.settle() };
-  // Without a pattern or "exit", wait for any output that a read would return. Half a line does not count.
-  const anything = { matches: () => hasNew(shell, readerOf(context)) };
-  const matcher = pattern ? { matches: (line: string) => pattern.matches(plainText(line)) } : anything;
-  const condition = args.wait_for === "exit" ? ({ exit: true } as const) : { pattern: matcher, from };
-  const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
-  return await shell.waitUntil({ ...condition, ...defined({ signal: context.signal }) }, timeoutMs);
-}
-
-function waitNote(waited: WaitResult | undefined, args: z.output<typeof INPUT>): string[] {
-  if (waited?.kind !== "expired" || args.wait_for === undefined) return [];
-  const what =
-    args.wait_for === "exit" ? "It has not ended" : `No line matched ${JSON.stringify(args.wait_for)}`;
-  return [`${what} within ${args.wait_ms ?? WAIT_DEFAULT_MS}ms; it is still running.`];
 }
 
 /** The matched line, if the output does not show it: a prompt without a newline, or a line that the filter dropped. */

@@ -2,6 +2,7 @@
 // session.
 
 import type { SessionResult } from "../session/session-options.ts";
+import { type Diagnosis, summaryOf } from "../shell/diagnosis.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { defined } from "../support/defined.ts";
 import { wirePath } from "../support/path-text.ts";
@@ -13,7 +14,8 @@ import { type CommandMetadata, endedResult, endingMetadata } from "./endings.ts"
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
-import { type OutputParts, render } from "./render.ts";
+import { promptNote } from "./prompt-note.ts";
+import { type OutputParts, render, sanitizerFor } from "./render.ts";
 
 export interface BashMetadata extends CommandMetadata {
   readonly description: string;
@@ -24,6 +26,8 @@ export interface BashMetadata extends CommandMetadata {
    * would have run.
    */
   readonly cwd?: string;
+  /** What its processes did when its time was over. */
+  readonly diagnosis?: Diagnosis;
 }
 
 export interface ResultContext {
@@ -31,6 +35,8 @@ export interface ResultContext {
   readonly context: ExecutionContext;
   readonly options: ResolvedExecutionOptions;
   readonly timing: CallTiming;
+  /** Of its last second, if its time was over. */
+  readonly diagnosis?: Diagnosis | undefined;
 }
 
 export async function bashResult(
@@ -46,7 +52,10 @@ export async function bashResult(
     ...common(result, call),
     truncated,
     ...endingMetadata(outcome),
+    ...defined({ diagnosis: outcome?.kind === "timedOut" ? call.diagnosis : undefined }),
     ...(outputFile && { output_file: outputFile }),
+    // BashOutput can search the whole output by this id.
+    ...(truncated && { bash_id: result.asShell().id }),
     // KillShell ends the leftovers by this id.
     ...(leftoverShell && { leftovers, bash_id: leftoverShell.id }),
   };
@@ -54,7 +63,8 @@ export async function bashResult(
   const howToEnd = `KillShell with shell_id="${leftoverShell?.id}" ends it.`;
   // Leftovers of a session outlive the command. Pass no command text, so that no note says that they ended.
   const confined = sandboxNotes({ ...ended, command: "" }, result.confinement, text);
-  const notes = [...notesOn({ ended, context, options, howToEnd }), ...confined];
+  const why = outcome?.kind === "timedOut" ? diagnosisLine(call, "When its time was over") : [];
+  const notes = [...why, ...notesOn({ ended, context, options, howToEnd }), ...promptNote(text), ...confined];
   return endedResult(outcome, { text, metadata, notes });
 }
 
@@ -64,6 +74,7 @@ async function movedToBackground(
   shell: ShellProcess,
   call: ResultContext,
 ): Promise<ToolResult<BashMetadata>> {
+  call.options.manager().finished.track(shell);
   const { backgroundAfterMs = 0, timeoutMs } = call.timing;
   const { text, truncated, outputFile } = await render(shell.outputParts, call.options);
   const lines = [
@@ -72,6 +83,7 @@ async function movedToBackground(
       ? []
       : [`It is killed with everything it started ${timeoutMs}ms after its start.`]),
     `Use BashOutput with bash_id="${shell.id}" to read its output from the start, KillShell to end it.`,
+    ...diagnosisLine(call, "Now"),
     ...(text === "" ? [] : ["Output so far:", text]),
   ];
   return ToolResult.ok<BashMetadata>(
@@ -81,10 +93,14 @@ async function movedToBackground(
       truncated,
       timeout_ms: timeoutMs ?? backgroundAfterMs,
       bash_id: shell.id,
-      ...defined({ output_file: outputFile }),
+      ...defined({ output_file: outputFile, diagnosis: call.diagnosis }),
     },
     { notes: result.notes },
   );
+}
+
+function diagnosisLine({ diagnosis, options }: ResultContext, when: string): string[] {
+  return diagnosis ? [sanitizerFor(options)(`${when}: ${summaryOf(diagnosis)}`)] : [];
 }
 
 function common(result: SessionResult, { asked }: ResultContext) {

@@ -6,7 +6,9 @@
 //     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
 //     bashResult            the result for the model (bash-result.ts)
 import { z } from "zod";
+import type { RunOptions } from "../session/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { defined } from "../support/defined.ts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
@@ -15,6 +17,7 @@ import { type Admitted, admit, dryRunLine, isCancelled } from "./admission.ts";
 import { bashDescription } from "./bash-description.ts";
 import { type BashMetadata, bashResult } from "./bash-result.ts";
 import { timingOf } from "./call-timing.ts";
+import { CommandDiagnosis } from "./command-diagnosis.ts";
 import { sandboxOf } from "./confinement-notes.ts";
 import { DENY_RULES } from "./dangerous-patterns.ts";
 import { notRunResult } from "./endings.ts";
@@ -23,7 +26,7 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
-import { type ProgressFiles, reportProgress } from "./progress.ts";
+import { reportProgress } from "./progress.ts";
 import { sanitizerFor } from "./render.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
 
@@ -86,6 +89,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     }
     if (background) {
       const shell = await startInSession(admitted, { durable: this.#options.durable });
+      this.#options.manager().finished.track(shell);
       return started(shell, asked, this.#options);
     }
     return await this.#runForeground(admitted, asked, args.timeout ?? context.timeoutMs);
@@ -112,16 +116,18 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     const timing = timingOf(timeout, options);
     const { onProgress } = context;
     let stopProgress = () => {};
-    const progress = onProgress && {
-      onWait: (before: number) => onProgress({ message: waitingMessage(before) }),
-      onStart: (output: ProgressFiles) => {
-        stopProgress = reportProgress(output, context, sanitizerFor(options));
-      },
+    const diagnosis = new CommandDiagnosis(timing);
+    const onStart: NonNullable<RunOptions["onStart"]> = (output) => {
+      diagnosis.start(output);
+      if (onProgress) stopProgress = reportProgress(output, context, sanitizerFor(options));
     };
+    const onWait = onProgress && ((before: number) => onProgress({ message: waitingMessage(before) }));
     try {
-      const result = await runAdmitted(admitted, { ...timing, ...progress });
-      return await bashResult(result, { asked, context, options, timing });
+      const result = await runAdmitted(admitted, { ...timing, onStart, ...defined({ onWait }) });
+      diagnosis.stop();
+      return await bashResult(result, { asked, context, options, timing, diagnosis: diagnosis.result });
     } finally {
+      diagnosis.stop();
       stopProgress();
     }
   }
@@ -144,7 +150,10 @@ function inputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedEx
         error: ({ input }) =>
           `Parameter timeout must be at least ${minTimeoutMs}, got ${String(input)}. Its unit is milliseconds: for 30 seconds give 30000`,
       })
-      .max(maxTimeoutMs, { error: `Timeout exceeds maximum: ${maxTimeoutMs}ms` })
+      .max(maxTimeoutMs, {
+        error: ({ input }) =>
+          `Timeout exceeds maximum: ${maxTimeoutMs}ms, got ${String(input)}. For a longer command set run_in_background`,
+      })
       .optional()
       .describe(
         `Milliseconds the command may take, ${defaultDeadline ? defaultTimeoutMs : "no limit"} if not given. Not for background commands.`,

@@ -73,7 +73,7 @@ export const DENY_RULES = [
   },
   {
     id: "replace-keys",
-    reason: "echo would replace /home/dev/.ssh/authorized_keys, which can lock users out or let others in.",
+    reason: "echo would replace /home/dev/.ssh/authorized_keys, which controls logins.",
   },
   {
     id: "fork-bomb",

@@ -26,6 +26,15 @@ export class DiskLinks implements LinkReader {
     return names;
   }
 
+  /** Repeats all lookups of the other reader. Returns whether the answers are the same. */
+  hasSameAnswers(other: DiskLinks): boolean {
+    for (const [path, target] of other.#targets) if (this.target(path) !== target) return false;
+    for (const [directory, names] of other.#names) {
+      if (this.namesIn(directory).join("/") !== names.join("/")) return false;
+    }
+    return true;
+  }
+
   /** Whether every answer is still valid. */
   isCurrent(): boolean {
     for (const [path, target] of this.#targets) if (readTarget(path) !== target) return false;

@@ -1,5 +1,5 @@
-// Runs one foreground command in a bash of its own: waits for a free place, starts it, and returns when it has ended,
-// its timeout has expired or the call was cancelled. The outcome of the shell says which.
+// Runs one foreground command in a separate bash: waits until fewer commands are running, starts it, and returns when
+// it has ended, its timeout has expired or the call was cancelled. The outcome of the shell says which.
 import type { CreateShellOptions } from "../shell/manager-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { Admitted } from "./admission.ts";

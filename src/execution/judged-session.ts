@@ -6,12 +6,15 @@ import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
 import type { KillReport } from "../shell/kill-report.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
+import { asAborted, throwIfAborted } from "../support/abort.ts";
+import { defined } from "../support/defined.ts";
 import { checkOptions } from "../support/option-checks.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { type Admitted, admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionLeftovers } from "./leftovers.ts";
-import { type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { type LiveOutput, type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { missingVariables } from "./notes.ts";
 import { timeoutOf } from "./run-alone.ts";
 import { type RunResult, runResult } from "./run-result.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
@@ -65,32 +68,39 @@ export class JudgedSession {
    * s). If this throws, the command did not run.
    */
   run(command: string, options: SessionRunOptions = {}): PendingRun<SessionRun> {
-    return pendingRun(options?.onOutput, async (live) => {
+    const start = async (live: LiveOutput) => {
       checkOptions("session.run", options);
-      const { env: _, workingDir: __, cwd: ___, signal: ____, onOutput: _____, ...rest } = options;
+      const { onTimeout, backgroundAfterMs, onWait } = options;
       const admitted = await this.#admit(command, options, false);
       const result = await runAdmitted(admitted, {
-        ...rest,
+        ...defined({ onTimeout, backgroundAfterMs, onWait }),
         ...timeoutOf(options, this.#options),
         onStart: (positions) => {
           live.begin(positions);
           options.onStart?.(positions);
         },
       });
-      return { result: sessionRun(result), ends: result };
-    });
+      const notes = [...result.notes, ...missingVariables(result, this.#options)];
+      return { result: sessionRun({ ...result, notes }), ends: result };
+    };
+    return pendingRun(options?.onOutput, start, options?.signal);
   }
 
-  /** Starts a shell of its own with the current directory, exports and functions of the session. */
+  /** Starts a separate shell with the current directory, exports and functions of the session. */
   async start(command: string, options: SessionStartOptions = {}): Promise<ShellProcess> {
     checkOptions("session.start", options);
     const { durable = this.#options.durable, timeoutMs, name } = options;
-    const admitted = await this.#admit(command, options, true);
-    return await startInSession(admitted, {
-      durable,
-      ...(name === undefined ? {} : { name }),
-      ...(timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY ? {} : { timeoutMs }),
-    });
+    try {
+      throwIfAborted(options.signal);
+      const admitted = await this.#admit(command, options, true);
+      return await startInSession(admitted, {
+        durable,
+        ...(name === undefined ? {} : { name }),
+        ...(timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY ? {} : { timeoutMs }),
+      });
+    } catch (error) {
+      throw asAborted(error, options.signal);
+    }
   }
 
   /** Interrupts the running command, as Ctrl-C does. Returns whether a command was running. */

@@ -8,6 +8,7 @@ import type { ExplainedPath, PolicyFacts, Verdict } from "../policy/verdict.ts";
 import { homeDirectory } from "../support/home-directory.ts";
 import { DiskLinks } from "./disk-links.ts";
 import { PolicyFiles, type PolicySources } from "./policy-files.ts";
+import { VerdictCache } from "./verdict-cache.ts";
 import type { EntryPoint } from "./ways-to-allow.ts";
 
 export interface Judging {
@@ -37,6 +38,8 @@ export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rule
   readonly judge?: Judging["judge"];
   /** Judges for another, non-root user, who has this home directory. @default this user */
   readonly home?: string;
+  /** Only for commands that nacre itself writes. @default false */
+  readonly ignoreRuleFiles?: boolean;
 }
 
 export function createJudging(options: JudgingOptions): Judging {
@@ -44,8 +47,10 @@ export function createJudging(options: JudgingOptions): Judging {
   const sandboxed = (options.sandbox ?? "off") !== "off" && options.allowUnsandboxed !== true;
   const policyFiles = new PolicyFiles({ policyFile, rules, home });
   const findUserPaths = rememberUserPaths();
+  const verdicts = new VerdictCache(judge);
   return {
-    judge: options.judge ?? judge,
+    // The host's own judge may not be pure, so its verdicts are not cached.
+    judge: options.judge ?? ((command, facts) => verdicts.verdict(command, facts)),
     effects: (command, facts) =>
       options.judge ? [] : explain(command, facts).commands.flatMap(({ paths }) => paths),
     policyFiles,
@@ -61,7 +66,7 @@ export function createJudging(options: JudgingOptions): Judging {
         isRoot: home === undefined && process.getuid?.() === 0,
         profile: policy,
         sandboxed,
-        rules: policyFiles.rulesFor(workspace),
+        rules: options.ignoreRuleFiles ? [] : policyFiles.rulesFor(workspace),
         policyFiles: [policyFiles.own, policyFiles.settings, ...stateRoots],
         links: new DiskLinks(),
       };

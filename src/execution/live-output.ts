@@ -9,6 +9,7 @@ import {
   type OutputPiece,
   type StreamName,
 } from "../shell/follow-output.ts";
+import { asAborted } from "../support/abort.ts";
 import { messageOf } from "../support/errors.ts";
 import { deferred } from "../support/timing.ts";
 
@@ -86,12 +87,13 @@ export class LiveOutput {
 export function pendingRun<R extends { readonly notes: readonly string[] }>(
   listener: OutputListener | undefined,
   start: (live: LiveOutput) => Promise<{ readonly result: R; readonly ends: Ends }>,
+  signal?: AbortSignal,
 ): PendingRun<R> {
   const live = new LiveOutput(listener);
   const run = async (): Promise<R> => {
     const { result, ends } = await start(live).catch(async (error: unknown) => {
       await live.finish(undefined);
-      throw error;
+      throw asAborted(error, signal);
     });
     const failure = await live.finish(ends);
     return failure === undefined ? result : { ...result, notes: [...result.notes, failure] };

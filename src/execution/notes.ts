@@ -1,6 +1,7 @@
 // The notes of a result: one-line remarks that save the caller an investigation.
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import type { DroppedVariable } from "../environment/environment.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import { HINT_COMMAND_MAX_CHARS, HINT_PATH_MAX_WORDS } from "../support/limits.ts";
 import { fsPath } from "../support/path-text.ts";
@@ -45,8 +46,8 @@ function leftoverNote(leftovers: readonly Leftover[], howToEnd: string): string[
 }
 
 /**
- * Scopes that got the note about dropped variables, per manager. Each gets it once, and for failed uses of such a
- * variable.
+ * The scopes that have got the note about dropped variables, per manager. A scope gets the note with its first result,
+ * and again if a command that names such a variable fails.
  */
 const notified = new WeakMap<object, Set<string>>();
 
@@ -56,17 +57,31 @@ function droppedNote(
   options: ResolvedExecutionOptions,
 ): string[] {
   const manager = options.manager();
-  const dropped = manager.environment.dropped.filter(
-    ({ reason }) => reason === "secret" || reason === "injection",
-  );
+  const dropped = droppedOf(options);
   if (dropped.length === 0) return [];
   const scopes = notified.get(manager) ?? new Set();
   notified.set(manager, scopes);
   const first = !scopes.has(scopeOf(context));
   scopes.add(scopeOf(context));
-  const relevant = first ? dropped : ended.exitCode === 0 ? [] : namedIn(ended.command, dropped);
-  if (relevant.length === 0) return [];
-  const names = relevant.map(({ name }) => name).join(", ");
+  return first ? notPassedOn(dropped) : missingVariables(ended, options);
+}
+
+/** The note for a failed command that names a dropped variable. */
+export function missingVariables(
+  { command, exitCode }: Pick<EndedCommand, "command" | "exitCode">,
+  options: ResolvedExecutionOptions,
+): string[] {
+  return exitCode === 0 ? [] : notPassedOn(namedIn(command, droppedOf(options)));
+}
+
+function droppedOf(options: ResolvedExecutionOptions): DroppedVariable[] {
+  const { dropped } = options.manager().environment;
+  return dropped.filter(({ reason }) => reason === "secret" || reason === "injection");
+}
+
+function notPassedOn(dropped: readonly DroppedVariable[]): string[] {
+  if (dropped.length === 0) return [];
+  const names = dropped.map(({ name }) => name).join(", ");
   return [`Not passed on to commands (secrets, or variables that inject code): ${names}`];
 }
 

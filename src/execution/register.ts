@@ -1,4 +1,4 @@
-// Registers the built-in tools.
+// Registers the tools that run commands.
 import type { ToolRegistry } from "../tool/registry.ts";
 import { BashTool } from "./bash.ts";
 import { BashOutputTool } from "./bash-output.ts";
@@ -14,14 +14,4 @@ export function registerExecutionTools(registry: ToolRegistry, options: Executio
 /** The only tool of the `modes` dialect: bash. */
 export function registerModesTool(registry: ToolRegistry, options: ModesOptions = {}): void {
   registry.register(new BashModesTool(options));
-}
-
-/** The groups of built-in tools, in the order in which they are listed. */
-const GROUPS: readonly ((registry: ToolRegistry, options: ExecutionOptions) => void)[] = [
-  registerExecutionTools,
-];
-
-/** The built-in tools of all groups of the default dialect. */
-export function registerAllTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
-  for (const register of GROUPS) register(registry, options);
 }

@@ -63,7 +63,7 @@ export function sanitizerFor({ rawOutput, redact: hide, manager }: ResolvedExecu
 
 const STDERR_LINE = "[stderr]\n";
 
-/** Joins the two streams. Either of them may be known by its ends only. */
+/** Joins the two streams. Of a large stream, only the start and the end are known. */
 function joinEnds(out: TextEnds, err: TextEnds): TextEnds {
   if (isEmpty(err)) return out;
   const before = isWhole(out) ? out.head + out.tail : out.tail;

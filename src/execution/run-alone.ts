@@ -1,4 +1,4 @@
-// Runs one command in a bash of its own, for a program: kit.run and kit.sh.
+// Runs one command in a separate bash, for a program: kit.run and kit.sh.
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { checkOptions } from "../support/option-checks.ts";
@@ -7,7 +7,8 @@ import { admit } from "./admission.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { runForeground } from "./foreground.ts";
 import { leftoversOf } from "./leftovers.ts";
-import { type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { type LiveOutput, type OutputListener, type PendingRun, pendingRun } from "./live-output.ts";
+import { missingVariables } from "./notes.ts";
 import { ownScriptText } from "./own-script.ts";
 import { type RunResult, runResult } from "./run-result.ts";
 
@@ -33,7 +34,7 @@ export function runAlone(
   defaults: ExecutionContext,
   execution: ResolvedExecutionOptions,
 ): PendingRun<RunResult> {
-  return pendingRun(options?.onOutput, async (live) => {
+  const start = async (live: LiveOutput) => {
     checkOptions("kit.run", options);
     const { cwd, env, input, signal } = options;
     const context = {
@@ -50,14 +51,16 @@ export function runAlone(
       onStart: ({ outputParts }) => live.begin(outputParts),
     });
     const leftovers = await leftoversOf(shell);
-    const { exitCode, durationMs, outcome, remarks: notes, outputParts: parts } = shell;
+    const { exitCode, durationMs, outcome, remarks, outputParts: parts } = shell;
+    const notes = [...remarks, ...missingVariables({ command, exitCode }, execution)];
     return {
       result: runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts }, (text) =>
         ownScriptText(text, shell),
       ),
       ends: parts,
     };
-  });
+  };
+  return pendingRun(options?.onOutput, start, options?.signal);
 }
 
 /** The timeout of a run: its own, else the default of the toolkit; none for Infinity. */

@@ -19,6 +19,8 @@ export interface RunResult {
   /** How it ended; undefined if it still runs in the background. */
   readonly outcome: Outcome | undefined;
   readonly timedOut: boolean;
+  /** Whether the caller's signal ended it. */
+  readonly aborted: boolean;
   /** The signal that ended it, inferred from the exit code. */
   readonly signal: string | null;
   /** Remarks for the reader of the result, one line each. */
@@ -47,6 +49,7 @@ export function runResult(facts: Facts, clean = (text: string) => text): RunResu
     stderr,
     output: joinStreams(stdout, stderr),
     timedOut: outcome?.kind === "timedOut",
+    aborted: outcome?.kind === "aborted",
     signal: outcome?.kind === "signaled" ? outcome.signal : null,
     notes: [...notes, ...cutStdout, ...cutStderr],
   };

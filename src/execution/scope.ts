@@ -1,5 +1,6 @@
 // The scope of a call, which decides the shells it sees, and its reader, which decides the position in their output.
 
+import { sweptError } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import type { ShellManager } from "../shell-manager.ts";
 import { NacreError } from "../support/errors.ts";
@@ -20,6 +21,7 @@ export function findShell(manager: ShellManager, id: string, context: ExecutionC
   const scope = scopeOf(context);
   const shell = manager.getShell(id, { scope });
   if (shell) return shell;
+  if (manager.isRemoved(id, scope)) throw sweptError(id);
   const known = manager.listShells({ scope }).slice(-MESSAGE_LIST_MAX_COUNT);
   const list = known.map((one) => `${one.id} (${one.status}): ${firstLine(one.command)}`);
   const hint = list.length === 0 ? "There are no shells." : `There are:\n${list.join("\n")}`;

@@ -1,5 +1,5 @@
-// The session of a call, and the start of admitted commands: in a session, in the background from a session, or in a
-// bash of their own. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
+// The session of a call, and the start of admitted commands: in a session, in the background from a session, or each in
+// a separate bash. Each start takes its command out of an Admitted. No other module above shell/ starts commands.
 
 import type { Session } from "../session/session.ts";
 import type { RunOptions, SessionResult, StartOptions } from "../session/session-options.ts";
@@ -20,8 +20,8 @@ type Decided = "command" | "workingDir" | "env" | "scope" | "session";
 const foreground = new KeyedSemaphore(FOREGROUND_PER_SCOPE_MAX_COUNT);
 
 /**
- * Runs the command in its session: waits for the commands before it in the session, then for a free place among the
- * foreground commands of its scope. Commands that ran meanwhile may have changed the session, and the command may now
+ * Runs the command in its session: waits for the commands before it in the session, then until fewer foreground
+ * commands of its scope are running. Commands that ran meanwhile may have changed the session, and the command may now
  * be harmful. So the policy judges it again after each wait if anything changed.
  */
 export async function runAdmitted(
@@ -39,7 +39,7 @@ export async function runAdmitted(
   return await session.run(command, run, turn);
 }
 
-/** Starts the command in a shell of its own, with the directory, exports and functions of its session. */
+/** Starts the command in a separate shell, with the directory, exports and functions of its session. */
 export async function startInSession(
   admitted: Admitted,
   options: Omit<StartOptions, "workingDir" | "env"> = {},
@@ -51,7 +51,7 @@ export async function startInSession(
   return await session.start(command, { ...options, ...callOptions(admitted) });
 }
 
-/** Starts the command in a bash of its own. */
+/** Starts the command in a separate bash, outside a session. */
 export async function startAlone(
   admitted: Admitted,
   options: Omit<CreateShellOptions, Decided> = {},
@@ -88,13 +88,13 @@ export function sessionTarget(
   };
 }
 
-/** Waits for a free place among the foreground commands of the scope. */
+/** Waits until fewer foreground commands of the scope are running. */
 export async function takePlace({ context }: Admitted): Promise<SemaphoreLease> {
   return await foreground.take(scopeOf(context), {
     signal: context.signal,
     onWait: (before) =>
       context.onProgress?.({
-        message: `Waiting for a free place: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are running, ${before} are before this one.`,
+        message: `Waiting: ${FOREGROUND_PER_SCOPE_MAX_COUNT} commands are already running, and ${before} others are waiting before this one.`,
       }),
   });
 }
@@ -121,6 +121,6 @@ function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDi
 }
 
 function wrongStart({ session }: Admitted): NacreError {
-  const where = session === null ? "a bash of its own" : `the session ${session}`;
+  const where = session === null ? "a separate bash" : `the session ${session}`;
   return new NacreError("internal", `The command was admitted for ${where} and is started elsewhere.`);
 }

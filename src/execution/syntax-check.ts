@@ -11,7 +11,7 @@ export class BashSyntaxError extends NacreError {
   readonly complaint: string;
 
   constructor(complaint: string) {
-    super("exit_nonzero", BashSyntaxError.NOTE);
+    super("exit_nonzero", `${BashSyntaxError.NOTE} ${complaint.trim()}`.trim());
     this.complaint = complaint;
   }
 }

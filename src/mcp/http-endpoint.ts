@@ -5,6 +5,7 @@ import {
   createMcpHandler,
   isLegacyRequest,
   type McpServer,
+  type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import { defined } from "../support/defined.ts";
@@ -20,7 +21,7 @@ export interface HttpEndpoint {
 
 export interface HttpEndpointOptions {
   /** Creates a server for a connection of the older era (with its id) or for one request of the newer era. */
-  readonly createServer: (connection?: string) => McpServer;
+  readonly createServer: (connection?: string) => McpServer | Server;
   /** Called when a connection ends. */
   readonly onEnd?: (connection: string) => Promise<void>;
   /** Publishes changes to subscribers of the newer era. */

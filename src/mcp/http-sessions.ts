@@ -1,7 +1,11 @@
 // HTTP connections of the older protocol era. Each connection begins with initialize, gets an id and has its own
 // server, which can ask questions and send notifications as over stdio.
 import { randomUUID } from "node:crypto";
-import { type McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import {
+  type McpServer,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
 import { monotonicMs } from "../support/clock.ts";
 import {
   MCP_HTTP_SESSION_IDLE_MS,
@@ -11,12 +15,12 @@ import {
 
 interface HttpSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
-  readonly server: McpServer;
+  readonly server: McpServer | Server;
   usedMs: number;
 }
 
 export interface HttpSessionsOptions {
-  readonly createServer: (id: string) => McpServer;
+  readonly createServer: (id: string) => McpServer | Server;
   /** Called when a connection ends. */
   readonly onEnd: (id: string) => Promise<void>;
 }

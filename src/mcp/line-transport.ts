@@ -45,6 +45,8 @@ export class LineTransport implements Transport {
   /** Subscriptions: requests that stay open until the end. */
   readonly #listening = new Set<RequestId>();
   readonly #onListening: (count: number) => void;
+  /** Called when an answer is sent. */
+  readonly #sent = new Map<RequestId, () => void>();
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #inputEnded = false;
@@ -77,8 +79,25 @@ export class LineTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("The connection is closed."));
     const sent = this.#output.push(serializeMessage(message));
-    if (!("method" in message) && message.id !== undefined) this.#settle(message.id);
+    if (!("method" in message) && message.id !== undefined) {
+      const { id } = message;
+      this.#settle(id);
+      void sent.then(
+        () => this.#sent.get(id)?.(),
+        () => {},
+      );
+    }
     return sent;
+  }
+
+  /** Resolves when the stream has accepted the answer to this request; never, if the connection ends before. */
+  whenSent(id: RequestId): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sent.set(id, () => {
+        this.#sent.delete(id);
+        resolve();
+      });
+    });
   }
 
   async close(): Promise<void> {
@@ -117,7 +136,7 @@ export class LineTransport implements Transport {
       this.#refuse(INVALID_REQUEST, TOO_LARGE, id);
       return;
     }
-    // The id is that of a request of the server. The client could mistake it for the id of one of its own requests.
+    // The id belongs to a request of the server, so the client could mistake it for the id of one of its own requests.
     this.#refuse(INVALID_REQUEST, TOO_LARGE, null);
     const error = { code: INVALID_REQUEST, message: TOO_LARGE };
     if (id !== null) this.onmessage?.({ jsonrpc: "2.0", id, error });

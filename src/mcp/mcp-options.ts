@@ -4,7 +4,7 @@ import type { PolicyProfile } from "../execution/execution-options.ts";
 import type { ConfineOptions } from "../sandbox/sandbox.ts";
 import { defined } from "../support/defined.ts";
 import { DEFAULT_TIMEOUT_MS, MCP_RETURN_AFTER_MS } from "../support/limits.ts";
-import type { ToolkitOptions } from "../toolkit.ts";
+import type { ToolGroup, ToolkitOptions } from "../toolkit.ts";
 
 export interface McpOptions {
   /** The directory in which commands run. Absolute. */
@@ -13,6 +13,8 @@ export interface McpOptions {
   readonly version: string;
   /** @default "shells" */
   readonly dialect?: Dialect;
+  /** Groups of further tools. @default none */
+  readonly with?: readonly ToolGroup[];
   /** @default "standard" */
   readonly policy?: PolicyProfile;
   /** A JSON file of rules. @default the one in the XDG configuration directory */
@@ -30,6 +32,8 @@ export interface McpOptions {
   readonly returnAfterMs?: number;
   /** Background shells outlive the server. @default false */
   readonly durable?: boolean;
+  /** "user": commands also get the variables of the user's shell profile. @default "none" */
+  readonly shellProfile?: "none" | "user";
   /** The sandbox and the resource limits of commands. @default none */
   readonly confine?: ConfineOptions;
   /** The state root on disk. */
@@ -39,7 +43,7 @@ export interface McpOptions {
 }
 
 export function toolkitOptions(options: McpOptions): ToolkitOptions {
-  const { workingDir, session, dialect, policy, policyFile, stateRoot, onTimeout } = options;
+  const { workingDir, session, dialect, with: groups, policy, policyFile, stateRoot, onTimeout } = options;
   return {
     workingDir,
     onTimeout: onTimeout ?? "kill",
@@ -49,6 +53,7 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     defaultTimeoutMs: DEFAULT_TIMEOUT_MS,
     defaultDeadline: onTimeout === "kill",
     returnAfterMs: options.returnAfterMs ?? MCP_RETURN_AFTER_MS,
-    ...defined({ sessionId: session, dialect, policy, policyFile, stateRoot }),
+    ...defined({ sessionId: session, dialect, with: groups, policy, policyFile, stateRoot }),
+    ...defined({ shellProfile: options.shellProfile }),
   };
 }

@@ -2,7 +2,6 @@
 // non-durable shell that the connection started.
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import { assembleToolkit } from "../toolkit.ts";
 import { LineTransport } from "./line-transport.ts";
@@ -13,6 +12,7 @@ import { prepareSoon } from "./prepare-soon.ts";
 import { createServerDeps } from "./server-deps.ts";
 import { announce } from "./shell-resources.ts";
 import { shutDown } from "./shut-down.ts";
+import type { ToolServer } from "./tool-server.ts";
 import { untilEnd } from "./until-end.ts";
 
 export interface McpIo {
@@ -32,8 +32,9 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
     scope: options.scope ?? `mcp-${randomUUID()}`,
     shared: options.scope !== undefined,
     inFlight: new Set(),
+    whenSent: (id) => transport.whenSent(id),
   });
-  let server: McpServer | undefined;
+  let server: ToolServer | undefined;
   let stopAnnouncing: (() => void) | undefined;
   // The SDK keeps the subscriptions of the newer era. While there are any, announce changes to the SDK.
   const onListening = (count: number) => {

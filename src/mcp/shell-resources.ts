@@ -2,10 +2,11 @@
 // and subscribe to its changes.
 import {
   type ListResourcesResult,
-  type McpServer,
-  type ReadResourceResult,
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceNotFoundError,
-  ResourceTemplate,
+  type Server,
+  UriTemplate,
 } from "@modelcontextprotocol/server";
 import { sizeOf } from "../engine/cursor.ts";
 import { resolveExecutionOptions } from "../execution/execution-options.ts";
@@ -17,30 +18,40 @@ import { RESOURCE_TITLE_MAX_CHARS } from "../support/limits.ts";
 import { createContext } from "../tool/context.ts";
 import type { ServerDeps } from "./server-deps.ts";
 
-export function registerResources(server: McpServer, deps: ServerDeps): void {
-  const template = new ResourceTemplate("shell://{id}/output", {
-    list: (): ListResourcesResult => ({ resources: deps.shells().map(describe) }),
+const TEMPLATE = new UriTemplate("shell://{id}/output");
+const MIME_TYPE = "text/plain";
+
+export function registerResources(server: Server, deps: ServerDeps): void {
+  server.setRequestHandler("resources/list", () => ({ resources: deps.shells().map(describe) }));
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [
+      {
+        name: "shell-output",
+        uriTemplate: TEMPLATE.toString(),
+        title: "Output of a shell",
+        description: "The output of a shell so far: stdout, then [stderr] and stderr.",
+        mimeType: MIME_TYPE,
+      },
+    ],
+  }));
+  server.setRequestHandler("resources/read", async ({ params }) => {
+    const uri = parsedUri(params.uri);
+    const id = TEMPLATE.match(uri)?.["id"];
+    if (id === undefined) throw new ResourceNotFoundError(params.uri);
+    return { contents: [{ uri, mimeType: MIME_TYPE, text: await read(uri, String(id), deps) }] };
   });
-  server.registerResource(
-    "shell-output",
-    template,
-    {
-      title: "Output of a shell",
-      description: "The output of a shell so far: stdout, then [stderr] and stderr.",
-      mimeType: MIME_TYPE,
-    },
-    async (uri, { id }): Promise<ReadResourceResult> => ({
-      contents: [{ uri: uri.href, mimeType: MIME_TYPE, text: await read(uri, String(id), deps) }],
-    }),
-  );
   serveSubscriptions(server, deps);
+}
+
+function parsedUri(uri: string): string {
+  if (URL.canParse(uri)) return new URL(uri).href;
+  const data = { uri, reason: "invalid_uri" };
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Resource URI ${uri} is invalid`, data);
 }
 
 export function uriOf(id: string): string {
   return `shell://${id}/output`;
 }
-
-const MIME_TYPE = "text/plain";
 
 function describe(shell: ShellProcess): ListResourcesResult["resources"][number] {
   const { stdout, stderr } = shell.outputFiles;
@@ -55,13 +66,13 @@ function describe(shell: ShellProcess): ListResourcesResult["resources"][number]
   };
 }
 
-async function read(uri: URL, id: string, { kit, scope }: ServerDeps): Promise<string> {
+async function read(uri: string, id: string, { kit, scope }: ServerDeps): Promise<string> {
   const { manager } = kit;
   let shell: ShellProcess;
   try {
     shell = findShell(manager, id, createContext({ workingDir: "/", scope }));
   } catch (error) {
-    throw new ResourceNotFoundError(uri.href, messageOf(error));
+    throw new ResourceNotFoundError(uri, messageOf(error));
   }
   const { text } = await render(shell.outputParts, resolveExecutionOptions({ manager }));
   return text;
@@ -69,7 +80,7 @@ async function read(uri: URL, id: string, { kit, scope }: ServerDeps): Promise<s
 
 /** Notifies the client of changes to the resources it wants. Returns a function that stops this. */
 export function announce(
-  { server }: McpServer,
+  server: Server,
   { watch, log }: ServerDeps,
   wants: (uri: string) => boolean = () => true,
 ): () => void {
@@ -84,8 +95,7 @@ export function announce(
 }
 
 /** Subscriptions of the older era, one per resource. The SDK keeps the subscriptions of the newer era. */
-function serveSubscriptions(mcp: McpServer, deps: ServerDeps): void {
-  const { server } = mcp;
+function serveSubscriptions(server: Server, deps: ServerDeps): void {
   const wanted = new Set<string>();
   let stop: (() => void) | undefined;
   const end = () => {
@@ -94,7 +104,7 @@ function serveSubscriptions(mcp: McpServer, deps: ServerDeps): void {
   };
   server.setRequestHandler("resources/subscribe", ({ params }) => {
     wanted.add(params.uri);
-    stop ??= announce(mcp, deps, (uri) => wanted.has(uri));
+    stop ??= announce(server, deps, (uri) => wanted.has(uri));
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params }) => {

@@ -1,41 +1,50 @@
-// Registers nacre's tools in an MCP server. The arguments are passed on without validation by the SDK, so that the
-// model reads the messages of the tool.
+// Serves tools/list and tools/call. The arguments are passed on without validation by the SDK, so that the model reads
+// the messages of the tool.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  fromJsonSchema,
   type InputRequiredResult,
-  type JsonSchemaType,
-  type McpServer,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { defined } from "../support/defined.ts";
-import type { ToolProgress } from "../tool/context.ts";
+import type { ResultFate, ToolProgress } from "../tool/context.ts";
 import type { ToolResult } from "../tool/result.ts";
 import type { BaseTool } from "../tool/tool.ts";
 import type { CallOptions } from "../toolkit.ts";
 import { canAsk } from "./approvals.ts";
+import { RESULT_SCHEMA } from "./result-schema.ts";
 import type { ServerDeps } from "./server-deps.ts";
-import { TrustingValidator } from "./trusting-validator.ts";
+import { CALL_PARAMS, type ToolServer } from "./tool-server.ts";
 
-export function registerTools(server: McpServer, deps: ServerDeps): void {
-  for (const tool of deps.kit.registry.listAll()) {
-    const { name, title, description, annotations } = tool;
-    server.registerTool(
-      name,
-      {
-        description,
-        inputSchema: fromJsonSchema<unknown>(asIs(tool.toJsonSchema()), UNCHECKED),
-        outputSchema: fromJsonSchema<unknown>(RESULT_SCHEMA, UNCHECKED),
-        ...defined({ title, annotations: annotations && { ...annotations } }),
-      },
-      async (args, ctx) => {
-        const call = callTool({ tool, args, ctx, server, deps });
-        deps.inFlight.add(call);
-        return await call.finally(() => deps.inFlight.delete(call));
-      },
-    );
-  }
+export function registerTools(server: ToolServer, deps: ServerDeps): void {
+  const { registry } = deps.kit;
+  server.setRequestHandler("tools/list", () => ({ tools: registry.listAll().map(listed) }));
+  server.setRequestHandler(
+    "tools/call",
+    { params: CALL_PARAMS },
+    async ({ name, arguments: args = {} }, ctx) => {
+      const tool = registry.get(name);
+      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, registry.describeMissing(name));
+      const call = callTool({ tool, args, ctx, server, deps });
+      deps.inFlight.add(call);
+      return await call.finally(() => deps.inFlight.delete(call));
+    },
+  );
+}
+
+function listed(tool: BaseTool): ListedTool {
+  const { name, title, description, annotations } = tool;
+  return {
+    name,
+    ...defined({ title }),
+    description,
+    inputSchema: asListed(tool.toJsonSchema()),
+    ...defined({ annotations: annotations && { ...annotations } }),
+    outputSchema: RESULT_SCHEMA,
+  };
 }
 
 interface Call {
@@ -43,7 +52,7 @@ interface Call {
   readonly tool: BaseTool;
   readonly args: unknown;
   readonly ctx: ServerContext;
-  readonly server: McpServer;
+  readonly server: ToolServer;
 }
 
 async function callTool(call: Call): Promise<CallToolResult | InputRequiredResult> {
@@ -51,15 +60,24 @@ async function callTool(call: Call): Promise<CallToolResult | InputRequiredResul
   const { kit, scope, session, approvals, log } = call.deps;
   const round = canAsk(capabilitiesOf(call)) ? approvals.round(ctx) : undefined;
   log(`call ${ctx.mcpReq.id}: ${tool.name}`);
+  let fate: ResultFate = { delivered: () => {}, dropped: () => {} };
   const result = await kit.call(tool.name, args, {
     scope,
+    delivery: (given) => {
+      fate = given;
+    },
     signal: ctx.mcpReq.signal,
     ...progressOf(call),
     ...defined({ sessionId: session, approve: round?.approve, asked: round?.asked }),
   });
   const question = round?.question();
   log(`call ${ctx.mcpReq.id}: ${question ? "asks a person" : (result.code ?? "done")}`);
-  return question ?? toMcpResult(result);
+  if (question) {
+    fate.dropped();
+    return question;
+  }
+  void call.deps.whenSent(ctx.mcpReq.id).then(fate.delivered);
+  return toMcpResult(result);
 }
 
 function toMcpResult(result: ToolResult): CallToolResult {
@@ -73,7 +91,7 @@ function toMcpResult(result: ToolResult): CallToolResult {
 /** A request of the newer era carries the capabilities of its client. In the older era, the handshake carried them. */
 function capabilitiesOf({ ctx, server }: Call): unknown {
   const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
-  return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();
+  return envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
 }
 
 /** Sends progress only if the client asked for it. */
@@ -90,26 +108,9 @@ function progressOf({ ctx, deps }: Call): Pick<CallOptions, "onProgress"> {
   return { onProgress };
 }
 
-const UNCHECKED = new TrustingValidator();
+type ListedTool = ListToolsResult["tools"][number];
 
-// One open schema for all results: a client refuses a key that a closed schema does not declare.
-const RESULT_SCHEMA: JsonSchemaType = {
-  type: "object",
-  properties: {
-    output: { type: "string", description: "The output as plain text" },
-    error: { type: "string", description: "The error message; only if the call failed" },
-    error_code: { type: "string" },
-    exit_code: { type: ["integer", "null"] },
-    duration_ms: { type: "number" },
-    truncated: { type: "boolean" },
-    bash_id: { type: "string" },
-    notes: { type: "array", items: { type: "string" } },
-  },
-  required: ["output"],
-  additionalProperties: true,
-};
-
-/** nacre's schemas are JSON Schema. Only the type name of the SDK differs. */
-function asIs(schema: object): JsonSchemaType {
-  return schema;
+/** The schema of every tool is that of an object. Only the type name of the SDK differs. */
+function asListed(schema: object): ListedTool["inputSchema"] {
+  return schema as ListedTool["inputSchema"];
 }

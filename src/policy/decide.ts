@@ -1,11 +1,11 @@
 // From findings to one verdict: applies the profile and user rules. The strictest remaining finding decides.
 
 import type { JudgedCommand } from "./facts.ts";
-import { fits } from "./rule-fits.ts";
+import { ruleMatches } from "./rule-matches.ts";
 import type { UserRule } from "./user-rule.ts";
 import { byStrictness, type Finding, type PolicyFacts, type Severity, type Verdict } from "./verdict.ts";
 
-/** A finding with its command; null for one about the text as a whole. */
+/** A finding with its command, or with null if the finding is about the whole text. */
 export interface RawFinding extends Omit<Finding, "liftedBy"> {
   readonly command: JudgedCommand | null;
 }
@@ -37,7 +37,7 @@ export function decide(
   };
 }
 
-/** Rules of the workspace may only tighten: its allow rules are ignored. */
+/** Leaves out allow rules of the workspace, which may only make the policy stricter. */
 function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
   return rules.flatMap(({ source, rules: list }) =>
     source === "user" ? list : list.filter(({ verdict }) => verdict !== "allow"),
@@ -45,7 +45,7 @@ function rulesOf({ rules = [] }: PolicyFacts): readonly UserRule[] {
 }
 
 function findingsOf(rule: UserRule, commands: readonly JudgedCommand[]): readonly RawFinding[] {
-  const command = commands.find((one) => fits(rule, one));
+  const command = commands.find((one) => ruleMatches(rule, one));
   if (!command || rule.verdict === "allow") return [];
   const { id, verdict, reason, alternative } = rule;
   return [
@@ -72,14 +72,14 @@ function liftedBy(
   if (profile === "off") return "profile off";
   for (const rule of rules) {
     if (rule.verdict !== "allow") continue;
-    // Only a rule that names a refusal lifts it.
+    // An allow rule lifts a `deny` only if it names that rule's id.
     if (finding.verdict === "deny" && !rule.lifts.includes(finding.rule)) continue;
     if (rule.lifts.length > 0 && !rule.lifts.includes(finding.rule)) continue;
     const { command } = finding;
     if (
       command
-        ? fits(rule, command)
-        : rule.lifts.includes(finding.rule) && commands.some((one) => fits(rule, one))
+        ? ruleMatches(rule, command)
+        : rule.lifts.includes(finding.rule) && commands.some((one) => ruleMatches(rule, one))
     )
       return rule.id;
   }

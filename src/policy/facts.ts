@@ -1,11 +1,11 @@
-// The effects of a command on classified paths. Rules check these, whichever program has the effect.
+// The effects of a command on classified paths. Rules check effects, so one rule covers all programs.
 
 import type { ResolvedPath, Where } from "./paths/paths.ts";
 import type { RawEffect } from "./programs/effect.ts";
 import type { EffectKind } from "./programs/effect-kind.ts";
 import { programEffects } from "./programs/program-effects.ts";
 import { unmodelledEffects } from "./programs/unmodelled.ts";
-import { isRiskedPath } from "./protected-paths.ts";
+import { isPathAtRisk } from "./protected-paths.ts";
 import type { Budget } from "./shell-model/budget.ts";
 import type { EffectiveCommand, Field } from "./shell-model/command.ts";
 
@@ -40,7 +40,7 @@ export function judgedCommand(command: EffectiveCommand, where: Where, budget: B
   return withEffects(command, effects);
 }
 
-/** Field by field: an object spread was the slowest part of judging a plain command. */
+/** Copies each field by name: an object spread was the slowest part of judging a plain command. */
 function withEffects(command: EffectiveCommand, effects: readonly Effect[]): JudgedCommand {
   const {
     program,
@@ -75,7 +75,7 @@ function withEffects(command: EffectiveCommand, effects: readonly Effect[]): Jud
 
 const NONE: readonly Effect[] = [];
 
-/** The effect on the path that the word names, and on those its links lead to. */
+/** The effect on the path that the word names, and on the targets of links in that path. */
 function resolved(
   { kind, target, recursive = false, how = "" }: RawEffect,
   cwd: string,
@@ -88,7 +88,7 @@ function resolved(
   const follows = kind !== "delete" && kind !== "move" && how !== "replace";
   return links
     .resolve(text, cwd, follows)
-    .filter((path, i) => kind !== "may-write" || isRiskedPath(path, how, i === 0))
+    .filter((path, i) => kind !== "may-write" || isPathAtRisk(path, how, i === 0))
     .map((path) => ({ kind, target, resolved: path, recursive: recursive || path.spread, how }));
 }
 
@@ -100,7 +100,7 @@ function redirected({ redirects }: EffectiveCommand): readonly RawEffect[] {
   });
 }
 
-/** A request for help or the version has no effects, whatever the other arguments are. */
+/** Whether the command only prints its help or version. Its other arguments then have no effect. */
 export function asksForHelp({ args, program }: EffectiveCommand): boolean {
   if (args.some(({ text }) => text === "--help") || args.at(-1)?.text === "--version") return true;
   return args.length === 1 && (args[0]?.text === "-V" || (args[0]?.text === "-h" && program !== "chown"));

@@ -1,5 +1,5 @@
-// An unknown program followed by a destructive command is probably a wrapper. The tail is judged as a command, and a
-// refusal becomes a question.
+// An unknown program whose arguments contain a destructive command is probably a wrapper. The policy judges these
+// arguments as a command. If it would deny that command, the verdict is `ask`, because the guess can be wrong.
 
 import { isKnownProgram, isWrapper } from "./programs/programs.ts";
 import type { EffectiveCommand } from "./shell-model/command.ts";

@@ -1,5 +1,5 @@
-// The verdict for one command: walk it, apply every rule, let the strictest decide. Pure. It never throws: an internal
-// failure is a reason to ask.
+// The verdict for one command: walk it, apply every rule, and let the strictest finding decide. Pure. It never throws: an
+// internal failure becomes the verdict `ask`.
 
 import { messageOf } from "../support/errors.ts";
 import {
@@ -15,7 +15,7 @@ import { describeWhere, type Where } from "./paths/paths.ts";
 import { isKnownProgram } from "./programs/programs.ts";
 import { remembered } from "./remembered.ts";
 import type { CommandRule, Rule } from "./rule.ts";
-import { fits } from "./rule-fits.ts";
+import { ruleMatches } from "./rule-matches.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
 import type { EffectiveCommand, Sign } from "./shell-model/command.ts";
@@ -49,7 +49,7 @@ export function explain(command: string, facts: PolicyFacts): Explanation {
 export function explainsRule(rule: UserRule, command: string): boolean {
   const examination = new Examination(command, { home: "/home/dev", cwd: "/home/dev/proj" }, true);
   examination.verdict();
-  return examination.judged.some((one) => fits(rule, one));
+  return examination.judged.some((one) => ruleMatches(rule, one));
 }
 
 class Examination {
@@ -80,7 +80,7 @@ class Examination {
     const { walk } = this;
     const all: Span = { start: 0, end: this.#command.length };
     const hidden = hiddenCharacters(this.#command);
-    // Before all others: of findings that are equally strict, the first one is the reason.
+    // Add this finding first: among equally strict findings, the first one gives the reason.
     if (hidden) this.#addSign({ kind: "hidden-characters", span: hidden.span, detail: hidden.code });
     attempt(walk, all, () => walk.start(this.#command));
     if (walk.signs.some(({ kind }) => kind === "unparsed") && isPackedForkBomb(this.#command)) {
@@ -96,7 +96,7 @@ class Examination {
   }
 
   #judge(effective: EffectiveCommand): void {
-    // More refusals would not change the verdict.
+    // Further findings would not change the verdict.
     if (this.#denied >= POLICY_FINDINGS_MAX_COUNT) return;
     const command = judgedCommand(effective, this.#where, this.walk.budget);
     const rules = this.#rulesWithin(this.#rulesAbout(command), command);
@@ -112,7 +112,7 @@ class Examination {
     if (forwarded) this.#judgeForwarded(judgedCommand(forwarded, this.#where, this.walk.budget), command);
     if (!this.#keeps && this.findings.length === before) return;
     if (this.judged.length < POLICY_COMMANDS_MAX_COUNT) this.judged.push(command);
-    // A long script must not bypass a user rule.
+    // Otherwise a long script could bypass a user rule.
     else if (this.#keeps) throw new BudgetSpent("too many commands");
   }
 
@@ -121,7 +121,7 @@ class Examination {
     return effects.length > 0 ? all : withoutEffects;
   }
 
-  /** The cost of applying the rules. The cost of the walk covers those about every command. */
+  /** The cost of applying the rules. Rules without `programs` and `needs` are part of the cost of the walk. */
   #stepsFor({ program, effects }: JudgedCommand): number {
     const { own, aboutEffects } = this.#rulesFor(program);
     return (
@@ -149,20 +149,20 @@ class Examination {
     const worst = hits.find((finding) => finding?.verdict === "deny");
     const own = COMMAND_RULES.find(({ id }) => id === "forwarded-danger");
     if (!own || !worst) return;
-    const reason = `${shown(command.program)} may run a command that would be refused: ${worst.reason}`;
+    const reason = `${shown(command.program)} may run a command that the policy would deny: ${worst.reason}`;
     add(this.findings, findingOf(own, { reason, span: worst.span }, command));
   }
 }
 
-/** A rule about a program searches its arguments; a rule about effects compares classes of paths. */
+/** A rule for one program searches its arguments, which costs more than comparing the path classes of effects. */
 const OWN_RULE_STEPS = 0.45;
 const EFFECT_RULE_STEPS = 0.2;
 
 interface RulesForProgram {
   readonly all: readonly CommandRule[];
-  /** Those that can match a command without effects. */
+  /** The rules that can match a command without effects. */
   readonly withoutEffects: readonly CommandRule[];
-  /** How many are about this program, and how many are about effects. */
+  /** The number of rules for this program, and the number of rules for effects. */
   readonly own: number;
   readonly aboutEffects: number;
 }
@@ -205,7 +205,7 @@ function findingOf(
   return { rule: id, verdict, severity, reason, span, alternative, command };
 }
 
-/** Keeps one finding per rule and span. Beyond the limit it keeps refusals only. */
+/** Keeps one finding per rule and span. Beyond the limit, keeps only `deny` findings. */
 function add(findings: RawFinding[], finding: RawFinding): void {
   if (findings.length >= POLICY_FINDINGS_MAX_COUNT && finding.verdict !== "deny") return;
   const known = findings.some(

@@ -1,4 +1,4 @@
-// Which paths an argument of unknown meaning puts at risk.
+// The paths that a program could damage through an argument that the policy does not understand.
 
 import type { PathClass } from "./paths/path-class.ts";
 import type { ResolvedPath } from "./paths/paths.ts";
@@ -25,16 +25,16 @@ const OUTSIDE: ReadonlySet<PathClass> = new Set<PathClass>([
   "outside",
 ]);
 
-/** Terminals, cameras and processors: programs are there to use them. */
+/** Terminals, cameras and processors: using them is harmless. */
 const USED_DEVICES = /^\/dev\/(tty|cu\.|serial|video|dri|snd|kvm|nvidia|input|bus|net\/tun|fuse)/;
-/** Trees that belong to the machine although no program of the system needs them. */
+/** Trees of the machine that the operating system itself does not need. */
 const MACHINE_TREES = /^\/(opt|srv|mnt|media|run|snap|nix)\//;
 
 /**
- * Whether an argument of unknown meaning on this path matters. `how` says how well the program is known. `isNamed`: the
- * text names the path itself. A link that the user has put into the workspace may lead to data outside of it.
+ * Whether the policy must ask before an unknown argument names this path. `how` is one of MAY_WRITE. `isNamed` is false for
+ * the target of a link: a link in the workspace may lead to data of the user outside.
  */
-export function isRiskedPath({ class: kind, path }: ResolvedPath, how: string, isNamed: boolean): boolean {
+export function isPathAtRisk({ class: kind, path }: ResolvedPath, how: string, isNamed: boolean): boolean {
   if (kind === "device" && USED_DEVICES.test(path)) return false;
   if (how === MAY_WRITE.input) return kind === "secret" || kind === "policy";
   if (ALWAYS.has(kind)) return true;

@@ -10,7 +10,7 @@ import type { UserRule, UserRuleSet } from "./user-rule.ts";
 export interface RuleProblem {
   /** The keys that lead to it: `["rules", 0, "verdict"]`. */
   readonly at: readonly (string | number)[];
-  /** One sentence, with the rule's name where it has one. */
+  /** One sentence, with the id of the rule if it has one. */
   readonly message: string;
 }
 
@@ -19,9 +19,9 @@ export type RuleReading =
   | { readonly ok: false; readonly problems: readonly RuleProblem[] };
 
 /**
- * @param value What `JSON.parse` made of the file.
- * @param source The owner of the file: rules of a workspace can only tighten.
- * @param file Its path, to show where a rule comes from.
+ * @param value The parsed JSON of the file.
+ * @param source The owner of the file: rules of a workspace can only make the policy stricter.
+ * @param file The path of the file, for messages.
  */
 export function readRules(value: unknown, source: UserRuleSet["source"], file?: string): RuleReading {
   const parsed = RULE_FILE.safeParse(value);
@@ -58,7 +58,7 @@ function memberOf(value: unknown, key: string | number): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-/** Fills in defaults; a value that may be one or a list becomes a list. */
+/** Fills in defaults, and turns single values into lists. */
 function completed(rule: WrittenRule): UserRule {
   return {
     id: rule.id,
@@ -91,16 +91,17 @@ function senseProblems(
   const { id, verdict, lifts } = rule;
   const problems: Complaint[] = [];
   if (RULES.some((built) => built.id === id))
-    problems.push(["id", "a built-in rule has this id, choose another"]);
+    problems.push(["id", "a built-in rule has this id; choose another"]);
   if (before.some((other) => other.id === id))
-    problems.push(["id", "another rule has this id, choose another"]);
-  if (verdict !== "allow" && lifts.length > 0) problems.push(["lifts", "only an allow can lift something"]);
+    problems.push(["id", "another rule has this id; choose another"]);
+  if (verdict !== "allow" && lifts.length > 0)
+    problems.push(["lifts", "only a rule with the verdict allow can lift other rules"]);
   if (rule.program.length + rule.args.length + rule.effects.length + rule.paths.length === 0)
-    problems.push(["id", "it must name a program, args, effects or paths"]);
+    problems.push(["id", "it must have at least one of the keys program, args, effects and paths"]);
   if (source === "workspace" && verdict === "allow")
     problems.push([
       "verdict",
-      "a file in the workspace can only tighten (ask, deny), or the agent could allow itself; an allow belongs into your own policy file",
+      "a file in the workspace can only ask and deny, because an agent could write it and allow its own commands; put an allow into your own policy file",
     ]);
   return problems;
 }
@@ -112,6 +113,9 @@ function exampleProblems(rule: UserRule): readonly Complaint[] {
       .map((command) => ["matches", `it does not match its own example ${JSON.stringify(command)}`] as const),
     ...rule.misses
       .filter((command) => explainsRule(rule, command))
-      .map((command) => ["misses", `it matches ${JSON.stringify(command)}, which it should miss`] as const),
+      .map(
+        (command) =>
+          ["misses", `it matches ${JSON.stringify(command)}, an example that it must not match`] as const,
+      ),
   ];
 }

@@ -13,7 +13,7 @@ export interface Hit {
   /** One sentence: what would happen. */
   readonly reason: string;
   readonly span?: Span;
-  /** What to do instead, if it is not what the rule says. */
+  /** Replaces the alternative of the rule. */
   readonly alternative?: string;
 }
 
@@ -25,14 +25,14 @@ interface RuleBase {
   readonly alternative: string;
   readonly matches: readonly string[];
   readonly misses: readonly string[];
-  /** Only in this profile, and only where no sandbox is enforced. */
+  /** The rule applies only in this profile, and only if no sandbox is enforced. */
   readonly profile?: "cautious";
 }
 
-/** A rule's check of a command. `needs` only saves time: a long script applies every rule to each command. */
+/** A rule's check of a command. `needs` saves time: otherwise every rule would check every command of a long script. */
 export interface Check {
   (command: JudgedCommand): Hit | null;
-  /** It matches only commands with effects, or only these programs. */
+  /** The check matches only commands with effects, or only these programs. */
   readonly needs?: "effects" | ((program: string) => boolean);
 }
 
@@ -43,7 +43,7 @@ export interface CommandRule extends RuleBase {
   readonly check: Check;
 }
 
-/** Turns a sign of the walk into a finding. */
+/** Turns a sign, which the walk has found, into a finding. */
 export interface SignRule extends RuleBase {
   readonly sign: SignKind;
   readonly reason: (detail: string) => string;
@@ -60,7 +60,7 @@ interface EffectPattern {
   readonly reason: string;
 }
 
-/** A check that fires on the first effect of the given kinds on the given classes. */
+/** A check that matches the first effect of one of these kinds on a path of one of these classes. */
 export function onEffect({ kinds, classes, when, reason }: EffectPattern): Check {
   const wanted = new Set<EffectKind>(kinds);
   const places = new Set<PathClass>(classes);
@@ -75,24 +75,24 @@ export function onEffect({ kinds, classes, when, reason }: EffectPattern): Check
   return Object.assign(check, { needs: "effects" as const });
 }
 
-/** A check that applies to some programs, by their record. */
+/** A check for the programs that `needs` accepts. */
 export function onPrograms(needs: (program: string) => boolean, check: Check): Check {
   return Object.assign((command: JudgedCommand) => check(command), { needs });
 }
 
-/** A check that fires on an argv that fits. */
+/** A check that matches if the test accepts the arguments. */
 export function onArgs(
   test: (args: readonly string[], command: JudgedCommand) => boolean,
-  says: string,
+  reason: string,
 ): Check {
   return (command) => {
     const args = command.args.map(({ text }) => text);
-    return test(args, command) ? { reason: filled(says, "", command) } : null;
+    return test(args, command) ? { reason: filled(reason, "", command) } : null;
   };
 }
 
-function filled(says: string, path: string, command: JudgedCommand): string {
-  return says
+function filled(reason: string, path: string, command: JudgedCommand): string {
+  return reason
     .replace("{path}", () => path)
     .replace("{program}", () => shown(command.program) || "a redirection");
 }

@@ -12,11 +12,11 @@ export interface UserRule {
   readonly args: readonly string[];
   /** No pattern may match any argument. */
   readonly without: readonly string[];
-  /** The effects it must have, if any. */
+  /** The command must have one of these effects. @default any or none */
   readonly effects: readonly EffectKind[];
-  /** The classes of paths these must affect. */
+  /** The effect must be on a path of one of these classes. @default any */
   readonly paths: readonly PathClass[];
-  /** For `allow`: ids of built-in rules it lifts, a `deny` among them only by name. */
+  /** For `allow`: ids of the built-in rules to lift. An empty list lifts every `ask` about a command, but no `deny`. */
   readonly lifts: readonly string[];
   readonly reason: string | null;
   readonly alternative: string | null;
@@ -24,10 +24,10 @@ export interface UserRule {
   readonly misses: readonly string[];
 }
 
-/** One file of rules. A file in the workspace can only tighten: otherwise the agent could allow its own commands. */
+/** One file of rules. A file in the workspace cannot allow anything: otherwise the agent could allow its own commands. */
 export interface UserRuleSet {
   readonly source: "user" | "workspace";
-  /** Its path, if it is a file. */
+  /** The path of the file. */
   readonly file?: string;
   readonly rules: readonly UserRule[];
 }

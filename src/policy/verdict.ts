@@ -13,7 +13,7 @@ export type Decision = (typeof DECISIONS)[number];
 export type Severity = (typeof SEVERITIES)[number];
 export type Profile = "trusting" | "standard" | "cautious" | "off";
 
-/** The environment of a command. The policy looks nothing up: what the caller omits is unknown. */
+/** The environment of a command. The policy looks nothing up: a fact that the caller omits is unknown. */
 export interface PolicyFacts {
   readonly home: string;
   readonly cwd: string;
@@ -27,7 +27,7 @@ export interface PolicyFacts {
   readonly rules?: readonly UserRuleSet[];
   /** Further files that rules are read from: changing them needs approval. */
   readonly policyFiles?: readonly string[];
-  /** What earlier commands changed in the bash that runs this one. @default a bash without such changes */
+  /** The changes that earlier commands made in the bash of the session. @default no changes */
   readonly session?: SessionFacts;
   /** Looks up symbolic links. @default paths contain no links */
   readonly links?: LinkReader;
@@ -45,7 +45,7 @@ export interface Finding {
   readonly liftedBy: string | null;
 }
 
-/** Sorts the strictest finding to the front: one that holds before one that was lifted, then by verdict and severity. */
+/** Sorts findings by strictness: lifted findings last, then by verdict and severity. */
 export function byStrictness(a: Finding, b: Finding): number {
   return (
     Number(a.liftedBy !== null) - Number(b.liftedBy !== null) ||

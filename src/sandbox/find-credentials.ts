@@ -1,6 +1,6 @@
 // Finds the paths to hide: listed credentials that exist on this machine, and nacre's rules. Every start of a sandbox
-// runs this search, so the list is a tree: a missing directory costs one system call, however many listed paths are
-// below it.
+// runs this search, so the list is a tree: a missing directory costs one system call, no matter how many listed paths
+// are below it.
 import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";

@@ -33,8 +33,8 @@ interface Listing {
 }
 
 /**
- * Directories that package managers and builds fill. They must stay removable. A protected repository inside would
- * prevent that, because a mount point cannot be removed.
+ * Directories with the output of package managers and builds. Commands must be able to remove them. A protected
+ * repository inside would prevent that, because a mount point cannot be removed.
  */
 const SKIPPED = new Set([
   ...["node_modules", "bower_components", "build", "_build", "_deps", "deps", "dist", "out", "target"],

@@ -88,7 +88,7 @@ class Guard {
     this.#addGitDir(path, top);
     if (kindOf(path) !== "file" || !this.#protections.isWritable(path)) return;
     this.#protections.readOnly.add(path);
-    // The file belongs to a submodule, or to a working tree that is apart from its git directory.
+    // The file belongs to a submodule, or to a working tree that is separate from its git directory.
     const named = gitDirNamedBy(path);
     if (named !== undefined) this.#addGitDir(named, top);
   }

@@ -5,15 +5,17 @@
 // the notes, so another process can clean up after a crash. A process holds a lock while it checks the disk and writes
 // its note, and while it removes placeholders. Otherwise it could remove a placeholder that another process has just
 // found, and removing a file that is a mount point in another namespace also removes that mount.
+
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LockOwner } from "../engine/process-lock.ts";
 import type { ProcessIdentity } from "../engine/process-table.ts";
 import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { fsPath, shownPath } from "../support/path-text.ts";
 import { systemCode } from "../support/system-error.ts";
-import { type LockOwner, withLock } from "./placeholder-lock.ts";
+import { withLock } from "./placeholder-lock.ts";
 import { kindOf } from "./real-path.ts";
 
 export interface Placeholder {

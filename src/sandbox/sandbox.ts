@@ -3,6 +3,7 @@
 // that.
 import { join } from "node:path";
 import { type Confinement, SANDBOX_PROFILES } from "../engine/confinement.ts";
+import type { LockOwner } from "../engine/process-lock.ts";
 import { ROOT_NAMES } from "../engine/state-dir.ts";
 import type { StartScript } from "../engine/taken-slot.ts";
 import { NacreError } from "../support/errors.ts";
@@ -11,7 +12,6 @@ import { Bubblewrap, type WrappedStart } from "./bubblewrap.ts";
 import { type FoundRepository, RepositoryFinder } from "./find-repositories.ts";
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
-import type { LockOwner } from "./placeholder-lock.ts";
 import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
 import { realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";

@@ -114,8 +114,8 @@ async function uninheritedBy(
   for (;;) {
     // Read isRunning before the file: if the shell has already ended, the file contains everything that it wrote.
     const { isRunning } = shell;
-    const found = readStateOf(dir, INHERITED_NUMBER, nonce);
-    if (found !== undefined) return notInherited(state, found, nonce);
+    const found = readStateOf(stateFile(dir, INHERITED_NUMBER), INHERITED_NUMBER, nonce);
+    if (found !== undefined) return notInherited(state, found.state, nonce);
     // The shell ended before it wrote its state. Its outcome says why.
     if (!isRunning) return [];
     if (monotonicMs() > deadline) return "unknown";

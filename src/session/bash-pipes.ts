@@ -126,16 +126,20 @@ export class ReportFifo {
   /** The path that bash opens. */
   readonly path: string;
   readonly #socket: Socket;
+  readonly #fd: number;
+  readonly #reader: ReportReader;
 
   /** The descriptor is also open for writing. Otherwise the pipe would have no writer after the first report. */
   constructor(fd: number, path: string, reader: ReportReader) {
     this.path = path;
+    this.#fd = fd;
+    this.#reader = reader;
     const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
     // All reports share one buffer, so that a report does not leave 64 KiB to the garbage collector.
     const onread: OnReadOpts = {
       buffer,
       callback: (length) => {
-        reader.push(Buffer.from(buffer.subarray(0, length)));
+        reader.push(buffer, length);
         return true;
       },
     };
@@ -151,8 +155,13 @@ export class ReportFifo {
     this.#socket.unref();
   }
 
+  /** Passes on the reports that are still in the pipe. The end of bash can be known before its last reports are. */
   close(): void {
+    if (this.#socket.destroyed) return;
+    const buffer = Buffer.alloc(SCRIPT_FIFO_BYTES);
+    const length = attempt(() => readSync(this.#fd, buffer)) ?? 0;
     this.#socket.destroy();
+    this.#reader.push(buffer, length);
   }
 }
 

@@ -72,7 +72,9 @@ export class BashStarter {
     const restoreFrom = await this.#writeRestoreScript(bash, saved);
     const profileEnvPath = join(bash.scratch, SESSION_NAMES.profileEnvironment);
     const { disabled } = bash.state.putAside;
-    const message = { restoreFrom, profile, profileEnvPath, number, disabled };
+    const file = bash.state.saves.nextFile;
+    bash.state.saves.add(number, file);
+    const message = { restoreFrom, profile, profileEnvPath, number, file, disabled };
     bash.send(startMessage(bash.options.harness, message));
     if (profile !== undefined) await this.#whenSourced(bash, profileEnvPath, number);
     // The sandbox and its first process fork only now. Wait for them, because otherwise they would look like leftovers
@@ -119,7 +121,13 @@ export class BashStarter {
       bash = new SessionBash({
         ...process,
         engine,
-        harness: harnessContext(nonce, token, reports?.path ?? REPORTS_INSIDE, scratch),
+        harness: harnessContext(
+          nonce,
+          token,
+          reports?.path ?? REPORTS_INSIDE,
+          scratch,
+          started.tag !== undefined,
+        ),
         reports,
         scratch,
         capBytes,
@@ -156,7 +164,7 @@ export class BashStarter {
       onExit,
     });
     const channel = scriptFd === undefined ? undefined : new ScriptChannel(scriptFd);
-    return { started, channel, takeRemarks: confined.takeRemarks };
+    return { started, channel, takeRemarks: confined.takeRemarks, pidOf: (pid) => pid };
   }
 
   /** Writes to the new bash's directory, because the previous bash's directory may be deleted later. */
@@ -188,7 +196,9 @@ export class BashStarter {
     const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => found[name] !== value));
     const unset = dropped.map(({ name }) => name).filter((name) => name in found);
     const { putAside } = bash.state;
-    bash.send(adjustMessage(bash.options.harness, { set, unset, number, putAside }));
+    const file = bash.state.saves.nextFile;
+    bash.state.saves.add(number, file);
+    bash.send(adjustMessage(bash.options.harness, { set, unset, number, file, putAside }));
   }
 
   async #openSandbox(directory: SessionDirectory): Promise<SessionSandbox> {
@@ -237,10 +247,11 @@ export class BashStarter {
   }
 
   #forget(bash: SessionBash): void {
+    // This passes on the last reports, so bash must still be a listener.
+    bash.options.reports?.close();
     this.#bashes.delete(bash);
     this.#listeners.delete(bash);
     this.#deps.unwatch(bash.shell);
-    bash.options.reports?.close();
   }
 }
 

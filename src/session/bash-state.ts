@@ -1,25 +1,22 @@
-// The state of one bash: what it last reported about itself, the message that makes it save its state, and the states
-// it has saved. Other files only read these.
+// The state of one bash: what it last reported about itself, and the message that makes it save its state. Other files
+// only read these. saved-states.ts owns the saved states.
 import { isDeepStrictEqual } from "node:util";
+import { openFilesLimit } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
-import { STATE_SAVE_MAX_MS } from "../support/limits.ts";
+import { LARGE_STATE_MIN_MS } from "../support/limits.ts";
+import { descriptorsOf } from "./logger-pair.ts";
+import { SavedStates, type WholeState } from "./saved-states.ts";
 import {
   type CommandPlan,
   HARNESS_BUILTINS,
   type HarnessContext,
+  HIGH_FDS_MIN_LIMIT,
   type PutAside,
-  saveMessage,
 } from "./session-harness.ts";
 import type { Report } from "./session-reports.ts";
 import { differences } from "./session-restore.ts";
-import { readState, readStateOf } from "./state-files.ts";
-import { markOf } from "./state-pieces.ts";
-
-/** A state that is whole, and the command after which bash saved it. */
-export interface WholeState {
-  readonly state: string;
-  readonly number: number;
-}
+import { type SavePlan, saveMessage } from "./state-script.ts";
 
 /** What the next bash takes over. */
 export interface SavedState {
@@ -43,93 +40,8 @@ function prefixOf(flags: string, traps: string): string {
   return `${on === "" ? "" : `\\builtin set -${on};`}${traps}`;
 }
 
-/** The states that one bash has saved, and which saves failed. */
-export class SavedStates {
-  readonly #dir: string;
-  readonly #nonce: string;
-  #number = -1;
-  /** The last whole state before the first failed save. Until then, the state that bash started with. */
-  #kept: WholeState | undefined;
-  #problem: string | undefined;
-  #isReported = false;
-  readonly #waiting = new Set<() => void>();
-
-  constructor(dir: string, nonce: string, given: WholeState | undefined) {
-    this.#dir = dir;
-    this.#nonce = nonce;
-    this.#kept = given;
-  }
-
-  /** Call this when bash reports that it has written the state after this command, or why it could not. */
-  take(number: number, problem: string | undefined): void {
-    this.#number = number;
-    if (problem === undefined || this.read(number) !== undefined) {
-      this.#problem = undefined;
-      this.#isReported = false;
-    } else {
-      // Keep the last whole state, because the next save overwrites its file and may also fail.
-      if (this.#problem === undefined) {
-        const state = this.read(number - 1);
-        if (state !== undefined) this.#kept = { state, number: number - 1 };
-      }
-      this.#problem = problem;
-    }
-    this.wake();
-  }
-
-  /** Wakes the callers that wait for a save. Call this when bash has ended and saves nothing more. */
-  wake(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
-  }
-
-  /** The state after this command, if it is whole. */
-  read(number: number): string | undefined {
-    return readStateOf(this.#dir, number, this.#nonce);
-  }
-
-  /** The newest whole state after this command or an earlier one. */
-  newest(number: number): WholeState | undefined {
-    const state = readState(this.#dir, number, this.#nonce);
-    if (state === undefined) return this.#kept;
-    const isOfLast = state.endsWith(markOf(this.#nonce, `end ${number}`));
-    return { state, number: isOfLast ? number : number - 1 };
-  }
-
-  /** Why the last save failed, if it did. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** Why the last save failed; returned only once each time saves begin to fail. */
-  takeProblem(): string | undefined {
-    if (this.#isReported) return undefined;
-    this.#isReported = this.#problem !== undefined;
-    return this.#problem;
-  }
-
-  /** Resolves with true when bash has reported for this command, with false when bash ends or takes too long. */
-  async reported(number: number, isAlive: () => boolean): Promise<boolean> {
-    const deadline = monotonicMs() + STATE_SAVE_MAX_MS;
-    while (this.#number < number) {
-      const leftMs = deadline - monotonicMs();
-      if (!isAlive() || leftMs <= 0) return false;
-      await this.#next(leftMs);
-    }
-    return true;
-  }
-
-  async #next(maxMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#waiting.add(resolve);
-      timer = setTimeout(resolve, maxMs);
-    });
-    clearTimeout(timer);
-  }
-}
-
 export interface BashStateOptions {
+  readonly started: StartedShell;
   readonly harness: HarnessContext;
   /** The text before the first command of this bash. It sets the options and traps of the previous bash. */
   readonly inheritedPrefix: string;
@@ -146,12 +58,19 @@ export class BashState {
   #flags = "";
   #traps = "";
   #isBroken = false;
+  /** undefined after a command that may have changed the limit on open files. */
+  #reachesHighFds: boolean | undefined;
   #putAside: PutAside;
   #inherited: WholeState | undefined;
   #plan: CommandPlan | undefined;
-  /** The messages that save the state: after the running command, and after the last command that ended. */
-  #save = "";
-  #unsaved: string | undefined;
+  #sentMs = 0;
+  #trapsChildren = false;
+  /** The command may have set so many variables that bash takes long to list them. */
+  #isLarge = false;
+  /** The save after the running command, and its message. */
+  #save: SavePlan | undefined;
+  #message = "";
+  #isUnsaved = false;
 
   /** `dir`: where bash saves its state. */
   constructor(dir: string, options: BashStateOptions) {
@@ -177,21 +96,37 @@ export class BashState {
     return prefixOf(this.#flags, this.#traps);
   }
 
+  /** Whether its limit on open files leaves room for the descriptors of the harness. */
+  get reachesHighFds(): boolean {
+    this.#reachesHighFds ??= openFilesLimit(this.#options.started.commandPid) >= HIGH_FDS_MIN_LIMIT;
+    return this.#reachesHighFds;
+  }
+
   get isUnsaved(): boolean {
-    return this.#unsaved !== undefined;
+    return this.#isUnsaved;
   }
 
   /** Builds the message that saves the state after this command, while the command runs. */
   prepareSave(plan: CommandPlan): void {
+    const { number, putAside, env, command, meaningChange } = plan;
     this.#plan = plan;
-    this.#save = saveMessage(this.#options.harness, plan, plan.putAside);
+    if (meaningChange === "everything" || command.includes("limit")) this.#reachesHighFds = undefined;
+    this.#sentMs = monotonicMs();
+    this.#save = { number, putAside, file: this.saves.nextFile };
+    this.#message = saveMessage(this.#options.harness, env, this.#save);
   }
 
-  /** The message that saves the state after the last command, once. */
-  takeSave(): string | undefined {
-    const unsaved = this.#unsaved;
-    this.#unsaved = undefined;
-    return unsaved;
+  /** The message that saves the state after the last command; only the first call returns it. `mayFork`: allows a saver. */
+  takeSave(mayFork: boolean): string | undefined {
+    const [plan, save] = [this.#plan, this.#save];
+    if (!this.#isUnsaved || !plan || !save) return undefined;
+    this.#isUnsaved = false;
+    const forkWithout = mayFork ? this.#heldByBash() : undefined;
+    this.saves.add(save.number, save.file, forkWithout !== undefined);
+    // The command may have changed the suspended settings.
+    if (!forkWithout && isDeepStrictEqual(save.putAside, this.#putAside)) return this.#message;
+    const current = { ...save, putAside: this.#putAside, ...(forkWithout ? { forkWithout } : {}) };
+    return saveMessage(this.#options.harness, plan.env, current);
   }
 
   /** Call this when bash is ready. Its profile may have turned alias expansion on or off. */
@@ -204,11 +139,17 @@ export class BashState {
     this.#flags = report.flags;
     this.#traps = report.traps;
     this.#isBroken = report.isBroken;
+    // The harness itself may have failed because there were no descriptors left.
+    if (report.code !== 0) this.#reachesHighFds = undefined;
+    this.#trapsChildren = report.trapsChildren;
     this.#leave(report.expandsAliases, report.disabled);
-    if (isAwaited) this.#unsaved = report.isBroken ? undefined : this.#currentSave();
+    if (!isAwaited) return;
+    this.#isUnsaved = !report.isBroken;
+    const ranMs = monotonicMs() - this.#sentMs;
+    this.#isLarge = this.#plan?.meaningChange === "everything" && ranMs > LARGE_STATE_MIN_MS;
   }
 
-  /** What the next bash takes over; `number` is the last command whose state counts. */
+  /** What the next bash takes over: the state after command `number`, or the newest one before it. */
   leave(number: number): SavedState {
     const newest = this.saves.newest(number);
     const commands = newest ? number - newest.number : 0;
@@ -248,17 +189,19 @@ export class BashState {
     return state === undefined ? [] : differences(inherited.state, state, this.#options.harness.nonce);
   }
 
+  /** The descriptors of bash that a saver must not hold open; undefined if bash should not fork one. */
+  #heldByBash(): number[] | undefined {
+    // The fork would run a trap on CHLD.
+    if (this.#trapsChildren || !this.saves.needsSaver(this.#isLarge)) return undefined;
+    const descriptors = descriptorsOf(this.#options.started.commandPid).map(Number);
+    // The list is empty if this process may not read it.
+    return descriptors.length === 0 ? undefined : descriptors.filter((fd) => fd > 2);
+  }
+
   #leave(expandsAliases: boolean, disabled = this.#putAside.disabled): void {
     this.#putAside = {
       expandsAliases,
       disabled: disabled.filter((name) => HARNESS_BUILTINS.includes(name)),
     };
-  }
-
-  /** Returns the prepared message, or a new one if the command changed the suspended settings. */
-  #currentSave(): string {
-    const plan = this.#plan;
-    if (!plan || isDeepStrictEqual(plan.putAside, this.#putAside)) return this.#save;
-    return saveMessage(this.#options.harness, plan, this.#putAside);
   }
 }

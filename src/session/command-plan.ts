@@ -28,12 +28,23 @@ export interface RunContext {
   readonly notes: string[];
 }
 
-export async function planCommand(context: RunContext, number: number): Promise<CommandPlan> {
-  const { lineage, bash, command, options, notes } = context;
+/** Usually not a promise, so that most commands are sent at once. */
+export function planCommand(context: RunContext, number: number): CommandPlan | Promise<CommandPlan> {
+  const { bash, notes } = context;
   restoreBefore(bash, notes);
   const changeTo = directoryOf(context);
-  const outputs = await outputsOf(bash, notes);
-  const { putAside, prefix } = bash.state;
+  const switching = bash.output.begin(bash.started.commandPid);
+  if (!switching) return planWith(context, number, changeTo, undefined);
+  return outputsOf(bash, switching, notes).then((outputs) => planWith(context, number, changeTo, outputs));
+}
+
+function planWith(
+  { lineage, bash, command, options }: RunContext,
+  number: number,
+  changeTo: string | undefined,
+  outputs: NewOutputs | undefined,
+): CommandPlan {
+  const { putAside, prefix, reachesHighFds } = bash.state;
   const { meaning, lastCode } = lineage;
   return {
     number,
@@ -44,7 +55,7 @@ export async function planCommand(context: RunContext, number: number): Promise<
     changeTo,
     env: options.env ?? {},
     outputs,
-    hasHighFds: bash.reachesHighFds && !meaning?.facts.functions.includes("exec"),
+    hasHighFds: reachesHighFds && !meaning?.facts.functions.includes("exec"),
     // If builtins are disabled, the harness has to enable them again after the command.
     meaningChange: putAside.disabled.length > 0 ? "everything" : meaningChange(command, meaning),
   };
@@ -80,7 +91,8 @@ function restore(bash: SessionBash, notes: string[]): void {
 }
 
 /**
- * The directory that bash has to change to first: the one that the call names, or the nearest one above a removed one.
+ * The directory that bash has to change to first: the one that the call names or, if bash's directory was removed, the
+ * nearest existing one above it.
  */
 function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunContext): string | undefined {
   if (changeTo !== undefined) {
@@ -96,9 +108,13 @@ function directoryOf({ lineage: { directory }, bash, changeTo, notes }: RunConte
 }
 
 /** The fifos that bash has to redirect its output to, if any. */
-async function outputsOf({ output, started }: SessionBash, notes: string[]): Promise<NewOutputs | undefined> {
+async function outputsOf(
+  { output, started }: SessionBash,
+  switching: Promise<NewOutputs | undefined>,
+  notes: string[],
+): Promise<NewOutputs | undefined> {
   try {
-    return await output.begin(started.commandPid);
+    return await switching;
   } catch (cause) {
     const { dir } = started.files;
     const discarding = output.discard(started.commandPid);

@@ -8,12 +8,15 @@
 import { isDiskFull } from "../engine/disk-space.ts";
 import type { Cause } from "../engine/end-record.ts";
 import { isNoneSince, markPids, NO_PIDS } from "../engine/pids-since.ts";
+import type { ProcessRef } from "../engine/process-table.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import { codeOf, fromCode, type Outcome } from "../shell/outcome.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { SYNTAX_CHECK_MAX_MS } from "../support/limits.ts";
 import { planCommand, type RunContext, restoreAfter } from "./command-plan.ts";
-import { type CommandLeftovers, leftoversOfCommand } from "./command-processes.ts";
+import { type CommandLeftovers, leftoversOfCommand, onlyCommand } from "./command-processes.ts";
+import { outputPlace } from "./detached-bash.ts";
 import { RunningCommand } from "./running-command.ts";
 import type { Ending } from "./session-bash.ts";
 import { linesBefore } from "./session-harness.ts";
@@ -37,6 +40,8 @@ export class CommandRun {
   #startedMs = 0;
   #durationMs = 0;
   #pidsBefore = NO_PIDS;
+  /** Whether the command can have changed or renamed the directory of bash. */
+  #mayHaveMoved = true;
 
   /** `restarted`: an earlier attempt found a dead bash. */
   constructor(context: RunContext, restarted: boolean) {
@@ -63,9 +68,11 @@ export class CommandRun {
   /** undefined if bash died before it took the command. */
   async result(): Promise<SessionResult | undefined> {
     const { deps, lineage, bash, options } = this.#context;
-    const plan = await planCommand(this.#context, this.#number);
+    const planned = planCommand(this.#context, this.#number);
+    const plan = "then" in planned ? await planned : planned;
+    this.#mayHaveMoved = plan.meaningChange !== "nothing" || plan.changeTo !== undefined;
     this.#firstLine = bash.nextLine + linesBefore(bash.options.harness, plan);
-    options.onStart?.(bash.output.starting);
+    options.onStart?.({ ...bash.output.starting, processes: () => this.#processes() });
     const pidsBefore = markPids();
     this.#pidsBefore = pidsBefore;
     this.#startedMs = monotonicMs();
@@ -80,7 +87,7 @@ export class CommandRun {
     this.#noteUnsaved();
     switch (ending.kind) {
       case "detached":
-        return this.#detached();
+        return await this.#detached();
       case "ran":
         return await this.#ran(ending, ending.interrupted);
       case "ended":
@@ -112,7 +119,7 @@ export class CommandRun {
     // bash no longer follows the harness if a function is named `exec` or a builtin is missing.
     const isLost = !isSwitched || bash.state.isBroken;
     lineage.commandRan(code, isLost ? undefined : meaning, options.env);
-    const outside = lineage.directory.settle(started.commandPid, cwd);
+    const outside = lineage.directory.settle(started.commandPid, cwd, this.#mayHaveMoved);
     if (outside !== undefined) this.#notes.push(note.outsideNote(outside, lineage.directory.cwd));
     if (isLost) await this.#replaceBash(this.#number - 1);
     else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
@@ -133,7 +140,7 @@ export class CommandRun {
   ): Promise<SessionResult | undefined> {
     const { lineage, bash } = this.#context;
     const { output } = bash;
-    lineage.bashEnded(bash, this.#number - 1);
+    await lineage.bashEnded(bash, this.#number - 1);
     if (!taken && !interrupted && (isByItself(outcome) || bash.isOverdue)) {
       await bash.close();
       return undefined;
@@ -158,7 +165,7 @@ export class CommandRun {
   }
 
   /** The command keeps its bash; the session gets a new one. */
-  #detached(): SessionResult {
+  async #detached(): Promise<SessionResult> {
     const { deps, lineage, bash, command, options } = this.#context;
     const { output } = bash;
     output.settle(undefined);
@@ -173,7 +180,7 @@ export class CommandRun {
     const durationMs = this.#durationMs;
     const outer = bash.options.sandbox?.shell ?? bash.shell;
     const shell = deps.addDetached({ bash: outer, command, files, from, durationMs, ...deadline });
-    lineage.detach(bash, shell);
+    await lineage.detach(bash, shell);
     lineage.directory.changeTo(this.#cwdBefore);
     this.#restarted = true;
     this.#notes.push(note.detachedNote(shell.id));
@@ -181,8 +188,16 @@ export class CommandRun {
     return this.#finish({ exitCode: null, ...parts, shell });
   }
 
+  async #processes(): Promise<readonly ProcessRef[]> {
+    const { deps, bash } = this.#context;
+    const part = { number: this.#number, pidsBefore: this.#pidsBefore };
+    return (await onlyCommand(deps.engine, part).processesOf([bash.started])).get(bash.started) ?? [];
+  }
+
   async #leftovers(): Promise<CommandLeftovers> {
     if (isNoneSince(this.#pidsBefore)) return NO_LEFTOVERS;
+    // A program can rename the directory.
+    this.#mayHaveMoved = true;
     const { deps, bash } = this.#context;
     const which = { pidsBefore: this.#pidsBefore, number: this.#number, output: bash.output };
     return await leftoversOfCommand(deps.engine, bash.started, which);
@@ -195,25 +210,24 @@ export class CommandRun {
     exitCode: number,
   ): Partial<Pick<SessionResult, "leftovers" | "leftoverShell">> {
     if (processes.length === 0) return {};
-    const { deps, bash, command } = this.#context;
-    const leftoverShell = deps.addLeftover({
-      ...where(),
-      bash: bash.shell,
-      command,
-      number: this.#number,
-      exitCode,
-      durationMs: this.#durationMs,
-    });
+    const leftoverShell = this.#endedShell(where(), exitCode);
     return { leftoverShell, leftovers: processes.map(({ pid, command }) => ({ pid, command })) };
   }
 
-  /** Ends a bash that cannot take another command. `number`: the last command whose state counts. */
+  #endedShell(where: Pick<DetachedBash, "files" | "from" | "to">, exitCode: number): ShellProcess {
+    const { deps, bash, command } = this.#context;
+    const { shell } = bash;
+    const [number, durationMs] = [this.#number, this.#durationMs];
+    return deps.addLeftover({ ...where, bash: shell, command, number, exitCode, durationMs });
+  }
+
+  /** Ends a bash that cannot take another command. The next bash continues with the state after command `number`. */
   async #replaceBash(number: number): Promise<void> {
     const { deps, lineage, bash } = this.#context;
     bash.finish();
     await bash.shell.waitUntil({ exit: true }, deps.killGraceMs);
     if (bash.isAlive) await bash.shell.end({ kind: "killed", detail: "the session" }, 0);
-    lineage.bashEnded(bash, number);
+    await lineage.bashEnded(bash, number);
     await bash.close();
     await this.#startSuccessor(true);
   }
@@ -232,6 +246,10 @@ export class CommandRun {
     const { cwd } = lineage.directory;
     const { output, started } = bash;
     const named: Partial<Record<StreamName, string>> = {};
+    const fileOf = (stream: StreamName) => {
+      named[stream] ??= output.fileOf(parts[stream]);
+      return named[stream];
+    };
     return {
       command,
       leftovers: [],
@@ -244,10 +262,11 @@ export class CommandRun {
       firstLine: this.#firstLine,
       confinement: started.meta.confinement,
       containment: started.tag === undefined ? "best-effort" : "tag",
-      fileOf: (stream) => {
-        named[stream] ??= output.fileOf(parts[stream]);
-        return named[stream];
-      },
+      fileOf,
+      asShell: () =>
+        parts.shell ??
+        parts.leftoverShell ??
+        this.#endedShell(outputPlace(parts, fileOf), parts.exitCode ?? 0),
       outcome: outcome ?? (parts.exitCode === null ? undefined : fromCode(parts.exitCode)),
     };
   }

@@ -7,6 +7,8 @@ import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ShellMeta, writeMeta } from "../engine/meta.ts";
 import { newShellId } from "../engine/state-dir.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import type { OutputPart } from "../shell/output-part.ts";
 import type { ShellProcessOptions } from "../shell/shell-process.ts";
 import { leftoverScope } from "./command-processes.ts";
 import type { DetachedBash, LeftoverCommand } from "./session-options.ts";
@@ -49,12 +51,25 @@ export function leftoverShell(engine: Engine, left: LeftoverCommand): NewShell {
   };
 }
 
+/** The place of the whole output of an ended command. `fileOf`: a copy of its part, or the shared file itself. */
+export function outputPlace(
+  { stdout, stderr }: Readonly<Record<StreamName, OutputPart>>,
+  fileOf: (stream: StreamName) => string,
+): Pick<Required<DetachedBash>, "files" | "from" | "to"> {
+  const files = { stdout: fileOf("stdout"), stderr: fileOf("stderr") };
+  // A copy contains only this part.
+  const start = (part: OutputPart, file: string) => (file === part.path ? part.from : 0);
+  const from = { stdout: start(stdout, files.stdout), stderr: start(stderr, files.stderr) };
+  const to = { stdout: from.stdout + stdout.to - stdout.from, stderr: from.stderr + stderr.to - stderr.from };
+  return { files, from, to };
+}
+
 /** The meta of the command, which replaces that of its bash. */
-function commandMeta({ bash, files, from, deadline }: DetachedBash): ShellMeta {
+function commandMeta({ bash, files, from, to, deadline }: DetachedBash): ShellMeta {
   const { isSessionBash: _, ...meta } = bash.started.meta;
   const output = {
-    stdout: { file: basename(files.stdout), from: from.stdout },
-    stderr: { file: basename(files.stderr), from: from.stderr },
+    stdout: { file: basename(files.stdout), from: from.stdout, ...(to && { to: to.stdout }) },
+    stderr: { file: basename(files.stderr), from: from.stderr, ...(to && { to: to.stderr }) },
   };
   // On disk, the deadline counts from the start of bash, as for every shell.
   const deadlineMs = deadline && Math.round(uptime() * 1000 + deadline.leftMs - meta.startedUptimeMs);

@@ -2,6 +2,7 @@
 // profile and to adjust the environment afterwards. Pure.
 import { join } from "node:path";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
+import { SAVER_PAUSE_MS } from "../support/limits.ts";
 import { shellQuote } from "../support/shell-quote.ts";
 import {
   EXPANDS_ALIASES,
@@ -9,10 +10,10 @@ import {
   framed,
   type HarnessContext,
   type PutAside,
-  saveScript,
 } from "./session-harness.ts";
 import { stateFile } from "./state-files.ts";
 import { markOf, type StatePart } from "./state-pieces.ts";
+import { saveScript } from "./state-script.ts";
 
 /** `dir`: the directory that bash can write to. */
 export function harnessContext(
@@ -20,17 +21,22 @@ export function harnessContext(
   token: string,
   reportPath: string,
   dir: string,
+  isTagged: boolean,
 ): HarnessContext {
   // `<>` opens the pipe for both reading and writing, which never blocks, even if the other end is closed.
   const path = shellQuote(reportPath);
   const mark = (part: StatePart) => markOf(nonce, part).replace("\n", "\\n");
+  const stateFiles: string[] = [];
   return {
     nonce,
     token,
     variable: `__nacre_${nonce}`,
     toReport: `1<>${path}`,
     errorsToReport: `2<>${path}`,
-    stateFiles: [shellQuote(stateFile(dir, 0)), shellQuote(stateFile(dir, 1))],
+    stateFile: (index) => {
+      stateFiles[index] ??= shellQuote(stateFile(dir, index));
+      return stateFiles[index];
+    },
     marks: {
       options: mark("options"),
       functions: mark("functions"),
@@ -40,6 +46,8 @@ export function harnessContext(
       end: mark("end 0").replace(/0\\n$/, ""),
     },
     hiddenFile: shellQuote(join(dir, SESSION_NAMES.hidden)),
+    isTagged,
+    saverPauseSeconds: SAVER_PAUSE_MS / 1000,
   };
 }
 
@@ -51,12 +59,14 @@ export interface StartMessage {
   readonly profileEnvPath: string;
   /** The number of the last command sent. */
   readonly number: number;
+  /** The index of the state file. */
+  readonly file: number;
   /** Builtins that the session has disabled. They stay enabled until the first command. */
   readonly disabled: readonly string[];
 }
 
 export function startMessage(context: HarnessContext, message: StartMessage): string {
-  const { restoreFrom, profile, number, disabled } = message;
+  const { restoreFrom, profile, number, file, disabled } = message;
   const restore =
     restoreFrom === undefined
       ? "\\builtin shopt -s expand_aliases;"
@@ -68,7 +78,7 @@ export function startMessage(context: HarnessContext, message: StartMessage): st
   const harness = [
     `{ ${restore}${source}`,
     `\\builtin printf 'b\\000${context.token}\\000%s\\000\\n' ${EXPANDS_ALIASES} ${context.toReport};`,
-    saveScript(context, number, { expandsAliases: false, disabled }),
+    saveScript(context, { number, file, putAside: { expandsAliases: false, disabled } }),
     "\\builtin shopt -u expand_aliases;} >/dev/null 2>&1 </dev/null\n",
   ];
   return framed(context.variable, harness.join(""));
@@ -97,11 +107,13 @@ export function adjustMessage(
     readonly set: Readonly<Record<string, string>>;
     readonly unset: readonly string[];
     readonly number: number;
+    /** The index of the state file. */
+    readonly file: number;
     readonly putAside: PutAside;
   },
 ): string {
   const unset = adjust.unset.length > 0 ? `\\builtin unset -v ${adjust.unset.join(" ")};` : "";
-  const save = saveScript(context, adjust.number, adjust.putAside);
+  const save = saveScript(context, adjust);
   return framed(
     context.variable,
     `{ ${unset}${exportScript(adjust.set)}${save}} >/dev/null 2>&1 </dev/null\n`,

@@ -110,7 +110,7 @@ export class LoggerPair {
 }
 
 /** Empty for an ended process. */
-function descriptorsOf(pid: number): string[] {
+export function descriptorsOf(pid: number): string[] {
   return attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
 }
 

@@ -53,6 +53,8 @@ export class Logger {
   readonly #io: number | undefined;
   /** Bytes that the process had written before it became a logger. */
   readonly #before: number;
+  /** Identifies its file. */
+  readonly #opened: Stats;
   /** The copy that replaced its removed file. */
   #copy: Stats | undefined;
   #hold: number | undefined;
@@ -66,6 +68,7 @@ export class Logger {
     this.input = later && (later.fifo ?? pipePath(pid, 0));
     if (later) this.#link = readlinkSync(pipePath(pid, 0));
     this.#output = openSync(file, constants.O_RDONLY | constants.O_CREAT, 0o600);
+    this.#opened = fstatSync(this.#output);
     this.#wchan = openQuietly(`/proc/${pid}/wchan`);
     this.#stat = openQuietly(`/proc/${pid}/stat`);
     this.#syscall = openQuietly(`/proc/${pid}/syscall`);
@@ -99,14 +102,16 @@ export class Logger {
     return count === undefined ? undefined : Number(count);
   }
 
-  /** Whether its file still exists and was not replaced. */
-  get hasFile(): boolean {
+  /** Finds out with one system call whether its file still exists and was not replaced, and its size. */
+  checkFile(): { readonly isThere: boolean; readonly size: number | undefined } {
     try {
-      const found = lstatSync(this.file);
-      const own = this.#copy ?? fstatSync(this.#output);
-      return found.ino === own.ino && found.dev === own.dev;
+      const { ino, dev, size } = lstatSync(this.file);
+      const own = this.#copy ?? this.#opened;
+      // The logger does not write to the copy.
+      const isThere = ino === own.ino && dev === own.dev;
+      return { isThere, size: isThere && !this.#copy ? size : undefined };
     } catch {
-      return false;
+      return { isThere: false, size: undefined };
     }
   }
 

@@ -2,7 +2,6 @@
 // ready, stuck or over, and the command that is outstanding; bash-state.ts owns what bash reported about itself.
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
-import { openFilesLimit } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import type { Outcome } from "../shell/outcome.ts";
 import { confinementRemarks } from "../shell/remarks.ts";
@@ -11,7 +10,7 @@ import { BashWatchdog, type ReportFifo } from "./bash-pipes.ts";
 import { BashState, type BashStateOptions } from "./bash-state.ts";
 import { bashRecord } from "./detached-bash.ts";
 import { Logger } from "./logger.ts";
-import { type CommandPlan, commandMessage, exitMessage, HIGH_FDS_MIN_LIMIT } from "./session-harness.ts";
+import { type CommandPlan, commandMessage, exitMessage } from "./session-harness.ts";
 import type { MeaningReport } from "./session-meaning.ts";
 import { SessionOutput } from "./session-output.ts";
 import type { Report } from "./session-reports.ts";
@@ -63,9 +62,7 @@ export class SessionBash {
   #isSent = false;
   #lastNumber = 0;
   #waiting: { readonly number: number; readonly resolve: (ending: Ending) => void } | undefined;
-  /** undefined after a command that may have changed the limit on open files. */
-  #reachesHighFds: boolean | undefined;
-  /** The background shell as which the command of this bash continues. */
+  /** The background shell that continues this bash's command. */
   #detached: ShellProcess | undefined;
 
   constructor(options: SessionBashOptions) {
@@ -127,12 +124,6 @@ export class SessionBash {
     return this.#lines + (this.state.isUnsaved ? 2 : 1);
   }
 
-  /** Whether its limit on open files leaves room for the descriptors of the harness. */
-  get reachesHighFds(): boolean {
-    this.#reachesHighFds ??= openFilesLimit(this.started.commandPid) >= HIGH_FDS_MIN_LIMIT;
-    return this.#reachesHighFds;
-  }
-
   /** Remarks about its sandbox and limits since the last call. */
   takeRemarks(): string[] {
     return this.started.meta.confinement ? this.options.takeRemarks() : [];
@@ -150,25 +141,24 @@ export class SessionBash {
 
   /** Sends a command and waits for its end. */
   run(plan: CommandPlan): Promise<Ending> {
+    const { number } = plan;
     return new Promise((resolve) => {
-      this.#waiting = { number: plan.number, resolve };
+      this.#waiting = { number, resolve };
       this.#isSent = !this.#isOver;
-      this.#lastNumber = plan.number;
+      this.#lastNumber = number;
       if (this.#isOver) return this.#ended();
       this.save(commandMessage(this.options.harness, plan));
       this.state.prepareSave(plan);
-      if (plan.meaningChange === "everything" || plan.command.includes("limit"))
-        this.#reachesHighFds = undefined;
       this.#watchdog.start();
     });
   }
 
   /**
-   * Makes bash save the state after the last command, unless it has done so, then sends the message. Do not call this
-   * right after the report: bash would compete for the processor with this process, which builds the result.
+   * Makes bash, or a saver if it `mayFork` one, save the state after the last command, unless that is done. Then sends
+   * the message. Do not call this right after the report: bash would compete for the processor with this process.
    */
-  save(message = ""): void {
-    const unsaved = this.state.takeSave();
+  save(message = "", mayFork = true): void {
+    const unsaved = this.state.takeSave(mayFork);
     if (unsaved !== undefined && message !== "") this.#lines++;
     if (unsaved !== undefined || message !== "") this.send(`${unsaved ?? ""}${message}`);
   }
@@ -176,7 +166,7 @@ export class SessionBash {
   /** Resolves with true when bash has tried to save the state after this command, with false if it never will. */
   async saved(number: number): Promise<boolean> {
     this.save();
-    return await this.state.saves.reported(number, () => this.isAlive);
+    return await this.state.saves.settled(number, () => this.isAlive);
   }
 
   /** Resolves when bash takes commands or has ended. */
@@ -201,13 +191,13 @@ export class SessionBash {
 
   /** Ends bash as the end of a script does: kills nothing and lets the EXIT trap run. */
   finish(): void {
-    this.save();
+    this.save("", false);
     this.options.channel?.end();
   }
 
   /** Stops waiting for a bash that cannot be killed. */
   abandon(): void {
-    this.#settle()?.({ kind: "ended", outcome: UNKILLABLE, taken: true, wedged: this.#isWedged });
+    this.#settleEnded(UNKILLABLE, true);
   }
 
   /** Closes everything that this process holds open for bash. */
@@ -219,6 +209,7 @@ export class SessionBash {
 
   take(report: Report): void {
     if (report.token !== this.options.harness.token) return;
+    if (this.#isOver && report.kind !== "saving" && report.kind !== "saved") return;
     switch (report.kind) {
       case "ready":
         this.#isReady = true;
@@ -229,17 +220,16 @@ export class SessionBash {
         this.conclude(bashRecord({ exitCode: report.code }));
         break;
       case "saved":
-        this.state.saves.take(report.number, report.problem);
+        this.state.saves.take(report.number, report.problem, report.tookMs);
+        break;
+      case "saving":
+        this.state.saves.forked(report.number, this.options.pidOf(report.pid));
         break;
       case "ran": {
-        const isAwaited = report.number === this.#waiting?.number;
+        const { number, code, cwd, meaning } = report;
+        const isAwaited = number === this.#waiting?.number;
         this.state.reported(report, isAwaited);
-        if (!isAwaited) break;
-        const { code, cwd, meaning } = report;
-        // The harness itself may have failed because there were no descriptors left.
-        if (code !== 0) this.#reachesHighFds = undefined;
-        this.#settle()?.({ kind: "ran", code, cwd, meaning });
-        break;
+        if (isAwaited) this.#settle()?.({ kind: "ran", code, cwd, meaning });
       }
     }
   }
@@ -277,8 +267,11 @@ export class SessionBash {
       if (this.#detached) void this.close();
     }
     // The "ready" report of bash may not have arrived yet, so check the pipe. A command must not run twice.
-    const taken = this.#isSent && channel?.unreadBytes === 0;
-    if (outcome) this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#isWedged });
+    if (outcome) this.#settleEnded(outcome, this.#isSent && channel?.unreadBytes === 0);
+  }
+
+  #settleEnded(outcome: Outcome, taken: boolean): void {
+    this.#settle()?.({ kind: "ended", outcome, taken, wedged: this.#isWedged });
   }
 
   #wake(): void {

@@ -3,6 +3,8 @@
 import { existsSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { attempt } from "../support/attempt.ts";
+import { monotonicMs } from "../support/clock.ts";
+import { FRESH_LINK_MAX_MS } from "../support/limits.ts";
 import { fsPath, linkTarget } from "../support/path-text.ts";
 import { isWithinRoots } from "../support/start-checks.ts";
 
@@ -11,6 +13,8 @@ export class SessionDirectory {
   #cwd: string;
   /** /proc/PID/cwd of bash after the last command. */
   #link: string | undefined;
+  /** The last link that inBash() read, and when. */
+  #lastRead: { readonly link: string | undefined; readonly atMs: number } | undefined;
   #named: string | undefined;
   #mustReturn = false;
 
@@ -40,6 +44,7 @@ export class SessionDirectory {
    */
   inBash(pid: number): string {
     const link = cwdLink(pid);
+    this.#lastRead = { link, atMs: monotonicMs() };
     if (this.#mustReturn || link === undefined || link === this.#link) return this.#cwd;
     return isRemoved(pid, link) ? nearestDirectory(this.#cwd) : (directoryOf(pid, this.#cwd) ?? this.#cwd);
   }
@@ -55,7 +60,10 @@ export class SessionDirectory {
 
   /** If the directory of bash was removed, moves the session to the nearest existing parent and returns that parent. */
   leaveRemoved(pid: number): string | undefined {
-    if (!isRemoved(pid, cwdLink(pid))) return undefined;
+    const last = this.#lastRead;
+    // Most commands are sent directly after inBash().
+    const isFresh = last !== undefined && monotonicMs() - last.atMs < FRESH_LINK_MAX_MS;
+    if (!isRemoved(pid, isFresh ? last.link : cwdLink(pid))) return undefined;
     this.#cwd = nearestDirectory(this.#cwd);
     return this.#cwd;
   }
@@ -66,9 +74,11 @@ export class SessionDirectory {
 
   /**
    * Call this after a command, with the value of PWD. Returns the directory of bash if that is outside the allowed
-   * roots: the next command then changes back first.
+   * roots: the next command then changes back first. `mayHaveMoved`: whether the command can have changed or renamed
+   * the directory.
    */
-  settle(pid: number, pwd: string): string | undefined {
+  settle(pid: number, pwd: string, mayHaveMoved: boolean): string | undefined {
+    if (!mayHaveMoved && pwd === this.#cwd && this.#link !== undefined) return undefined;
     // An unchanged PWD proves nothing: it can be readonly or reassigned.
     const link = cwdLink(pid);
     if (pwd === this.#cwd && link === this.#link) return undefined;

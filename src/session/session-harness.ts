@@ -1,6 +1,6 @@
-// The text that a session writes to the stdin of its bash for one command, and to save the state afterwards: a short
-// line that reads the harness, the harness, which reads the command, and the bytes of the command. bash reads a line
-// from a pipe byte by byte, but `read -N` uses one system call. So only the first line is slow, and it is short. Pure.
+// The text that a session writes to the stdin of its bash for one command: a short line that reads the harness, the
+// harness, which reads the command, and the bytes of the command. bash reads a line from a pipe byte by byte, but
+// `read -N` uses one system call. So only the first line is slow, and it is short. Pure.
 //
 // The command runs at top level, in no loop and no function: in a loop, `break` would end the loop; in a function,
 // `declare` would be local. nacre sets one variable in the session, with a nonce in its name. The harness writes
@@ -41,12 +41,16 @@ export interface HarnessContext {
   readonly toReport: string;
   /** Redirects stderr to the report pipe. */
   readonly errorsToReport: string;
-  /** The two state files: one for even and one for odd command numbers. */
-  readonly stateFiles: readonly [string, string];
+  /** The path of the state file with this index. */
+  readonly stateFile: (index: number) => string;
   /** Separate the parts of a saved state, for printf. `end` lacks the number of the command. */
   readonly marks: Readonly<Record<"options" | "functions" | "bodies" | "variables" | "rest" | "end", string>>;
   /** Holds the session's variables while the variables of one command hide them. */
   readonly hiddenFile: string;
+  /** Whether the hard limit on file locks is the tag of the session. */
+  readonly isTagged: boolean;
+  /** The pause of a saver before it begins. */
+  readonly saverPauseSeconds: number;
 }
 
 export interface CommandPlan {
@@ -167,9 +171,10 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   const meaning = meaningChange === "nothing" ? "" : MEANING_EXPANSIONS;
   const fields = "%s\\000".repeat(4 + (meaningChange === "nothing" ? 0 : MEANING_FIELDS_COUNT));
   const print = `\\builtin printf '${kind}\\000${token}\\000${number}\\000${fields}\\n' "$${variable}\${${variable}[1]-}" "$-" "\${PWD-}" ${EXPANDS_ALIASES} ${meaning}`;
+  // A command that can have set a trap gets the full report, so there is none.
+  if (meaningChange !== "everything") return `${print} ${toReport};`;
   // Redirect each builtin separately: otherwise a trap on DEBUG would print into the report.
   const traps = `\\builtin trap -p RETURN DEBUG ${toReport};`;
-  if (meaningChange !== "everything") return `${traps}${print} ${toReport};\\builtin trap - RETURN DEBUG;`;
   const tables = ["declare -F", "declare -pn", "hash -l", "alias -p", "trap -p"].map(
     (words) => `\\builtin ${words};`,
   );
@@ -177,42 +182,6 @@ function reportScript(context: HarnessContext, { number, meaningChange }: Comman
   const enable = `\\builtin enable -n ${toReport}&&\\builtin enable ${HARNESS_BUILTINS.join(" ")}||${variable}[1]=!;`;
   // The trap on DEBUG is off by then, so one redirection is enough.
   return `${enable}${traps}\\builtin trap - RETURN DEBUG;{ ${tables.join("")}${print};} ${toReport};`;
-}
-
-/** Sent after the report, so that bash saves its state while the caller reads the result. */
-export function saveMessage(
-  context: HarnessContext,
-  { number, env }: CommandPlan,
-  putAside: PutAside,
-): string {
-  const names = Object.keys(env).join(" ");
-  const restore = names === "" ? "" : `\\builtin unset -v ${names};\\builtin . ${context.hiddenFile};`;
-  return framed(context.variable, `{ ${restore}${saveScript(context, number, putAside)}} >/dev/null 2>&1\n`);
-}
-
-/** The script that makes bash save its state and report that. */
-export function saveScript(
-  { marks, variable, token, toReport, errorsToReport, stateFiles }: HarnessContext,
-  number: number,
-  { expandsAliases, disabled }: PutAside,
-): string {
-  return [
-    // `set -a` also exports the harness's variable. With a command of 1 MiB in the environment, no program could start.
-    `\\builtin export -n ${variable};`,
-    // bash writes line by line, so print each list of options as one line instead of forty.
-    `{ \\builtin printf '${marks.options}${expandsAliases ? "expand_aliases:" : ""}%s\\n%s\\n${marks.functions}' "$BASHOPTS" "$SHELLOPTS";`,
-    `\\builtin declare -F;\\builtin printf '${marks.bodies}';\\builtin declare -f;`,
-    `\\builtin printf '${marks.variables}';\\builtin declare -p;\\builtin printf '${marks.rest}';`,
-    "\\builtin alias -p;\\builtin umask -p;\\builtin trap -p;\\builtin hash -l;\\builtin enable -n;",
-    // A plain `declare -p` prints DIRSTACK as empty.
-    `[[ -z \${DIRSTACK[1]-} ]]||\\builtin declare -p DIRSTACK;`,
-    disabled.length === 0 ? "" : `\\builtin printf 'enable -n %s\\n' ${disabled.join(" ")};`,
-    // Do not truncate the file: ext4 would then write it to disk at once, which takes longer than everything else. Text
-    // after the end mark belongs to an earlier state. If a write fails, bash's error message precedes the report and
-    // shows that the state is not whole: `declare` has no exit code for a failed write.
-    `\\builtin printf '${marks.end}${number}\\n';} ${errorsToReport} 1<>${stateFiles[(number & 1) as 0 | 1]};`,
-    `\\builtin printf 's\\000${token}\\000${number}\\000\\n' ${toReport};`,
-  ].join("");
 }
 
 /** Makes bash exit with the code of the command it ran, even if it no longer follows the harness. */

@@ -111,7 +111,7 @@ export class SessionLineage {
     if (bash) return { bash, died: undefined };
     // bash ended between two commands. Continue with the state that it saved last.
     const died = this.#bash;
-    if (died) this.bashEnded(died, this.#number);
+    if (died) await this.bashEnded(died, this.#number);
     await died?.close();
     const { cwd } = this.directory;
     const nearest = this.#nearest();
@@ -155,8 +155,10 @@ export class SessionLineage {
     this.#lastCode = code;
   }
 
-  /** Call this when the session needs another bash. `number` is the last command whose state counts. */
-  bashEnded(bash: SessionBash, number: number): void {
+  /** Call this when the session needs another bash. The next bash continues with the state after command `number`. */
+  async bashEnded(bash: SessionBash, number: number): Promise<void> {
+    if (this.#bash !== bash) return;
+    if (bash.isReady) await bash.state.saves.finish(number);
     if (this.#bash !== bash) return;
     this.#bash = undefined;
     // A bash that never became ready has saved no state.
@@ -166,16 +168,16 @@ export class SessionLineage {
   }
 
   /** Call this when the session gives up its idle bash. */
-  retire(bash: SessionBash): void {
-    this.bashEnded(bash, this.#number);
+  async retire(bash: SessionBash): Promise<void> {
+    await this.bashEnded(bash, this.#number);
   }
 
   /** Call this when the command continues in its bash, as this shell, without the session. */
-  detach(bash: SessionBash, shell: ShellProcess): void {
-    this.bashEnded(bash, this.#number - 1);
+  async detach(bash: SessionBash, shell: ShellProcess): Promise<void> {
     this.#starter.leaveSandboxTo(bash);
     this.shells.add(shell);
     bash.detachAs(shell);
+    await this.bashEnded(bash, this.#number - 1);
   }
 
   /** Drops the saved state, because the last bash died while restoring it. */
@@ -197,7 +199,10 @@ export class SessionLineage {
     const bash = this.#bash;
     if (!bash?.isReady) return this.#saved;
     // bash died between two commands. The next command replaces it and reports that.
-    if (!bash.isAlive) return bash.state.leave(this.#number);
+    if (!bash.isAlive) {
+      await bash.state.saves.finish(this.#number);
+      return bash.state.leave(this.#number);
+    }
     const isSaved = await bash.saved(this.#endedNumber);
     const isLate = !isSaved && bash.isAlive;
     const why = isLate ? `bash took longer than ${STATE_SAVE_MAX_MS} ms` : "its files are gone";

@@ -123,7 +123,7 @@ const UNUSUAL = /\(\s*\)|\(\(|\$\{(?!\w+\})|\$\[|`|PATH|BASH/;
 
 /**
  * Checks every position where a command may begin, even inside quotes. Text that matches UNUSUAL can change everything.
- * So can a function, an alias, a name in BUILTINS_AND_KEYWORDS, or text that is no plain name.
+ * So can a function, an alias, a name in BUILTINS_AND_KEYWORDS, or text that is not a plain name.
  */
 export function meaningChange(command: string, before: Meaning | undefined): MeaningChange {
   if (!before || before.isFragile || UNUSUAL.test(command)) return "everything";

@@ -2,7 +2,9 @@
 
 import type { Confinement } from "../engine/confinement.ts";
 import type { Containment, Engine } from "../engine/engine.ts";
+import type { ProcessRef } from "../engine/process-table.ts";
 import type { BuiltEnvironment } from "../environment/environment.ts";
+import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Confiner } from "../shell/confiner.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import type { CreateShellOptions } from "../shell/manager-options.ts";
@@ -24,8 +26,8 @@ export interface SessionOptions {
   /** Continues from the state of an ended session. @default starts without state */
   readonly saved?: SavedSession;
   /**
-   * Counts as named by an earlier call: a call that names it does not change directory. @default workingDir, or none
-   * with `saved`
+   * A directory that counts as named by an earlier call, so that a call that names it again does not change directory.
+   * @default workingDir, or none with `saved`
    */
   readonly named?: string;
 }
@@ -59,7 +61,12 @@ export interface RunOptions {
   /** Called if the command has to wait, with the number of commands that run first. */
   readonly onWait?: (before: number) => void;
   /** Called before the command is sent, with the position of its output. */
-  readonly onStart?: (output: { readonly stdout: OutputPart; readonly stderr: OutputPart }) => void;
+  readonly onStart?: (started: {
+    readonly stdout: OutputPart;
+    readonly stderr: OutputPart;
+    /** The processes of the command. */
+    readonly processes: () => Promise<readonly ProcessRef[]>;
+  }) => void;
 }
 
 export interface SessionResult {
@@ -81,7 +88,7 @@ export interface SessionResult {
   readonly durationMs: number;
   /** The line number that bash's messages give to the first line of the command. */
   readonly firstLine: number;
-  /** The shell as which the command continues after its time was up. */
+  /** The background shell in which the command continues after its timeout. */
   readonly shell?: ShellProcess;
   /** An ended shell that stands for the leftovers of the command. Kill this shell to end them. */
   readonly leftoverShell?: ShellProcess;
@@ -91,6 +98,8 @@ export interface SessionResult {
   readonly containment: Containment;
   /** A file that contains only the output of this command. */
   fileOf(stream: StreamName): string;
+  /** An ended shell with the output of this command, for a reader that wants to search it. */
+  asShell(): ShellProcess;
 }
 
 export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
@@ -142,10 +151,21 @@ export interface DetachedBash {
   readonly command: string;
   readonly files: { readonly stdout: string; readonly stderr: string };
   readonly from: { readonly stdout: number; readonly stderr: number };
+  /** Where the output ends. @default the end of the files */
+  readonly to?: { readonly stdout: number; readonly stderr: number };
 }
 
 /** A command that has ended and left processes running. */
 export interface LeftoverCommand extends DetachedBash {
   readonly number: number;
   readonly exitCode: number;
+}
+
+/** The turn of a call: the session runs no other command until the turn is disposed of. */
+export interface Turn extends Disposable {
+  /** The variables of the call, checked. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Where the command would run now, and the state that changes its meaning. */
+  readonly directory: string;
+  readonly meaning: SessionFacts | null;
 }

@@ -59,6 +59,8 @@ export class SessionOutput {
   #recorded: BothStreams<number> | undefined;
   /** No logger could be started for the running command: its output goes to /dev/null. */
   #isDiscarding = false;
+  /** The sizes that restoreFiles() found after the command. */
+  #sizes: Partial<BothStreams<number | undefined>> = {};
 
   constructor(options: SessionOutputOptions) {
     const { earlier } = options;
@@ -95,11 +97,16 @@ export class SessionOutput {
    * Call this before a command is sent. Returns the fifos that the command has to switch to, if any. Throws if it has
    * to switch and no logger could be started. Then call discard().
    */
-  async begin(pid: number): Promise<NewOutputs | undefined> {
+  begin(pid: number): Promise<NewOutputs | undefined> | undefined {
     this.#isDiscarding = false;
+    this.#sizes = {};
     // Text that bash prints between two commands, such as a message about a killed job, belongs to the second one.
     this.#from = this.#to;
     this.#writtenFrom = this.#writtenTo;
+    return this.#next || this.#switching ? this.#switch(pid) : undefined;
+  }
+
+  async #switch(pid: number): Promise<NewOutputs | undefined> {
     const next = this.#next;
     this.#next = undefined;
     // If the loggers could not be started, try again: the disk may have been full at the first attempt.
@@ -186,8 +193,10 @@ export class SessionOutput {
    * cannot put that back.
    */
   restoreFiles(): "directory" | "files" | undefined {
-    const gone = STREAMS.filter((stream) => !this.#loggers[stream].hasFile);
-    if (gone.length === 0) return undefined;
+    const [stdout, stderr] = [this.#loggers.stdout.checkFile(), this.#loggers.stderr.checkFile()];
+    this.#sizes = { stdout: stdout.size, stderr: stderr.size };
+    if (stdout.isThere && stderr.isThere) return undefined;
+    const gone = STREAMS.filter((stream) => !(stream === "stdout" ? stdout : stderr).isThere);
     const hasDirectory = existsSync(this.#options.dir);
     this.exchange();
     for (const stream of gone) this.#loggers[stream].restoreFile();
@@ -245,12 +254,14 @@ export class SessionOutput {
    * what is left of this command's output begins earlier.
    */
   #end(stream: StreamName, notes: string[]): number {
-    const { size, file } = this.#loggers[stream];
+    const logger = this.#loggers[stream];
+    const { file } = logger;
+    const size = this.#sizes[stream] ?? logger.size;
     const from = this.#from[stream];
     // The command printed nothing: save a system call.
     if (size === from) return size;
     const recorded = this.isInExitRecord ? this.#recorded?.[stream] : undefined;
-    const written = recorded ?? this.#loggers[stream].written;
+    const written = recorded ?? logger.written;
     const printed = written === undefined ? undefined : written - this.#writtenFrom[stream];
     if (written !== undefined) this.#writtenTo = { ...this.#writtenTo, [stream]: written };
     if (size < from || size - from < (printed ?? 0)) {

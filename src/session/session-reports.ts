@@ -1,8 +1,8 @@
 // Parses the reports that a session's bash sends through its report pipe: it is ready, a command has ended, its state
 // is saved. Each field ends with NUL, and a newline follows the last field.
 
-import { isAscii } from "node:buffer";
 import { textOfBytes } from "../support/path-text.ts";
+import { elapsedMs } from "./saved-states.ts";
 import { MEANING_FIELDS_COUNT, type MeaningReport, silencedTraps } from "./session-meaning.ts";
 import { disabledBuiltins, piecesOf } from "./state-pieces.ts";
 
@@ -20,6 +20,8 @@ export type Report =
       readonly expandsAliases: boolean;
       /** Whether bash has lost builtins that the harness needs and cannot enable them again. */
       readonly isBroken: boolean;
+      /** Whether there is a trap on CHLD. */
+      readonly trapsChildren: boolean;
       /** The disabled builtins, if the command can have changed them. */
       readonly disabled?: readonly string[];
       /** The traps that are off between commands, as `trap -p` prints them. */
@@ -33,13 +35,17 @@ export type Report =
       readonly number: number;
       /** The error message of bash if it could not write the file. */
       readonly problem?: string;
+      /** How long the save took; undefined if bash has lost EPOCHREALTIME. */
+      readonly tookMs: number | undefined;
     }
+  /** bash has forked a saver with this PID; 0 if it could not. The PID is that inside the sandbox. */
+  | { readonly kind: "saving"; readonly token: string; readonly number: number; readonly pid: number }
   /** From the process that starts the bashes in a sandbox: the inner PID of a bash, and how that bash ended. */
   | { readonly kind: "forked"; readonly token: string; readonly innerPid: number }
   | { readonly kind: "ended"; readonly token: string; readonly code: number };
 
 const FIELDS: Readonly<Record<string, number>> = {
-  ...{ b: 3, s: 3, P: 3, E: 3 },
+  ...{ b: 3, s: 5, f: 4, P: 3, E: 3 },
   // A command has ended. The report has none (r), the variables (v) or all (R) of the state that changes the next
   // command.
   ...{ r: 7, v: 7 + MEANING_FIELDS_COUNT, R: 7 + MEANING_FIELDS_COUNT },
@@ -52,44 +58,47 @@ export interface ReportListener {
 
 export class ReportReader {
   readonly #listeners: Iterable<ReportListener>;
-  #rest: Buffer = Buffer.alloc(0);
+  /** Bytes as latin1: searching a string takes less time than searching a buffer. */
+  #rest = "";
 
   constructor(listeners: Iterable<ReportListener>) {
     this.#listeners = listeners;
   }
 
-  push(bytes: Buffer): void {
-    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+  /** Copies the bytes. */
+  push(bytes: Buffer, length = bytes.length): void {
+    this.#rest += bytes.toString("latin1", 0, length);
     for (let report = this.#take(); report; report = this.#take())
       for (const listener of this.#listeners) listener.take(report);
   }
 
   /** Traps, and whatever else bash prints about itself, precede the report they belong to. */
   #take(): Report | undefined {
-    const first = this.#rest.indexOf(0);
+    const rest = this.#rest;
+    const first = rest.indexOf("\0");
     if (first < 0) return undefined;
-    const kind = String.fromCharCode(this.#rest[first - 1] ?? 0);
+    const kind = rest[first - 1] ?? "";
     const count = FIELDS[kind];
     if (count === undefined) {
       // Another process wrote to the pipe.
-      this.#rest = this.#rest.subarray(first + 1);
+      this.#rest = rest.slice(first + 1);
       return this.#take();
     }
     let end = first;
     for (let fields = 1; fields < count; fields++) {
-      end = this.#rest.indexOf(0, end + 1);
+      end = rest.indexOf("\0", end + 1);
       if (end < 0) return undefined;
     }
     // A newline follows the last field.
-    if (this.#rest.length <= end + 1) return undefined;
-    const [head = "", ...fields] = decode(this.#rest.subarray(0, end)).split("\0");
-    this.#rest = this.#rest.subarray(end + 2);
-    return reportOf(kind, head.slice(0, -1), fields);
+    if (rest.length <= end + 1) return undefined;
+    const fields = decode(rest.slice(first + 1, end)).split("\0");
+    this.#rest = rest.slice(end + 2);
+    return reportOf(kind, decode(rest.slice(0, first - 1)), fields);
   }
 }
 
-function decode(bytes: Buffer): string {
-  return isAscii(bytes) ? bytes.toString("latin1") : textOfBytes(bytes);
+function decode(bytes: string): string {
+  return /[^\0-\x7f]/.test(bytes) ? textOfBytes(Buffer.from(bytes, "latin1")) : bytes;
 }
 
 function reportOf(
@@ -101,7 +110,11 @@ function reportOf(
   if (kind === "b") return { kind: "ready", token, expandsAliases: number === "A" };
   if (kind === "P") return { kind: "forked", token, innerPid: Number(number) };
   if (kind === "E") return { kind: "ended", token, code: Number(number) };
-  if (kind === "s") return { kind: "saved", token, number: Number(number), ...problemOf(printed) };
+  if (kind === "f") return { kind: "saving", token, number: Number(number), pid: Number(code) };
+  if (kind === "s") {
+    const tookMs = elapsedMs(code, flags);
+    return { kind: "saved", token, number: Number(number), tookMs, ...problemOf(printed) };
+  }
   const ran = {
     kind: "ran",
     token,
@@ -111,11 +124,15 @@ function reportOf(
     cwd,
     expandsAliases: aliases === "A",
     isBroken: code.endsWith("!"),
+    trapsChildren: false,
   } as const;
   if (kind === "r") return { ...ran, traps: silencedTraps(printed) };
   if (kind === "v") return { ...ran, traps: silencedTraps(printed), meaning: { fields } };
-  const disabled = disabledBuiltins(piecesOf(printed));
-  return { ...ran, disabled, traps: silencedTraps(printed), meaning: { printed, fields } };
+  // A session with any trap sends this full report after each command.
+  const pieces = piecesOf(printed);
+  const trapsChildren = pieces.some((piece) => /^trap .* (?:SIG)?CHLD\n$/s.test(piece));
+  const disabled = disabledBuiltins(pieces);
+  return { ...ran, disabled, trapsChildren, traps: silencedTraps(printed), meaning: { printed, fields } };
 }
 
 /** The first message of bash, without its position: `bash: line 3: declare: write error: …`. */

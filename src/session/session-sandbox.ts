@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { FifoDir } from "../engine/fifo-dir.ts";
 import type { ShellMeta } from "../engine/meta.ts";
 import { openPipe } from "../engine/process-pipe.ts";
-import { childWithInnerPid, readStat } from "../engine/process-table.ts";
+import { childrenOf, childWithInnerPid, readStat } from "../engine/process-table.ts";
 import { directoryField, encodeFields } from "../engine/protocol.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { SESSION_NAMES } from "../engine/state-dir.ts";
@@ -38,9 +38,11 @@ export interface BashProcess {
   readonly channel: ScriptChannel | undefined;
   /** Remarks about its sandbox and limits since the last call. */
   readonly takeRemarks: () => string[];
+  /** The PID of a saver that bash knows by this PID; undefined if it has ended. */
+  readonly pidOf: (pid: number) => number | undefined;
 }
 
-interface SandboxParts extends BashProcess {
+interface SandboxParts extends Omit<BashProcess, "pidOf"> {
   readonly fifoDir: FifoDir;
   readonly reports: ReportFifo;
   readonly shell: ShellProcess;
@@ -133,6 +135,15 @@ export class SessionSandbox {
       started: { ...started, files: { ...started.files, record }, commandPid, commandStart },
       channel: fd === undefined ? undefined : new ScriptChannel(fd),
       takeRemarks,
+      pidOf: (pid) => {
+        // Its parent exits at about this time: then the saver becomes a child of the supervisor. So check that last.
+        const parents = [...childrenOf(commandPid), this.#supervisorPid()];
+        for (const parent of parents) {
+          const found = childWithInnerPid(parent, pid);
+          if (found !== undefined) return found;
+        }
+        return undefined;
+      },
     };
   }
 

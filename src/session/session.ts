@@ -37,16 +37,8 @@ import type {
   SessionOptions,
   SessionResult,
   StartOptions,
+  Turn,
 } from "./session-options.ts";
-
-/** The turn of a call: the session runs no other command until the turn is disposed of. */
-export interface Turn extends Disposable {
-  /** The variables of the call, checked. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Where the command would run now, and the state that changes its meaning. */
-  readonly directory: string;
-  readonly meaning: SessionFacts | null;
-}
 
 export interface NewSession extends SessionOptions {
   readonly id: string;
@@ -129,8 +121,16 @@ export class Session {
 
   /** Runs a command after all earlier ones. Returns every ending as a value: if this throws, no command ran. */
   async run(command: string, options: RunOptions = {}, turn?: Turn): Promise<SessionResult> {
-    using ownTurn = turn ? undefined : await this.takeTurn(command, options);
-    const { env = {}, directory: workingDir = "" } = turn ?? ownTurn ?? {};
+    const taken = turn ?? (await this.takeTurn(command, options));
+    try {
+      return await this.#runInTurn(command, options, taken);
+    } finally {
+      if (!turn) taken[DISPOSE]();
+    }
+  }
+
+  async #runInTurn(command: string, options: RunOptions, turn: Turn): Promise<SessionResult> {
+    const { env, directory: workingDir } = turn;
     // Check again: the session may have been closed while a person was asked for approval.
     this.#checkOpen();
     if (!this.hasBash) await this.#options.onUse(this);
@@ -228,7 +228,7 @@ export class Session {
     bash.finish();
     const { kind } = await bash.shell.waitUntil({ exit: true }, this.#deps.killGraceMs);
     if (kind === "expired") await bash.shell.end({ kind: "killed", detail: "rest()" }, 0);
-    lineage.retire(bash);
+    await lineage.retire(bash);
     await bash.close();
   }
 

@@ -1,4 +1,4 @@
-// The files with the saved states of a bash, which bash itself writes (session-harness.ts), and the scripts that a bash
+// The files with the saved states of a bash, which bash itself writes (state-script.ts), and the scripts that a bash
 // reads.
 import { closeSync, constants, fstatSync, openSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,22 +8,22 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { markOf } from "./state-pieces.ts";
 
-/** The file for the state after this command. Two files alternate: while bash writes one, the other is whole. */
-export function stateFile(dir: string, number: number): string {
-  return join(dir, SESSION_NAMES.state(number));
+export function stateFile(dir: string, index: number): string {
+  return join(dir, SESSION_NAMES.state(index));
 }
 
-/** The newest whole state: after this command, else after the previous one. */
-export function readState(dir: string, number: number, nonce: string): string | undefined {
-  return readStateOf(dir, number, nonce) ?? readStateOf(dir, number - 1, nonce);
-}
-
-/** The state after this command, if it is whole. */
-export function readStateOf(dir: string, number: number, nonce: string): string | undefined {
-  const text = readIfThere(stateFile(dir, number));
+/** The state after this command, if it is whole, and the text after its end mark. */
+export function readStateOf(
+  path: string,
+  number: number,
+  nonce: string,
+): { readonly state: string; readonly rest: string } | undefined {
+  const text = readIfThere(path);
   const end = markOf(nonce, `end ${number}`);
   const at = text.indexOf(`\n${end}`);
-  return at < 0 ? undefined : text.slice(0, at + 1 + end.length);
+  if (at < 0) return undefined;
+  const length = at + 1 + end.length;
+  return { state: text.slice(0, length), rest: text.slice(length) };
 }
 
 /** NAME=VALUE pairs that end with NUL. */

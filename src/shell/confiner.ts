@@ -31,6 +31,9 @@ export interface ConfinedPlan {
 const SUPERVISOR_REPORT_FD = 9;
 export const REPORTS_INSIDE = pipePath(1, SUPERVISOR_REPORT_FD);
 
+/** Runs a file as CommonJS, whatever its name is and whatever package.json is above it. */
+const RUN_FILE = 'new Function("require", require("fs").readFileSync(process.argv[1], "utf8"))(require)';
+
 const UNCONFINED: ConfinedPlan = { startScript: undefined, meta: () => ({}), takeRemarks: () => [] };
 
 export interface ConfinerOptions extends ConfineOptions {
@@ -99,6 +102,15 @@ export class Confiner {
       writable: [makeScratch(files.dir)],
       pipes: [{ fd: SUPERVISOR_REPORT_FD, path: pipePath(holder.pid, REPORT_FD) }],
       isInit: true,
+    }));
+  }
+
+  /** The plan for a helper process of nacre that runs Node and answers through a pipe. */
+  async forWorker(workspace: string): Promise<ConfinedPlan> {
+    return await this.#plan({ workspace, workingDir: workspace }, ({ files, holder }) => ({
+      argv: [process.execPath, "--eval", RUN_FILE, files.command],
+      readable: [files.command],
+      pipes: [{ fd: SUPERVISOR_REPORT_FD, path: pipePath(holder.pid, REPORT_FD) }],
     }));
   }
 

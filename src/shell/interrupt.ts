@@ -10,13 +10,13 @@
 
 import { constants } from "node:os";
 import { basename } from "node:path";
+import { lastPid } from "../engine/last-pid.ts";
 import type { ProcessScope } from "../engine/process-scope.ts";
 import {
   childrenOf,
   endingSignal,
   ignoresSignal,
   isSameProcess,
-  lastPid,
   type ProcessRef,
   processKey,
   programOf,
@@ -168,8 +168,8 @@ const SIGINT = constants.signals.SIGINT;
 const SIGTERM = constants.signals.SIGTERM;
 
 /**
- * Processes that ignore both signals, and all their descendants: if only a child died, its parent would go on with its
- * next step.
+ * Processes that ignore both signals, and all their descendants: if only a child died, its parent would run its next
+ * command.
  */
 function ignoringBoth(stopped: readonly StoppedProcess[]): ReadonlySet<number> {
   const ignoring = new Set<number>();

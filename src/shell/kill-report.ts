@@ -28,7 +28,7 @@ export interface KilledShell {
   readonly outrunning: ProcessRef | undefined;
 }
 
-/** "denied only": a process that was only asked to end is no survivor, unless the signal could not be sent. */
+/** "denied only": a process that got only TERM is not a survivor, unless the signal could not be sent. */
 export function survivorsOf(killed: KilledShell, which: "all" | "denied only"): Survivor[] {
   const { remaining, isDenied, outrunning } = killed;
   const alive = remaining.filter(

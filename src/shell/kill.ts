@@ -3,15 +3,16 @@
 //   endShells
 //     ask            TERM to every process, then a grace period
 //     freezeAndKill  STOP what is left until a scan finds nothing new, then KILL all of it, and scan again. Nothing
-//                    is killed before everything is stopped, because a shell whose child dies goes on with its next
-//                    step. Only processes that fork faster than a scan can follow are killed as they appear
+//                    is killed before everything is stopped, because a shell whose child dies runs its next command.
+//                    Only processes that fork faster than a scan can follow are killed as they appear
 //                    (engine/newest-processes.ts). After the deadline, this continues in the background until
 //                    nothing is left.
 //     waitForRecords until the shims have recorded the ends; continues a stopped shim
 
+import { lastPid } from "../engine/last-pid.ts";
 import type { SignalNewPlan } from "../engine/newest-processes.ts";
 import type { ProcessScope } from "../engine/process-scope.ts";
-import { isSameProcess, lastPid, type ProcessRef, processKey } from "../engine/process-table.ts";
+import { isSameProcess, type ProcessRef, processKey } from "../engine/process-table.ts";
 import { continueShim, mayNotSignal, type SignalResult, signalProcess } from "../engine/signals.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs } from "../support/clock.ts";
@@ -179,7 +180,7 @@ class KillRound {
       this.#continueShims(this.#running);
   }
 
-  /** "denied only": a process that was only asked to end is no survivor, unless the signal could not be sent. */
+  /** "denied only": a process that got only TERM is not a survivor, unless the signal could not be sent. */
   reports(which: "all" | "denied only" = "all"): Map<StartedShell, KillReport> {
     return new Map(
       this.#shells.map((shell) => {

@@ -10,7 +10,7 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
 import type { Events } from "../support/events.ts";
-import { SHELL_IDS_LISTED_MAX_COUNT } from "../support/limits.ts";
+import { REMOVED_SHELL_IDS_MAX_COUNT, SHELL_IDS_LISTED_MAX_COUNT } from "../support/limits.ts";
 import { Deadlines } from "./deadlines.ts";
 import { endShells } from "./kill.ts";
 import type { KillReport } from "./kill-report.ts";
@@ -22,10 +22,11 @@ export interface KnownShellsOptions {
   readonly engine: Engine;
   readonly root: StateRoot;
   readonly graceMs: number;
+  readonly allowedRoots: readonly string[] | undefined;
   readonly events: Events;
 }
 
-type NewShell = Omit<ShellProcessOptions, "graceMs" | "onEnd" | "onKill">;
+type NewShell = Omit<ShellProcessOptions, "graceMs" | "allowedRoots" | "onEnd" | "onKill">;
 
 export class KnownShells {
   readonly running = new Watchlist();
@@ -33,6 +34,8 @@ export class KnownShells {
   readonly #options: KnownShellsOptions;
   readonly #shells = new Map<string, ShellProcess>();
   readonly #own = new Set<ShellProcess>();
+  /** The scopes of removed shells by id, oldest first. undefined: a shell of another host, never read here. */
+  readonly #removed = new Map<string, string | undefined>();
 
   constructor(options: KnownShellsOptions) {
     this.#options = options;
@@ -100,10 +103,11 @@ export class KnownShells {
   }
 
   add(options: NewShell, onEnd = () => {}): ShellProcess {
-    const { graceMs, events } = this.#options;
+    const { graceMs, allowedRoots, events } = this.#options;
     const shell = new ShellProcess({
       ...options,
       graceMs,
+      allowedRoots,
       onEnd: (ended) => {
         onEnd();
         this.#onEnd(ended);
@@ -115,12 +119,22 @@ export class KnownShells {
     return shell;
   }
 
+  /** Forgets a shell whose files are removed, except that it existed. */
   drop(id: string): void {
     const shell = this.#shells.get(id);
+    this.#removed.set(id, shell?.scope);
+    const [oldest] = this.#removed.keys();
+    if (this.#removed.size > REMOVED_SHELL_IDS_MAX_COUNT && oldest !== undefined)
+      this.#removed.delete(oldest);
     if (!shell) return;
     this.#shells.delete(id);
     this.#own.delete(shell);
     this.#options.engine.release(shell.started);
+  }
+
+  /** True if drop() removed a shell with this id that the scope could see. */
+  isRemoved(id: string, scope: string): boolean {
+    return this.#removed.has(id) && (this.#removed.get(id) ?? scope) === scope;
   }
 
   /** Ends all these shells with one kill. */

@@ -15,6 +15,11 @@ export interface ShellManagerOptions extends ConfineOptions {
     readonly exclude?: readonly string[];
     readonly set?: Readonly<Record<string, string>>;
   };
+  /**
+   * "user": commands also get the variables that the profile of the user's shell ($SHELL -lic) sets, without secrets.
+   * Runs that shell once, and again when a file of the profile changes. @default "none"
+   */
+  readonly shellProfile?: "none" | "user";
   /** Files of the host program that sandboxed commands must not write: its rules, its audit log. */
   readonly trustedFiles?: readonly string[];
   /** An absolute path of bash. @default the first one in PATH */
@@ -74,4 +79,9 @@ export interface CreateShellOptions {
   readonly inherits?: string;
   /** Whether the shell counts against the limit on background shells. @default true */
   readonly background?: boolean;
+}
+
+export interface ScopeFilter {
+  /** @default all scopes */
+  readonly scope?: string;
 }

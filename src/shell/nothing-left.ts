@@ -2,8 +2,9 @@
 // process forks one child and exits: a process is gone when the scan reaches it, and its child appeared after the scan
 // began. If the kernel has assigned no PID since then, there is no such child, and the proof is complete. Otherwise
 // nacre checks each new PID, and then watches the newest process for a while.
+
+import { lastPid } from "../engine/last-pid.ts";
 import type { ProcessScope } from "../engine/process-scope.ts";
-import { lastPid } from "../engine/process-table.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { FORK_CHECK_MAX_MS, NEW_PROCESS_QUIET_MS } from "../support/limits.ts";
 

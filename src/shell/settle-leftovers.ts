@@ -1,8 +1,7 @@
-// Tells leftovers from processes that are about to end or to run another program. On a busy machine such a process can
-// wait for a processor much longer than it then runs, so the time it waits does not count.
+// Distinguishes leftovers from processes that are about to end or to run another program. On a busy machine such a
+// process can wait for a processor much longer than it then runs, so waiting time does not count.
 
 import { isEnding, type ProcessRef, readStat } from "../engine/process-table.ts";
-import { monotonicMs } from "../support/clock.ts";
 import {
   CLOCK_TICK_MS,
   LEFTOVER_GRACE_MS,
@@ -16,16 +15,18 @@ export async function settleLeftovers(
   find: () => Promise<readonly ProcessRef[]>,
   isUnsettled: (process: ProcessRef) => boolean,
 ): Promise<readonly ProcessRef[]> {
-  const endMs = monotonicMs() + LEFTOVER_WAIT_MAX_MS;
   const ticksAtFirst = new Map<number, number>();
   let graceMs = 0;
+  // The sum of the pauses. The time that has passed proves nothing: this process may lack processor time, too.
+  let waitedMs = 0;
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LEFTOVER_POLL_MAX_MS)) {
     const found = await find();
     const unsettled = found.filter(isUnsettled);
     // A process that ended after it was found looks settled, because it holds nothing any more.
-    if (unsettled.length === 0 || graceMs >= LEFTOVER_GRACE_MS || monotonicMs() > endMs)
+    if (unsettled.length === 0 || graceMs >= LEFTOVER_GRACE_MS || waitedMs >= LEFTOVER_WAIT_MAX_MS)
       return found.filter(({ pid }) => !isEnding(pid));
     await sleep(pauseMs);
+    waitedMs += pauseMs;
     if (!unsettled.some(({ pid }) => lacksProcessor(pid, ticksAtFirst))) graceMs += pauseMs;
   }
 }

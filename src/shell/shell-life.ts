@@ -102,7 +102,7 @@ export class ShellLife {
     const { shimPid, shimStart, files, unseen, attached } = this.#started;
     try {
       const shimAlive = unseen === undefined && isSameProcess(shimPid, shimStart);
-      // A living shim reports to its own host. Other processes read the record.
+      // A living shim reports the end to its own host, so that host need not read the record. Other processes must.
       if (shimAlive && !attached) return;
       // Read the record only after finding the shim dead, because then no process writes it any more.
       const { exit, cause } = readEndRecord(files.record);

@@ -38,7 +38,7 @@ export class ShellOutput {
 
   #part(stream: StreamName): OutputPart {
     const path = this.#started.files[stream];
-    const to = sizeOf(path);
+    const to = Math.min(sizeOf(path), this.#started.meta.output?.[stream].to ?? Number.POSITIVE_INFINITY);
     // If the file ends before the start of the output, a process truncated it, and all of it is new.
     return { path, from: to < this.from[stream] ? 0 : this.from[stream], to };
   }

@@ -10,41 +10,24 @@ import { monotonicMs, wallMs } from "../support/clock.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";
 import { checkOptions } from "../support/option-checks.ts";
+import { diagnosedShell } from "./diagnosed-shell.ts";
+import { type Diagnosis, diagnose } from "./diagnosis.ts";
 import type { Followed, OutputBytes, OutputPiece, StreamName } from "./follow-output.ts";
 import { interruptCommand } from "./interrupt.ts";
 import { endShells, type KillTarget, signalShells } from "./kill.ts";
 import type { KillReport } from "./kill-report.ts";
 import { codeOf, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
+import { type SearchOptions, type SearchResult, searchOutput } from "./output-search.ts";
 import { remarksOn, truncationRemarks } from "./remarks.ts";
 import { ShellLife } from "./shell-life.ts";
 import { ShellOutput, type StreamCursors } from "./shell-output.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
-import {
-  awaitCondition,
-  conditionOf,
-  metOrThrow,
-  type WaitCondition,
-  type WaitFor,
-  type WaitResult,
-} from "./wait-for.ts";
+import type { TrackedShellOptions } from "./tracked-shell-options.ts";
+import type { WaitCondition, WaitedFor, WaitFor, WaitLimit, WaitResult, WaitTarget } from "./wait-for.ts";
+import * as wait from "./wait-for.ts";
 
-export interface ShellProcessOptions {
-  /** Finds the shell's processes. */
-  readonly processes: ShellScope;
-  readonly started: StartedShell;
-  readonly command: string;
-  /** The time between TERM and KILL. @default KILL_GRACE_MS */
-  readonly graceMs?: number;
-  /** How long ago the shell began. @default 0, just now */
-  readonly ageMs?: number;
-  /** A session reports its end, after it has drained loggers that the shim does not know. @default false */
-  readonly endIsReported?: boolean;
-  /** Called once, when it has ended. */
-  readonly onEnd: (shell: ShellProcess) => void;
-  /** Called with the report of every kill. */
-  readonly onKill?: (shell: ShellProcess, by: string, report: KillReport) => void;
-}
+export type ShellProcessOptions = TrackedShellOptions<ShellProcess>;
 
 export class ShellProcess {
   readonly id: string;
@@ -59,6 +42,7 @@ export class ShellProcess {
   readonly #processes: ShellScope;
   readonly #graceMs: number;
   readonly #life: ShellLife;
+  readonly #waitTarget: Omit<WaitTarget, "deadline">;
   readonly #output: ShellOutput;
   readonly #onKill: ShellProcessOptions["onKill"];
   readonly #remarks: string[] = [];
@@ -78,6 +62,8 @@ export class ShellProcess {
     this.#onKill = options.onKill;
     this.#life = new ShellLife(started, () => options.onEnd(this), options);
     this.#output = new ShellOutput(started, this.#life);
+    const { processes, allowedRoots } = options;
+    this.#waitTarget = { files: started.files, started, processes, allowedRoots, life: this.#life };
   }
 
   get status(): ShellStatus {
@@ -189,6 +175,21 @@ export class ShellProcess {
     return this.#output.all();
   }
 
+  /**
+   * Finds lines in everything it has printed, in a worker thread. Moves no cursor. `pattern`: RE2 syntax, or a RegExp
+   * that RE2 understands; undefined shows every line.
+   */
+  async search(pattern?: string | RegExp, options: SearchOptions = {}): Promise<SearchResult> {
+    checkOptions("shell.search", options);
+    return await searchOutput({ id: this.id, parts: this.outputParts }, pattern, options);
+  }
+
+  /** What each of its processes does or waits for, observed for a second. The shape of `nacre why --json`. */
+  async why(): Promise<Diagnosis> {
+    using _hold = holdEventLoop();
+    return await diagnose(diagnosedShell(this, this.#processes));
+  }
+
   /** Live: everything printed so far, then new output until the shell ends or the signal aborts. */
   output(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<OutputPiece, void, void> {
     checkOptions("shell.output", options);
@@ -208,21 +209,22 @@ export class ShellProcess {
   }
 
   /**
-   * Waits for a line that contains a text or matches a pattern, or for "exit". Searches from the start of the output.
-   * Throws when the time is over, or the shell ends before the line comes.
+   * Waits for a line that contains a text or matches a pattern, for a port or a file, or for "exit". Searches from the
+   * start of the output. Throws when the time is over, or the shell ends before.
    */
-  async waitFor(what: WaitFor, timeoutMs?: number): Promise<WaitResult> {
-    const condition = conditionOf(what);
-    const limitMs = condition.timeoutMs ?? timeoutMs;
-    return metOrThrow(await this.waitUntil(condition, limitMs), condition, this.id, limitMs);
+  async waitFor<const W extends WaitFor>(what: W, limit?: WaitLimit): Promise<WaitedFor<W>> {
+    const condition = wait.conditionOf(what, limit);
+    const limitMs = condition.timeoutMs ?? (typeof limit === "number" ? limit : undefined);
+    const result = await this.waitUntil(condition, limitMs);
+    return wait.metOrThrow(result, condition, this.id, limitMs) as WaitedFor<W>;
   }
 
   /** Like waitFor, but returns every ending as a value. */
   async waitUntil(condition: WaitCondition, timeoutMs?: number): Promise<WaitResult> {
     using _hold = holdEventLoop();
     const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : monotonicMs() + timeoutMs;
-    const target = { files: this.started.files, life: this.#life, deadline };
-    return await awaitCondition({ from: this.#output.from, ...condition }, target);
+    const target = { ...this.#waitTarget, deadline };
+    return await wait.awaitCondition({ from: this.#output.from, ...condition }, target);
   }
 
   /** Ends the shell and everything it started: TERM, a grace period, KILL. Also ends leftovers of an ended shell. */

@@ -1,6 +1,6 @@
-// Stops all processes of a shell as if in one moment, so that nacre can signal each of them before any continues.
-// If nacre signaled them one by one, a parent could see its child die and go on before its own signal arrives:
-// `(sleep 60; deploy) &` would deploy.
+// Stops all processes of a shell as if at the same moment, so that nacre can signal each of them before any continues.
+// If nacre signaled them one by one, a parent could see its child die and run its next command before its own signal
+// arrives: `(sleep 60; deploy) &` would deploy.
 import type { ProcessScope } from "../engine/process-scope.ts";
 import { type ProcessRef, processKey, readStat } from "../engine/process-table.ts";
 import { signalProcess } from "../engine/signals.ts";
@@ -34,7 +34,7 @@ export async function stopTogether(scope: ProcessScope, shell: StartedShell): Pr
         .filter((process) => process.pid !== shell.sandbox?.pid && !known.has(processKey(process)))
         .map((process) => ({ process, parent: readStat(process.pid)?.parent ?? 0 })),
     );
-    // Stop parents first: a parent with job control would notice that its child has stopped, and go on.
+    // Stop parents first: a parent with job control would notice that its child has stopped, and run its next command.
     for (const target of fresh) {
       known.set(processKey(target.process), target);
       if (signalProcess(target.process, "SIGSTOP") === "denied") denied.add(processKey(target.process));

@@ -1,8 +1,10 @@
-// Waits for a line of a shell's output, or for its end. Returns every ending as a value.
+// Waits for a line of a shell's output, for a port or a file (readiness.ts), or for its end. Returns every ending as a
+// value.
 
 import type { ShellFiles } from "../engine/state-dir.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { type ErrorCode, NacreError } from "../support/errors.ts";
+import { excerpt } from "../support/excerpt.ts";
 import { checkOptions } from "../support/option-checks.ts";
 import { isRegExp } from "../support/realms.ts";
 import { within, yieldTurn } from "../support/timing.ts";
@@ -10,6 +12,7 @@ import type { StreamName } from "./follow-output.ts";
 import { describeOutcome, type Outcome } from "./outcome.ts";
 import { type LineMatcher, LineSearch } from "./output-lines.ts";
 import { OutputWatch } from "./output-watch.ts";
+import { awaitFile, awaitPort, type Readiness, type ReadyTarget } from "./readiness.ts";
 
 /** "exit" waits for the end, other text for a line that contains it. */
 export type WaitFor = string | RegExp | WaitCondition;
@@ -19,6 +22,10 @@ export interface WaitCondition {
   readonly pattern?: string | RegExp | LineMatcher;
   /** Wait for the end. */
   readonly exit?: true;
+  /** Wait until a process of the shell listens on this TCP port. */
+  readonly port?: number;
+  /** Wait until this file exists. Relative to the directory of the shell. */
+  readonly file?: string;
   readonly timeoutMs?: number;
   /** Expires the wait when aborted. */
   readonly signal?: AbortSignal;
@@ -26,45 +33,81 @@ export interface WaitCondition {
   readonly from?: Readonly<Record<StreamName, number>>;
 }
 
+/** The limit of a wait: milliseconds, or an object that can also cancel it. */
+export type WaitLimit = number | Pick<WaitCondition, "timeoutMs" | "signal">;
+
 export type WaitResult =
   | { readonly kind: "matched"; readonly stream: StreamName; readonly line: string }
-  | { readonly kind: "ended"; readonly outcome: Outcome }
-  | { readonly kind: "expired" };
+  | Readiness;
 
-export interface WaitTarget {
+/** The result of waitFor. A wait for a line that ends otherwise throws. */
+export type WaitedFor<What> = What extends RegExp | { readonly pattern: string | RegExp | LineMatcher }
+  ? Extract<WaitResult, { kind: "matched" }>
+  : What extends "exit" | { readonly exit: true }
+    ? Extract<WaitResult, { kind: "ended" }>
+    : What extends string
+      ? // A text that is not known here can be "exit".
+        Extract<WaitResult, { kind: string extends What ? "matched" | "ended" : "matched" }>
+      : WaitResult;
+
+export interface WaitTarget extends Omit<ReadyTarget, "signal"> {
   readonly files: ShellFiles;
-  readonly life: { readonly outcome: Outcome | undefined; readonly ended: Promise<Outcome> };
-  /** On the monotonic clock. */
-  readonly deadline: number;
+  readonly allowedRoots: readonly string[] | undefined;
 }
 
-export function conditionOf(what: WaitFor): WaitCondition {
-  if (what === "exit") return { exit: true };
-  const condition = typeof what === "string" || isRegExp(what) ? { pattern: what } : what;
+export function conditionOf(what: WaitFor, limit?: WaitLimit): WaitCondition {
+  const wanted = what === "exit" ? { exit: true as const } : what;
+  const bare = typeof wanted === "string" || isRegExp(wanted) ? { pattern: wanted } : wanted;
+  const condition = typeof limit === "object" && limit !== null ? { ...limit, ...bare } : bare;
+  if (typeof limit !== "object" || limit === null) checkLimit(limit);
   checkOptions("shell.waitFor", condition);
-  if ((condition?.pattern === undefined) === (condition?.exit === undefined)) {
+  const { pattern, exit, port, file } = condition ?? {};
+  if ([pattern, exit, port, file].filter((one) => one !== undefined).length !== 1) {
     throw new NacreError(
       "invalid_input",
-      'waitFor needs something to wait for: text or a RegExp of a line, "exit", or an object with either pattern or exit.',
+      'waitFor needs something to wait for: text or a RegExp of a line, "exit", or an object with one of pattern, exit, port and file.',
     );
   }
   return condition;
 }
 
+/** 0 is valid: it asks for the state now. */
+function checkLimit(limit: unknown): void {
+  if (limit === undefined || (typeof limit === "number" && limit >= 0)) return;
+  throw new NacreError(
+    "invalid_input",
+    `The timeout of a wait must be a number of milliseconds, or { timeoutMs }; it is ${excerpt(limit)}.`,
+  );
+}
+
+/** What a wait waits for, in words. */
+export function describeWanted({ pattern, port, file }: WaitCondition): string {
+  if (port !== undefined) return `port ${port}`;
+  if (file !== undefined) return `the file ${file}`;
+  return pattern === undefined ? "the end" : "the line";
+}
+
 /** The result of a wait that got what it waited for. Throws for the others. */
 export function metOrThrow(
   result: WaitResult,
-  { signal, pattern }: WaitCondition,
+  condition: WaitCondition,
   id: string,
   limitMs: number | undefined,
 ): WaitResult {
-  const wanted = pattern === undefined ? "the end" : "the line";
+  const { signal, exit } = condition;
+  const wanted = describeWanted(condition);
+  const remark = "remark" in result && result.remark !== undefined ? ` ${result.remark}` : "";
+  if (result.kind === "unreachable") throw new NacreError("unavailable", result.remark);
   if (result.kind === "expired" && signal?.aborted)
     throw new NacreError("aborted", `The wait for ${wanted} of ${id} was cancelled; it is still running.`);
   if (result.kind === "expired")
-    throw new NacreError("timed_out", `Waited ${limitMs}ms for ${wanted} of ${id}; it is still running.`);
-  if (result.kind === "ended" && pattern !== undefined) {
-    const text = `${id} ${describeOutcome(result.outcome)} before the line came.`;
+    throw new NacreError(
+      "timed_out",
+      `Waited ${limitMs}ms for ${wanted} of ${id}; it is still running.${remark}`,
+    );
+  if (result.kind === "ended" && exit === undefined) {
+    const missing = condition.pattern === undefined ? `${wanted} was ready` : "the line came";
+    const text = `${id} ${describeOutcome(result.outcome)} before ${missing}.${remark}`;
     throw new NacreError(missedLineCode(result.outcome), text);
   }
   return result;
@@ -76,7 +119,9 @@ export function missedLineCode(outcome: Outcome): ErrorCode {
 }
 
 export async function awaitCondition(condition: WaitCondition, target: WaitTarget): Promise<WaitResult> {
-  const { pattern, signal } = condition;
+  const { pattern, signal, port, file } = condition;
+  if (port !== undefined) return await awaitPort(port, { ...target, signal });
+  if (file !== undefined) return await awaitFile(file, { ...target, signal }, target.allowedRoots);
   if (!pattern) {
     const { life, deadline } = target;
     const outcome = life.outcome ?? (await within(deadline - monotonicMs(), life.ended, signal));

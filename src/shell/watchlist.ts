@@ -1,11 +1,14 @@
 // Checks running shells periodically: a killed shim, or a shim of another host, sends no report. Sending signal 0 to
-// the shim is cheap, but also succeeds for a zombie. So each check also reads the state of a few shims, in turn.
+// the shim is cheap, but also succeeds for a zombie. So each check also reads the state of a few shims, in turn. Each check
+// also records when output arrived.
+import { OutputMarks } from "../engine/output-times.ts";
 import { LIVENESS_CHECK_MS, LIVENESS_READS_COUNT } from "../support/limits.ts";
 import { systemCode } from "../support/system-error.ts";
 import type { ShellProcess } from "./shell-process.ts";
 
 export class Watchlist {
   readonly #shells = new Set<ShellProcess>();
+  readonly #marks = new OutputMarks();
   #timer: NodeJS.Timeout | undefined;
   #first = 0;
 
@@ -34,6 +37,7 @@ export class Watchlist {
     const shells = this.list();
     const turn = shells.slice(this.#first, this.#first + LIVENESS_READS_COUNT);
     this.#first = this.#first + turn.length < shells.length ? this.#first + turn.length : 0;
+    for (const shell of shells) this.#marks.sample(shell.started);
     for (const shell of turn) shell.refresh();
     for (const shell of shells) if (!exists(shell.started.shimPid)) shell.refresh();
   }

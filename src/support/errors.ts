@@ -11,11 +11,15 @@ export const ERROR_CODES = [
   "shell_not_found",
   "exit_nonzero",
   "no_match",
+  "ambiguous_match",
+  "stale_file",
   "timed_out",
   "aborted",
   "spawn_failed",
   "limit_reached",
   "conflict",
+  "swept",
+  "unavailable",
   "internal",
 ] as const;
 
@@ -49,6 +53,12 @@ export class NacreError extends Error implements Partial<RefusalDetails> {
   constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
+  }
+
+  /** The message is not enumerable, so JSON.stringify would leave it out. The cause can hold anything; it stays out. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { name, code, message, cause: _, ...data } = this;
+    return { name, code, message, ...data };
   }
 }
 

@@ -4,6 +4,7 @@
 export * from "./limits/cli-limits.ts";
 export * from "./limits/engine-limits.ts";
 export * from "./limits/execution-limits.ts";
+export * from "./limits/file-limits.ts";
 export * from "./limits/mcp-limits.ts";
 export * from "./limits/policy-limits.ts";
 export * from "./limits/sandbox-limits.ts";

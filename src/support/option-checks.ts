@@ -15,6 +15,7 @@ export type CheckedMethod =
   | "shell.kill"
   | "shell.output"
   | "shell.outputBytes"
+  | "shell.search"
   | "shell.terminate"
   | "shell.waitFor"
   | "shells.killAll"

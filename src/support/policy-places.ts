@@ -9,7 +9,7 @@ const FOLDER = ".nacre";
 export const POLICY_FILE = "policy.json";
 export const SETTINGS_FILE = "config.json";
 
-/** A file in $XDG_CONFIG_HOME/nacre, or in ~/.config/nacre. With `home`, of the user with that home. */
+/** A file in $XDG_CONFIG_HOME/nacre or ~/.config/nacre. With `home`, the file of the user with that home directory. */
 export function userConfigFile(name: string, home?: string): string {
   const xdg = process.env["XDG_CONFIG_HOME"] ?? "";
   // XDG_CONFIG_HOME is for this user only, and the XDG specification says to ignore a relative path.
@@ -18,8 +18,8 @@ export function userConfigFile(name: string, home?: string): string {
 }
 
 /**
- * The rule folders of the workspace and of its parents, up to the root of the outermost repository. To stop at the
- * nearest repository would be unsafe: with `git init`, a command could escape the rules above the workspace.
+ * The rule folders of the workspace and of its parents, up to the root of the outermost repository. Stopping at the
+ * nearest repository would be unsafe: with `git init`, a command could disable the rules above the workspace.
  */
 export function policyFolders(workspace: string): readonly string[] {
   const directories = withParents(workspace);

@@ -26,6 +26,17 @@ export function describeBinary({ sample, totalBytes, outputFile }: BinaryOutput)
   return `[binary output: ${size}${looks}${where}]`;
 }
 
+/**
+ * The kind of a binary file: "PDF", "binary data" if the kind is not known; undefined for text. A file whose first bytes
+ * are a signature is binary even if the rest of its start is text, as in many PDFs.
+ */
+export function binaryKind(sample: Uint8Array): string | undefined {
+  const found = signatureOf(sample);
+  if (isBinary(sample)) return found?.kind ?? "binary data";
+  const isSigned = found !== undefined && found.at === 0 && found.bytes.length >= BINARY_SIGNATURE_MIN_BYTES;
+  return isSigned ? found.kind : undefined;
+}
+
 export function isBinary(sample: Uint8Array): boolean {
   const start = sample.subarray(0, BINARY_SAMPLE_MAX_BYTES);
   const bytes = start.subarray(0, start.length - incompleteTailBytes(start));

@@ -18,7 +18,7 @@ export function compilePattern(source: string, name = "filter"): LinePattern {
   try {
     compiled = RE2JS.compile(source);
   } catch (thrown) {
-    throw refuse(explain(thrown), thrown);
+    throw refuse(explain(thrown, source), thrown);
   }
   if (compiled.programSize() > PATTERN_MAX_INSTRUCTIONS) {
     throw refuse("it is too large when its repetitions are expanded. Use smaller {n,m} counts, or * and +.");
@@ -27,13 +27,33 @@ export function compilePattern(source: string, name = "filter"): LinePattern {
   return { source, matches: (line) => compiled.test(line) };
 }
 
-function explain(error: unknown): string {
+function explain(error: unknown, source: string): string {
   if (!(error instanceof RE2JSSyntaxException)) return messageOf(error);
+  const description = error.getDescription();
   const culprit = error.getPattern() ?? "";
-  const message = culprit === "" ? error.getDescription() : `${error.getDescription()}: \`${culprit}\``;
+  const shown = culprit === "" ? description : `${description}: \`${culprit}\``;
+  const message = `${shown} (at character ${mistakeAt(source, description, culprit) + 1})`;
   const lack = LACKS.find(({ begins }) => begins.test(culprit));
   if (lack === undefined) return `${message}. Patterns use RE2 syntax.`;
   return `${message}. Patterns use RE2 syntax, which has no ${lack.what}: ${lack.instead}.`;
+}
+
+/** The index of the mistake. RE2 reports the text that it could not read, for parentheses the whole pattern. */
+function mistakeAt(source: string, description: string, culprit: string): number {
+  if (description.endsWith(" )")) return unpairedParenthesis(source);
+  if (culprit === "") return source.length - 1;
+  // A name that occurs twice is wrong the second time.
+  return description.startsWith("duplicate") ? source.lastIndexOf(culprit) : source.indexOf(culprit);
+}
+
+/** The first `)` without its `(`, otherwise the last `(` without its `)`. Ignores escapes and classes. */
+function unpairedParenthesis(source: string): number {
+  const open: number[] = [];
+  for (const { 0: token, index } of source.matchAll(/\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|[()]/g)) {
+    if (token === "(") open.push(index);
+    else if (token === ")" && open.pop() === undefined) return index;
+  }
+  return open.at(-1) ?? 0;
 }
 
 const GREP = "or run `grep -P` over the output in another command";

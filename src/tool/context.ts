@@ -31,8 +31,18 @@ export interface ExecutionContext {
    * may be for another request.
    */
   readonly asked?: ApprovalRequest;
+  /**
+   * Gets the two possible fates of the result, for a host that knows when a result has arrived. Until then, the ends of
+   * shells in it do not count as reported. @default delivered when the call returns
+   */
+  readonly delivery?: (fate: ResultFate) => void;
   /** Data of the host for its own tools and hooks. */
   readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface ResultFate {
+  readonly delivered: () => void;
+  readonly dropped: () => void;
 }
 
 export interface ToolProgress {

@@ -35,7 +35,15 @@ function unknownKeys(keys: readonly string[], path: readonly PropertyKey[], at: 
 
 /** Skips a very long name, because the comparison takes quadratic time. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
-  return name.length > EXCERPT_MAX_CHARS ? undefined : nearest(name, known);
+  if (name.length > EXCERPT_MAX_CHARS) return undefined;
+  return nearest(name, known) ?? sameEnding(name, known);
+}
+
+/** The only parameter with the same last word: shell_id for bash_id. */
+function sameEnding(name: string, known: readonly string[]): string | undefined {
+  const ending = /_[a-z]+$/.exec(name)?.[0];
+  const [only, ...more] = ending === undefined ? [] : known.filter((one) => one.endsWith(ending));
+  return more.length === 0 ? only : undefined;
 }
 
 function complaint(issue: z.core.$ZodRawIssue, expected: JsonSchema | undefined): string {

@@ -40,6 +40,8 @@ interface AnyResult<M extends object> {
   readonly notes: readonly string[];
   /** The same result with more notes at the end. */
   withNotes(...more: readonly string[]): ToolResult<M>;
+  /** The same result with more metadata. */
+  withMetadata(more: Readonly<Record<string, unknown>>): ToolResult<M>;
   /** The text for a model: the error, the output, then the notes. Each part starts on its own line. */
   toDisplay(): string;
   /**
@@ -105,6 +107,11 @@ class Result<M extends object> {
   withNotes(...more: readonly string[]): Result<M> {
     const failure = this.code && { error: this.error ?? this.code, code: this.code };
     return new Result<M>(this.output, failure, this.metadata, [...this.notes, ...more]);
+  }
+
+  withMetadata(more: Readonly<Record<string, unknown>>): Result<M> {
+    const failure = this.code && { error: this.error ?? this.code, code: this.code };
+    return new Result<M>(this.output, failure, { ...this.metadata, ...more }, this.notes);
   }
 
   toDisplay(): string {

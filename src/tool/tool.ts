@@ -48,12 +48,12 @@ export abstract class BaseTool<
   }
 
   get parameters(): readonly ToolParameter[] {
-    return this.#own().parameters;
+    return this.#toolInput().parameters;
   }
 
   /** The parameters as a closed JSON Schema without references. A copy that the caller may change. */
   toJsonSchema(): JsonSchema {
-    return structuredClone(this.#own().jsonSchema);
+    return structuredClone(this.#toolInput().jsonSchema);
   }
 
   /** Never rejects: every error becomes a failed result. */
@@ -61,7 +61,7 @@ export abstract class BaseTool<
     let input: ToolInput<Input> | undefined;
     let validated: Validated<z.output<Input>> | undefined;
     try {
-      input = this.#own();
+      input = this.#toolInput();
       validated = input.validate(args);
       if ("problem" in validated) return ToolResult.fail(validated.problem, { code: "invalid_input" });
       if (context.signal?.aborted) {
@@ -90,8 +90,8 @@ export abstract class BaseTool<
     return failure === undefined ? result : result.withNotes(`The progress listener failed: ${failure}`);
   }
 
-  // Called after the constructor, because the fields of a subclass do not exist yet when this constructor runs.
-  #own(): ToolInput<Input> {
+  // Built at the first use, because the fields of a subclass do not exist yet when this constructor runs.
+  #toolInput(): ToolInput<Input> {
     this.#compiled ??= new ToolInput(this.input);
     return this.#compiled;
   }

@@ -61,8 +61,15 @@ export function checkName(what: string, name: unknown, known: readonly string[])
 function unknownOption(method: CheckedMethod, path: readonly string[], name: string): NacreError {
   const known = optionNames(method, path).map((one) => [...path, one].join("."));
   const given = [...path, name].join(".");
-  return refused(`${method} has no option ${given}. ${hint(nearest(given, known), known)}`);
+  const same = SYNONYMS.find((names) => names.includes(name))?.find((one) => known.includes(one));
+  return refused(`${method} has no option ${given}. ${hint(same ?? nearest(given, known), known)}`);
 }
+
+/** Names of the same thing in other methods and in Node. */
+const SYNONYMS = [
+  ["cwd", "workingDir", "workdir", "directory", "dir"],
+  ["input", "stdin"],
+];
 
 function hint(near: string | undefined, known: readonly string[]): string {
   return near === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${near}?`;

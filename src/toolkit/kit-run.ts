@@ -3,6 +3,7 @@ import type { JudgedSession } from "../execution/judged-session.ts";
 import { type PendingRun, pendingRun } from "../execution/live-output.ts";
 import type { RunResult } from "../execution/run-result.ts";
 import { NacreError } from "../support/errors.ts";
+import { quotedExcerpt } from "../support/excerpt.ts";
 import { type ShValue, shCommand } from "./sh-template.ts";
 import type { RunKitOptions } from "./toolkit-options.ts";
 
@@ -46,9 +47,16 @@ export function shTag(run: Run): ShTag {
       }
     };
   const isTemplate = (first: unknown): first is TemplateStringsArray => Array.isArray(first);
-  const tag = (first: TemplateStringsArray | RunKitOptions, ...values: readonly ShValue[]) =>
-    isTemplate(first) ? tagWith()(first, ...values) : tagWith(first);
+  const tag = (first: TemplateStringsArray | RunKitOptions, ...values: readonly ShValue[]) => {
+    if (typeof first === "string") return failedRun(notATag(first));
+    return isTemplate(first) ? tagWith()(first, ...values) : tagWith(first);
+  };
   return tag as ShTag;
+}
+
+function notATag(command: string): NacreError {
+  const call = `kit.run(${quotedExcerpt(command)})`;
+  return new NacreError("invalid_input", `kit.sh is a template tag: write kit.sh\`…\`, or ${call}.`);
 }
 
 function failedRun(error: unknown): PendingRun<RunResult> {

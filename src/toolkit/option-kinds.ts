@@ -52,9 +52,12 @@ const hook = kind(
 
 export const hooks = listOf(hook, "objects with before, after or both, which are functions");
 
-export const variables = kind(
-  "an object whose values are strings",
-  (value) => isObject(value) && Object.values(value).every((one) => typeof one === "string"),
+export const variables = kind("an object whose values are strings", isObject).superRefine(
+  (value, context) => {
+    for (const [name, one] of Object.entries(value as object)) {
+      if (typeof one !== "string") context.addIssue({ code: "custom", path: [name], message: "a string" });
+    }
+  },
 );
 
 /** Milliseconds; Infinity for never. */

@@ -5,6 +5,7 @@ import type { RunCommandOptions } from "../execution/run-alone.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { Followed } from "../shell/follow-output.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "../shell/manager-options.ts";
+import type { SearchOptions } from "../shell/output-search.ts";
 import type { WaitCondition } from "../shell/wait-for.ts";
 import type { CheckedMethod } from "../support/option-checks.ts";
 import {
@@ -25,7 +26,7 @@ import {
   timeout,
   variables,
 } from "./option-kinds.ts";
-import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit-options.ts";
+import { type CallOptions, type RunKitOptions, TOOL_GROUPS, type ToolkitOptions } from "./toolkit-options.ts";
 
 type Options<T> = Readonly<Record<keyof T, z.ZodType>>;
 
@@ -55,6 +56,7 @@ const ENGINE = {
   stateRoot: absolutePath,
   environment: closed(ENVIRONMENT),
   shellPath: absolutePath,
+  shellProfile: oneOf("none", "user"),
   allowedRoots: listOf(absolutePath, "absolute paths"),
   capBytes: count(1),
   maxLiveShells: count(1),
@@ -70,6 +72,7 @@ const ENGINE = {
 const TOOLKIT = {
   workingDir: directory,
   dialect: oneOf("shells", "modes"),
+  with: listOf(oneOf(...TOOL_GROUPS), `names of tool groups (${TOOL_GROUPS.join(", ")})`),
   approve: callback,
   scope: text,
   sessionId: text,
@@ -105,6 +108,7 @@ const CALL = {
   onProgress: callback,
   approve: callback,
   asked: object,
+  delivery: callback,
 } satisfies Options<CallOptions>;
 
 const RUN_COMMAND = {
@@ -131,6 +135,9 @@ const SESSION_RUN = {
 
 /** Only the type is checked here. The manager checks the value later, and its error message names the problem. */
 const checkedLater = z.string({ error: "a string" });
+
+/** The wait checks the value, and its error message names the range. */
+const checkedPort = z.number({ error: "a whole number" });
 
 const POSITIONS = z.custom<NonNullable<Followed["from"]>>(
   (value) => z.object({ stdout: z.int().min(0), stderr: z.int().min(0) }).safeParse(value).success,
@@ -159,10 +166,22 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   "shell.kill": KILL,
   "shell.output": { signal: abortSignal },
   "shell.outputBytes": { from: POSITIONS, signal: abortSignal },
+  "shell.search": {
+    contextLines: count(0),
+    fromLine: count(1),
+    maxLines: count(1),
+    tailLines: count(1),
+    stream: oneOf("stdout", "stderr"),
+    timeoutMs: timeout,
+    maxChars: count(1),
+    signal: abortSignal,
+  } satisfies Options<SearchOptions>,
   "shell.terminate": pick(KILL, "by"),
   "shell.waitFor": {
     pattern: linePattern,
     exit: z.literal(true, { error: "true" }),
+    port: checkedPort,
+    file: text,
     timeoutMs: timeout,
     signal: abortSignal,
     from: POSITIONS,

@@ -15,7 +15,7 @@ export function shCommand(parts: readonly string[], values: readonly ShValue[]):
     const place = openAt(text);
     if (place !== undefined) {
       throw invalid(
-        `Value ${index + 1} is inside ${place}, where quoting does not protect it. Write it as a word of its own: kit.sh quotes it.`,
+        `Value ${index + 1} is inside ${place}, where quoting does not protect it. Write it as a separate word: kit.sh quotes it.`,
       );
     }
     text += `${wordsOf(value, index)}${parts[index + 1] ?? ""}`;
@@ -40,7 +40,7 @@ function wordOf(word: unknown, index: number): string {
   return word.isWellFormed() || !isPathText(word) ? shellQuote(word) : wirePath(word);
 }
 
-/** What is still open at the end of the text, if a value there would not be an ordinary word. */
+/** The construct at the end of the text in which a value would not be an ordinary word; undefined if there is none. */
 function openAt(text: string): string | undefined {
   const rest = text.replace(CLOSED, (token) => (token === "<<" ? token : token.startsWith("#") ? "\n" : "x"));
   if (rest.includes("<<")) return "a here-document";

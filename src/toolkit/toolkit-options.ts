@@ -5,6 +5,10 @@ import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/executor.ts";
 
+/** The groups of tools that are off unless asked for. */
+export const TOOL_GROUPS = ["files"] as const;
+export type ToolGroup = (typeof TOOL_GROUPS)[number];
+
 export interface ToolkitOptions
   extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events">,
     Omit<ShellManagerOptions, "events" | "trustedFiles"> {
@@ -12,11 +16,13 @@ export interface ToolkitOptions
   readonly workingDir?: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
   readonly dialect?: "shells" | "modes";
+  /** Groups of further tools. "files": Read, Write, Edit, Glob, Grep. @default none */
+  readonly with?: readonly ToolGroup[];
   /** Asks a person about a command that needs approval. */
   readonly approve?: ContextOptions["approve"];
   /** The scope of the toolkit's shells. @default "default" */
   readonly scope?: string;
-  /** The session of calls that name none. @default "default" */
+  /** The session for calls that name no session. @default "default" */
   readonly sessionId?: string;
   /** Called before and after each call. */
   readonly hooks?: readonly ToolHook[];
@@ -25,7 +31,7 @@ export interface ToolkitOptions
 }
 
 export interface RunKitOptions extends RunCommandOptions {
-  /** The session to run in: its directory, variables and functions persist. @default a bash of its own */
+  /** The session to run in: its directory, variables and functions persist. @default none: the command runs in a separate bash */
   readonly session?: string;
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AuditLog } from "../../src/audit/audit-log.ts";
 import { verifyAudit } from "../../src/audit/verify-audit.ts";
 import type { NacreEvent } from "../../src/support/events.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 
 let dir: string;
 let file: string;
@@ -13,7 +14,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "nacre-test-"));
   file = join(dir, "audit.jsonl");
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeAfterRun(dir));
 
 const event = (args: unknown): NacreEvent => ({ type: "call", at: 1, tool: "Bash", arguments: args });
 

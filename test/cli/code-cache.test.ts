@@ -25,6 +25,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CodeCache } from "../../src/cli/code-cache.ts";
 import { readCodeCache, writeCodeCache } from "../../src/cli/code-cache-file.ts";
 import { CODE_CACHE_MAX_COUNT } from "../../src/support/limits.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 let base = "";
@@ -37,7 +38,7 @@ beforeEach(() => {
   dir = join(state, "code-cache");
 });
 
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => removeAfterRun(base));
 
 test("loads a file and its dependencies, each only once", () => {
   const main = join(base, "main.js");

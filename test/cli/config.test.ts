@@ -29,6 +29,8 @@ test("each layer wins over the one before it, and config names the origin", asyn
     policy: { value: "standard", origin: "default" },
     sandbox: { value: "off", origin: "default" },
     network: { value: "none", origin: "default" },
+    shellProfile: { value: "none", origin: "default" },
+    with: { value: [], origin: "default" },
   });
   write(
     userFile(),
@@ -50,6 +52,8 @@ test("the file of a workspace can only tighten", async () => {
     policy: { value: "cautious", origin: "flag" },
     sandbox: { value: "read-only", origin: workspaceFile() },
     network: { value: "none", origin: "default" },
+    shellProfile: { value: "none", origin: "default" },
+    with: { value: [], origin: "default" },
   });
   expect((await settings("--policy", "off")).policy).toEqual({ value: "standard", origin: workspaceFile() });
 });
@@ -63,7 +67,45 @@ test("run and check use the settings", async () => {
   expect((await nacre("run", "--policy", "standard", "--dry-run", command)).code).toBe(3);
 });
 
+test("the setting shellProfile lets commands use the user's profile, unless the workspace forbids it", async () => {
+  vi.stubEnv("HOME", dir());
+  vi.stubEnv("SHELL", "/bin/bash");
+  for (const file of [".bashrc", ".bash_profile"])
+    writeFileSync(join(dir(), file), "export FROM_PROFILE=yes\n");
+  const command = ["run", 'echo "[$FROM_PROFILE]"'];
+  expect((await nacre(...command)).stdout).toBe("[]\n");
+  write(userFile(), '{ "shellProfile": "user" }');
+  expect((await nacre(...command)).stdout).toBe("[yes]\n");
+  vi.stubEnv("NACRE_SHELL_PROFILE", "none");
+  expect((await settings()).shellProfile).toEqual({ value: "none", origin: "environment" });
+  vi.stubEnv("NACRE_SHELL_PROFILE", "");
+  write(workspaceFile(), '{ "shellProfile": "none" }');
+  expect((await nacre(...command)).stdout).toBe("[]\n");
+});
+
+test("the setting with adds tools to tools and mcp, and a workspace can only remove them", async () => {
+  const toolNames = async (...flags: string[]) =>
+    JSON.parse((await nacre("tools", ...flags)).stdout).map(({ name }: { name: string }) => name);
+  expect(await toolNames()).not.toContain("Read");
+  write(userFile(), '{ "with": ["files"] }');
+  expect((await settings()).with).toEqual({ value: ["files"], origin: userFile() });
+  expect((await nacre("config")).stdout).toMatch(/^with +files +\//m);
+  expect(await toolNames()).toContain("Read");
+  write(workspaceFile(), '{ "with": [] }');
+  expect((await settings()).with).toEqual({ value: [], origin: workspaceFile() });
+  expect(await toolNames("--with", "files")).not.toContain("Read");
+  write(userFile(), "{}");
+  write(workspaceFile(), '{ "with": ["files"] }');
+  expect((await settings()).with).toEqual({ value: [], origin: "default" });
+  vi.stubEnv("NACRE_WITH", "files, nothing");
+  expect((await nacre("tools")).stderr).toContain(
+    'The variable NACRE_WITH is "files, nothing": each value must be one of files.',
+  );
+});
+
 test.each([
+  ['{ "with": "files" }', 'The setting with must be a list of "files".'],
+  ['{ "with": ["file"] }', 'The setting with must be a list of "files".'],
   ['{ "polcy": "off" }', "There is no setting polcy. Did you mean policy?"],
   ['{ "policy": "strict" }', "The setting policy must be one of off, trusting, standard, cautious."],
   ['{\n  "policy" "off" }', "Line 2 is not JSON"],

@@ -20,12 +20,31 @@ test("a nacre option after a script of one word is an error that shows the right
   expect(await nacre("run", "echo hi", "--timeout", "5s")).toMatchObject({
     code: 2,
     stdout: "",
-    stderr:
-      "nacre: nacre's options go before the command: nacre run --timeout 5s 'echo hi'. If they belong to the command, write -- before it: nacre run -- 'echo hi' --timeout 5s\n",
+    stderr: "nacre: nacre's options go before the command: nacre run --timeout 5s 'echo hi'\n",
   });
   expect((await nacre("run", "ls", "--json")).stderr).toContain("nacre run --json ls.");
   // Not only its own options: they are for the command.
   expect((await nacre("run", "echo", "--json", "x")).stdout).toBe("--json x\n");
+});
+
+test("what the error about late options suggests, runs", async () => {
+  const { stderr } = await nacre("run", "--cwd", "/usr", "echo", "--json");
+  expect(stderr).toContain("nacre run --cwd /usr --json echo. If they belong to the command");
+  expect(stderr).toContain("nacre run --cwd /usr -- echo --json\n");
+  expect(await nacre("run", "--cwd", "/usr", "--", "echo", "--json")).toMatchObject({
+    code: 0,
+    stdout: "--json\n",
+  });
+  expect((await nacre("check", "--", "ls", "--json")).code).toBe(0);
+});
+
+test("the error about late options keeps the options before the command", async () => {
+  expect((await nacre("run", "-b", "sleep 300", "--name", "c")).stderr).toBe(
+    "nacre: nacre's options go before the command: nacre run -b --name c 'sleep 300'\n",
+  );
+  expect((await nacre("run", "--timeout", "5m", "-b", "sleep 300", "--cwd", "/tmp")).stderr).toContain(
+    "nacre run --timeout 5m -b --cwd /tmp 'sleep 300'",
+  );
 });
 
 test("without arguments it prints a short help that names the tour", async () => {
@@ -68,6 +87,10 @@ test("a shell has a name, ps lists running ones first, and wait takes several", 
     /^shell_\w+\n$/,
   );
   expect((await nacre("ps", "--filter", "colour=red")).code).toBe(2);
+  const mistyped = await nacre("ps", "--filter", "status=runing");
+  expect(mistyped.code).toBe(2);
+  expect(mistyped.stderr).toContain("There is no status runing. Did you mean running?");
+  expect((await nacre("ps", "--filter", "name=nothing")).stderr).toBe("No shell matches the filter.\n");
   expect((await nacre("wait", "dev", "--for", "up")).stdout).toBe("up\n");
   const both = await nacre("wait", "dev", "first", "--timeout", "100ms", "--json");
   expect(both.code).toBe(124);

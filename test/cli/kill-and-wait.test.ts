@@ -70,6 +70,15 @@ describe("wait", () => {
     });
   });
 
+  test("--for with a pattern that cannot be used is a usage error that names the place", async () => {
+    expect(await nacre("wait", "any", "--for", "on (port")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "nacre: Invalid --for regex: missing closing ): `on (port` (at character 4). Patterns use RE2 syntax.\n",
+    });
+  });
+
   test("--for prints the line that came, and fails if none did", async () => {
     await using host = otherHost();
     const shell = await host.createShell({ command: "echo listening on 80", workingDir: dir() });

@@ -1,10 +1,11 @@
 // The program as PID 1 of a real PID namespace, and below an init.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { missingReaper } from "../../src/engine/reaper.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 
 const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");
 const UNSHARE = [
@@ -19,7 +20,7 @@ let home = "";
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "nacre-pid1-"));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => removeAfterRun(home));
 
 function inNamespace(...words: string[]): { stdout: string; stderr: string } {
   const { stdout, stderr } = spawnSync("unshare", [...UNSHARE, ...words], {

@@ -1,13 +1,10 @@
-// Runs the CLI inside the test process. Each test file has its own state directory; after every test nothing runs in it and
-// it is removed.
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Runs the CLI inside the test process. Each test has its own state directory; what runs in it ends with the test.
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { afterEach, beforeEach, expect, vi } from "vitest";
+import { afterEach, beforeEach, vi } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { ShellManager } from "../../src/shell-manager.ts";
-import { eventually, processesTouching } from "../fixtures/shells.ts";
+import { useLeakProof } from "../fixtures/leak-proof.ts";
 
 export interface Finished {
   readonly code: number;
@@ -33,10 +30,11 @@ export interface TestCli {
 
 /** Call once per test file. */
 export function useCli(): TestCli {
+  const directory = useLeakProof();
   let home = "";
 
   beforeEach(() => {
-    home = realpathSync(mkdtempSync(join(tmpdir(), "nacre-cli-")));
+    home = directory();
     vi.stubEnv("NACRE_HOME", join(home, "state"));
   });
 
@@ -45,8 +43,6 @@ export function useCli(): TestCli {
     for (const shell of manager.findAll()) if (shell.isRunning) await shell.kill();
     await manager.dispose();
     vi.unstubAllEnvs();
-    await eventually(() => expect(processesTouching(home)).toEqual([]));
-    rmSync(home, { recursive: true, force: true });
   });
 
   const nacreWith: TestCli["nacreWith"] = async (input, ...args) => {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
@@ -124,7 +125,7 @@ test("--json prints the flat result, and the exit code is the command's", async 
   expect(await nacre("run", "--json", "true")).toMatchObject({ code: 0 });
 });
 
-test("a denied command is refused with exit code 4 in every form, and nothing runs", async () => {
+test("a denied command is refused with exit code 4 in every form, and no shell or keeper is left", async () => {
   const plain = await nacre("run", "touch here; rm -rf /");
   expect(plain).toMatchObject({ code: 4, stdout: "" });
   expect(plain.stderr).toContain("blocked");
@@ -136,6 +137,9 @@ test("a denied command is refused with exit code 4 in every form, and nothing ru
   expect(both.code).toBe(4);
   expect(JSON.parse(both.stdout)).toMatchObject({ error_code: "policy_denied", output: "" });
   expect(existsSync(join(dir(), "here"))).toBe(false);
+  // The keeper starts while the policy loads, and removes its directory last.
+  await eventually(() => expect(readdirSync(join(dir(), "state", "keepers"))).toEqual([]));
+  expect(readdirSync(join(dir(), "state", "shells"))).toEqual([]);
 });
 
 test("without a person to ask, a command that needs approval is refused with exit code 3 and the flag that allows it", async () => {

@@ -1,4 +1,4 @@
-// doctor, init, the tour and help.
+// init, the tour and help.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,45 +9,6 @@ import { program } from "../mcp/mcp-clients.ts";
 import { useCli } from "./run-nacre.ts";
 
 const { nacre, nacreWith, dir } = useCli();
-
-describe("doctor", () => {
-  test("checks everything nacre needs, and exits with 0 if commands run", async () => {
-    const { code, stdout } = await nacre("doctor");
-    expect(code).toBe(0);
-    for (const name of [
-      "Node",
-      "system",
-      "state root",
-      "bash",
-      "tag",
-      "reaper",
-      "cgroup",
-      "bubblewrap",
-      "inotify",
-    ]) {
-      expect(stdout).toMatch(new RegExp(`^(ok|limited) +${name} +\\S`, "m"));
-    }
-    expect(stdout).toMatch(/\n\n(Everything works|nacre works, with \d limitations?)\.\n$/);
-    const json = JSON.parse((await nacre("doctor", "--json")).stdout);
-    expect(json).toMatchObject({ ok: true, checks: expect.arrayContaining([]) });
-    for (const { status, fix } of json.checks) expect(fix === undefined).toBe(status === "ok");
-  });
-
-  test("names an impossible state directory and what to do, and exits with 1", async () => {
-    writeFileSync(join(dir(), "file"), "");
-    vi.stubEnv("NACRE_HOME", join(dir(), "file/state"));
-    const { code, stdout } = await nacre("doctor");
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      new RegExp(
-        `^failed +state root +The state directory ${dir()}/file/state cannot be used.*NACRE_HOME`,
-        "m",
-      ),
-    );
-    expect(stdout).toMatch(/nacre does not work here: \d problems? to fix\.\n$/);
-    vi.stubEnv("NACRE_HOME", join(dir(), "state"));
-  });
-});
 
 describe("init", () => {
   function pathWithNacre(): void {
@@ -84,6 +45,15 @@ describe("init", () => {
     expect(command).toBe(process.execPath);
     expect(args.slice(1)).toEqual(["mcp", "--policy", "cautious"]);
     expect(existsSync(args[0])).toBe(true);
+  });
+
+  test("a nacre that only npx finds is named by its path", async () => {
+    const bin = join(dir(), "node_modules/.bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "nacre"), "#!/bin/sh\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${bin}:/usr/bin:/bin`);
+    const { stdout } = await nacre("init", "cursor");
+    expect(JSON.parse(stdout).mcpServers.nacre.command).toBe(process.execPath);
   });
 
   test("--write merges into the file, keeps a backup, and does nothing the second time", async () => {
@@ -235,9 +205,13 @@ describe("init", () => {
 
   test("an unknown client is refused with a list of the known ones", async () => {
     const { code, stderr } = await nacre("init", "emacs");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toBe(
-      "nacre: Unknown client emacs: use one of claude-code, codex, gemini, opencode, cursor, vscode.\n",
+      "nacre: There is no client emacs. There are: claude-code, codex, gemini, opencode, cursor, vscode.\n",
+    );
+    expect((await nacre("init", "cursr")).stderr).toContain("Did you mean cursor?");
+    expect((await nacre("completion", "tcsh")).stderr).toBe(
+      "nacre: shell 'tcsh' is invalid. Allowed choices are bash, zsh, fish.\n",
     );
   });
 });

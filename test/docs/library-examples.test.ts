@@ -11,7 +11,7 @@ const { dir } = useCli();
 const examples = blocks
   .filter(
     ({ language, lines }) =>
-      language === "ts" && lines.some((line) => line.startsWith("import { createToolkit")),
+      ["ts", "js"].includes(language) && lines.some((line) => line.startsWith("import { createToolkit")),
   )
   .map(({ file, lines }) => [file, lines] as const);
 
@@ -22,6 +22,7 @@ test("README.md has an example", () => {
 test.each(examples)("the example in %s prints what its comments say, and ends", (_file, lines) => {
   mkdirSync(join(dir(), "node_modules"));
   symlinkSync(root, join(dir(), "node_modules/nacre"));
+  symlinkSync(join(root, "node_modules/zod"), join(dir(), "node_modules/zod"));
   writeFileSync(join(dir(), "example.mjs"), lines.join("\n"));
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, ["example.mjs"], {
     cwd: dir(),

@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ExitRecord } from "../../src/engine/end-record.ts";
-import { Engine, type EngineOptions } from "../../src/engine/engine.ts";
+import { Engine } from "../../src/engine/engine.ts";
+import type { EngineOptions } from "../../src/engine/engine-options.ts";
 import { readIdentity } from "../../src/engine/identity.ts";
 import { readMeta } from "../../src/engine/meta.ts";
 import { isSameProcess, thisProcess } from "../../src/engine/process-table.ts";
@@ -136,6 +139,25 @@ describe("starting", () => {
     await host.dispose();
     await expect(start("true")).rejects.toThrow("disposed of");
   });
+});
+
+test("a process with the shell's tag and another host's key is not the shell's; one that dropped the key is", async () => {
+  const { host, start } = hostOf();
+  const shell = await start("(ulimit -m 4096; exec sleep 306) & sleep 307");
+  const { tag, key } = shell;
+  if (tag === undefined || key === undefined) throw new Error("a host has a tag and a key");
+  const foreign = key.kib ^ (1n << key.shift);
+  const child = spawn("bash", ["-c", `ulimit -x ${tag}; ulimit -m ${foreign}; echo up; exec sleep 308`]);
+  try {
+    await once(child.stdout, "data");
+    await eventually(async () => {
+      const found = (await host.processesOf([shell])).get(shell) ?? [];
+      const commands = found.map(({ command }) => command).sort();
+      expect(commands).toEqual([`bash ${shell.files.command}`, "sleep 306", "sleep 307"]);
+    });
+  } finally {
+    child.kill("SIGKILL");
+  }
 });
 
 describe.each(["auto", "best-effort"] as const)("with containment %s", (containment) => {

@@ -43,7 +43,10 @@ describe("a command finds the same as in a plain bash", () => {
     ["options", "shopt; set -o; echo $-"],
     ["aliases, traps and jobs", "alias; trap -p; jobs -l; hash 2>&1"],
     ["umask", "umask"],
-    ["limits but for file locks", "ulimit -aH | grep -v 'file locks'; ulimit -aS | grep -v 'file locks'"],
+    [
+      "limits except those that nacre uses as tag and key",
+      "ulimit -aH | grep -vE 'file locks|max memory size'; ulimit -aS | grep -vE 'file locks|max memory size'",
+    ],
     ["signals", "grep SigIgn /proc/$$/status; grep -E '^Sig(Ign|Blk)' /proc/self/status"],
     ["status, arguments and shell level", 'echo "$? $# [$*] $SHLVL $BASH_SUBSHELL $FUNCNAME $LINENO"'],
     [
@@ -61,7 +64,7 @@ describe("a command finds the same as in a plain bash", () => {
 
 describe("a command", () => {
   test("leads its process group, runs no signal trap in vain and starts with time 0", async () => {
-    const shells = manager();
+    const shells = manager({ poolSize: 2 });
     await shells.warmUp();
     // A slot that has waited for more than a second.
     await eventually(() => {

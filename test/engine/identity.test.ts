@@ -29,6 +29,16 @@ test("an identity names the shim, the command, the tag, the boot and the namespa
   });
 });
 
+test("an identity can name the key of its host as well", () => {
+  const tag = "4611686018427387903";
+  expect(reading(LINE.replace(tag, `${tag}:4503599627370495`))).toMatchObject({
+    tag,
+    key: "4503599627370495",
+  });
+  expect(reading(LINE.replace(tag, `${tag}:`))).toBeUndefined();
+  expect(reading(LINE.replace(tag, "-:5"))).toBeUndefined();
+});
+
 test("an identity without a tag says so", () => {
   expect(reading(LINE.replace("4611686018427387903", "-"))).toMatchObject({ tag: "-" });
 });

@@ -1,18 +1,34 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type KeeperProcess, startKeeperProcess, TagTaken } from "../../src/engine/keeper-process.ts";
+import { preallocateEndRecord } from "../../src/engine/end-record.ts";
+import {
+  type KeeperProcess,
+  type KeeperProcessOptions,
+  startKeeperProcess,
+  TagTaken,
+} from "../../src/engine/keeper-process.ts";
 import { KeeperScripts } from "../../src/engine/keeper-scripts.ts";
 import { readStat } from "../../src/engine/process-table.ts";
 import type { Answer } from "../../src/engine/protocol.ts";
 import { TagSpace } from "../../src/engine/tag.ts";
+import { deferred } from "../../src/support/timing.ts";
 import { BASH } from "../fixtures/keepers.ts";
+import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { directory } = useShells();
 
 async function start(
-  options: { bashPath?: string; tag?: string; hostShift?: number; onAnswer?: (answer: Answer) => void } = {},
+  options: Partial<Pick<KeeperProcessOptions, "bashPath" | "tag" | "hostShift" | "key" | "onAnswer">> = {},
 ): Promise<KeeperProcess & { readonly keeperDir: string; readonly exited: Promise<void> }> {
   const keeperDir = join(directory(), "a keeper ünd more");
   let onExit = () => {};
@@ -113,7 +129,38 @@ describe("a keeper", () => {
     expect(again.hello.tagged).toBe(true);
     await again.end();
   });
+
+  test("with a key may have the number of another one, and its end leaves the other's shells alone", async () => {
+    const spaces = [0.1, 0.9].map((key) => TagSpace.within("unlimited", 0.5)?.withKey("unlimited", key));
+    const [first, second] = await Promise.all(spaces.map(startWithSlot));
+    expect(first?.tag).toBe(second?.tag);
+    const pids = await Promise.all([first?.commandPid, second?.commandPid]);
+    expect(pids.map((pid = 0) => isAlive(pid))).toEqual([true, true]);
+    await first?.keeper.end();
+    expect(pids.map((pid = 0) => isAlive(pid))).toEqual([false, true]);
+    // A host that has ended its commands itself leaves only waiting slots to its keeper.
+    await second?.keeper.end(true);
+    expect(pids.map((pid = 0) => isAlive(pid))).toEqual([false, false]);
+    await Promise.all([first?.keeper.exited, second?.keeper.exited]);
+    expect([first, second].map((one) => existsSync(one?.dir ?? ""))).toEqual([false, false]);
+  });
 });
+
+async function startWithSlot(space: TagSpace | undefined) {
+  if (!space?.key) throw new Error("no room for a key");
+  const ready = deferred<number>();
+  const onAnswer = (answer: Answer) => {
+    if (answer.kind === "ready") ready.resolve(answer.commandPid);
+  };
+  const tag = String(space.keeperTag);
+  const keeper = await start({ tag, hostShift: space.hostShift, key: space.key, onAnswer });
+  const dir = join(directory(), "slot");
+  mkdirSync(dir);
+  preallocateEndRecord(join(dir, "record"));
+  keeper.send(["env", "base", "0"]);
+  keeper.send(["slot", "1", dir, String(space.shellTag(3)), "1024", "split", "base"]);
+  return { keeper, tag, dir, commandPid: ready.promise };
+}
 
 describe("a keeper that does not start", () => {
   test.each([

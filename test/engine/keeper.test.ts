@@ -154,10 +154,10 @@ describe("a keeper that is stopped", () => {
     await expect(keeper.start()).rejects.toThrow("disposed of");
   });
 
-  test.each([undefined, "unlimited"])(
-    "with requests in flight answers them (own tag: %s)",
-    async (ownTag) => {
-      const { keeper, open } = keeperFor({ ownTag });
+  test.each([undefined, { tag: "unlimited", key: "unlimited" }, { tag: "unlimited", key: "4096" }])(
+    "with requests in flight answers them (own limits: %j)",
+    async (ownLimits) => {
+      const { keeper, open } = keeperFor({ ownLimits });
       await keeper.start();
       const tag = String(keeper.tagSpace?.shellTag(1) ?? "-");
       const asked = Promise.allSettled([open({ tag }), open({ tag })]);

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { lastPid, pidMax } from "../../src/engine/last-pid.ts";
 import { isNoneSince, markPids, NO_PIDS, pidsSince } from "../../src/engine/pids-since.ts";
-import { lastPid, pidMax } from "../../src/engine/process-table.ts";
 import { monotonicMs } from "../../src/support/clock.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { lastPid } from "../../src/engine/last-pid.ts";
 import {
   allPids,
   commandLine,
@@ -10,7 +11,6 @@ import {
   hasProcfs,
   isEnding,
   isSameProcess,
-  lastPid,
   lockLimit,
   readStat,
 } from "../../src/engine/process-table.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readIdentity } from "../../src/engine/identity.ts";
-import { lockLimit } from "../../src/engine/process-table.ts";
+import { tagLimits } from "../../src/engine/process-table.ts";
 import { diskProblem, type Slot, type SlotKind, SlotPool } from "../../src/engine/slot-pool.ts";
 import { StateRoot } from "../../src/engine/state-dir.ts";
 import { useKeepers } from "../fixtures/keepers.ts";
@@ -23,7 +23,7 @@ function poolOf(size: number) {
   // The host hears of an end and tells its pool; so does this.
   const ended: string[] = [];
   const { keeper, dir, end } = keeperFor({
-    ownTag: lockLimit("self"),
+    ownLimits: tagLimits("self"),
     onExit: (generation) => {
       ended.push(generation);
       pool.forgetIdle(generation);

@@ -151,16 +151,17 @@ describe("the bash scripts spell the names of state-dir.ts", () => {
 
   /** The names that stand behind one of these variables and a slash; not those of /proc. */
   function namesBehind(variables: string): string[] {
-    const path = new RegExp(`(?<!/proc/)\\$(?:${variables})"?/([a-z][\\w.*-]*)`, "g");
+    const path = new RegExp(`(?<!/proc/[^\\s"]*)\\$(?:${variables})"?/([a-z][\\w.*-]*)`, "g");
     const names = lines.flatMap((line) => [...line.matchAll(path)].map(([, name = ""]) => name));
     return [...new Set(names.map((name) => name.replace(new RegExp(`\\${NEW_SUFFIX}$`), "")))].sort();
   }
 
   test("of a shell's directory", () => {
-    const { durable, command, fault, identity, meta, record, start, stderr, stdout, trailer } = SHELL_NAMES;
+    const { durable, command, fault, identity, meta, record, start, stderr, stdout, times, trailer } =
+      SHELL_NAMES;
     const owners = ownerName(1).replace("1", "*");
     expect(namesBehind("dir|1|\\{0%/\\*\\}")).toEqual(
-      [durable, command, fault, identity, meta, owners, record, start, stderr, stdout, trailer].sort(),
+      [durable, command, fault, identity, meta, owners, record, start, stderr, stdout, times, trailer].sort(),
     );
   });
 

@@ -120,7 +120,7 @@ describe("include, exclude, set", () => {
     });
   });
 
-  test("exclude wins over include, and over our defaults", () => {
+  test("exclude overrides include and the defaults", () => {
     const { env, dropped } = buildEnvironment({ inherited, include: ["HOME"], exclude: ["HO*", "TERM"] });
     expect(env).not.toHaveProperty("HOME");
     expect(env).not.toHaveProperty("TERM");
@@ -132,7 +132,7 @@ describe("include, exclude, set", () => {
     expect(env).toMatchObject({ AXB: "1", A_B: "1" });
   });
 
-  test("set wins over everything", () => {
+  test("set overrides everything else", () => {
     const { env } = buildEnvironment({
       inherited,
       exclude: ["*"],
@@ -160,7 +160,7 @@ describe("include, exclude, set", () => {
     });
   });
 
-  test("a value that is no string is refused", () => {
+  test("a value that is not a string is refused", () => {
     const set: Record<string, string> = JSON.parse('{"PORT": 8080}');
     expect(thrownBy(() => buildEnvironment({ inherited: {}, set }))).toMatchObject({
       message: 'Environment variable "PORT" must be a string, got number.',
@@ -168,7 +168,7 @@ describe("include, exclude, set", () => {
   });
 });
 
-describe("names and values no shell can pass on", () => {
+describe("names and values that bash cannot represent", () => {
   test("are dropped in every mode, even when included", () => {
     const odd = { "my.var": "1", "A=B": "1", "A\nB": "1", "": "1", NUL: "a\0b", "ProgramFiles(x86)": "C:" };
     const { env, dropped } = buildEnvironment({ inherited: odd, mode: "all", include: ["*"] });
@@ -203,7 +203,7 @@ describe("locale", () => {
 });
 
 describe("values for redaction", () => {
-  test("are those of secrets, however they were dropped, and never of other variables", () => {
+  test("are the values of all dropped secrets, and of no other variables", () => {
     const { droppedValues } = buildEnvironment({
       inherited: {
         GITHUB_TOKEN: "not-a-real-token",
@@ -221,14 +221,14 @@ describe("values for redaction", () => {
     ]);
   });
 
-  test("leave out short values and common words", () => {
+  test("do not include short values and common words", () => {
     const { droppedValues } = buildEnvironment({
       inherited: { POSTGRES_PASSWORD: "postgres", DB_PASSWORD: "short", A_SECRET: "Password" },
     });
     expect(droppedValues).toEqual([]);
   });
 
-  test("contain the password of a connection URL by itself", () => {
+  test("include the password of a connection URL as a separate value", () => {
     const url = "postgres://app:hunter2hunter2@db/x";
     expect(buildEnvironment({ inherited: { DATABASE_URL: url } }).droppedValues).toEqual([
       { name: "DATABASE_URL", value: url },

@@ -175,7 +175,7 @@ const kept: readonly string[] = [
   "100% of a & b; it's 'ok' \\ \\n %20 &amp; \\u0041",
 ];
 
-describe("a value is hidden", () => {
+describe("a value is redacted", () => {
   test.each(spelled)("%s", (_, text, expected) => {
     expect(redact(text, { values })).toBe(expected);
   });
@@ -198,7 +198,7 @@ test.each(kept)("%j is left alone", (text) => {
   expect(redact(text, { values })).toBe(text);
 });
 
-test("a finished line is given out at once though its end could begin a value", () => {
+test("a complete line is returned at once, even if its end could be the start of a value", () => {
   const redactor = createRedactor({ values });
   expect(redactor.push("100% of it's a\n")).toBe("100% of it's a\n");
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor, redact } from "../../src/environment/redact.ts";
+import { createRedactor, redact, secretSpans } from "../../src/environment/redact.ts";
 
 const x = (n: number): string => "x1".repeat(Math.ceil(n / 2)).slice(0, n);
 const pemLabel = ["PRIVATE", "KEY"].join(" ");
@@ -35,7 +35,7 @@ describe("well-known shapes", () => {
     expect(redact(`before="${token}" after\n`)).toBe(`before="[redacted:${label}]" after\n`);
   });
 
-  test("of a URL only the password is replaced", () => {
+  test("in a URL, only the password is replaced", () => {
     expect(redact("postgres://app:hunter22@db.local/x redis://:hunter22@r")).toBe(
       "postgres://app:[redacted:url-password]@db.local/x redis://:[redacted:url-password]@r",
     );
@@ -50,21 +50,21 @@ describe("well-known shapes", () => {
     "eyJhbGciOi is cut, AKIA too, ghp_short",
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
     "MAX_TOKENS=4096 npm_config_registry=https://packages.example.org/",
-  ])("%j is left alone", (text) => {
+  ])("%j stays unchanged", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  test("a private key whose end is missing is replaced as far as it goes", () => {
+  test("a private key without an end is replaced up to its last line", () => {
     expect(redact(`${header}\n${keyBody}\nand then some words\n`)).toBe(
       "[redacted:private-key]\nand then some words\n",
     );
   });
 
-  test("a private key on one line with written-out line ends is replaced", () => {
+  test("a private key on one line with line ends written as \\n is replaced", () => {
     expect(redact(`K="${pem.replaceAll("\n", "\\n")}"`)).toBe('K="[redacted:private-key]"');
   });
 
-  test("redacting twice changes nothing more", () => {
+  test("redacting redacted text changes nothing", () => {
     const text = tokens.map(([, token]) => `a ${token} b https://u:${x(9)}@h`).join("\n");
     expect(redact(redact(text))).toBe(redact(text));
   });
@@ -78,13 +78,13 @@ describe("values of dropped variables", () => {
     { name: "SHORT", value: "1234567" },
   ];
 
-  test("are replaced by their name, the longer of two that begin alike first", () => {
+  test("are replaced by their name; of two values with the same beginning, the longer one is matched", () => {
     expect(redact("x correct horse battery, correct horse, a.*(b)+[c]$^ 1234567", { values })).toBe(
       "x [redacted:LONGER], [redacted:DB_PASSWORD], [redacted:ODD] 1234567",
     );
   });
 
-  test("are left alone when redaction is off", () => {
+  test("stay unchanged if redaction is off", () => {
     const redactor = createRedactor({ values, enabled: false });
     expect(redactor.push("correct horse") + redactor.end()).toBe("correct horse");
   });
@@ -101,7 +101,7 @@ describe("values of dropped variables", () => {
 });
 
 describe("a stream", () => {
-  test("gives out finished lines at once", () => {
+  test("returns complete lines at once", () => {
     const redactor = createRedactor();
     expect(redactor.push("compiling\nlistening on 30")).toBe("compiling\nlistening on ");
     expect(redactor.push("00\n")).toBe("3000\n");
@@ -114,7 +114,7 @@ describe("a stream", () => {
     expect(redactor.push(`${footer}\nb\n`)).toBe("[redacted:private-key]\nb\n");
   });
 
-  test("continues if a possible private key turns out to be none", () => {
+  test("continues if a possible private key turns out to be other text", () => {
     const redactor = createRedactor();
     expect(redactor.push(`grep for ${header} -- in `)).toBe("grep for ");
     expect(redactor.push(`${"some ".repeat(20)}\n`)).toContain("[redacted:private-key] -- in some some");
@@ -164,7 +164,7 @@ describe("a stream", () => {
   );
   const text = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(""));
 
-  test("cut anywhere gives the same text as the whole", () => {
+  test("gives the same result for every division into chunks", () => {
     fc.assert(
       fc.property(text, fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), (whole, sizes) => {
         const redactor = createRedactor({ values });
@@ -180,7 +180,7 @@ describe("a stream", () => {
     );
   });
 
-  test("cut anywhere gives the same text as the whole, even beyond the longest text that is held back", () => {
+  test("gives the same result for every division into chunks, even for secrets longer than the held part", () => {
     const run = fc.constantFrom(
       x(9_000),
       `${x(15_000)} `,
@@ -203,7 +203,7 @@ describe("a stream", () => {
     );
   });
 
-  test("text without secrets comes out unchanged", () => {
+  test("text without secrets stays unchanged", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), (chunks) => {
         const redactor = createRedactor();
@@ -238,4 +238,24 @@ describe("hostile text takes linear time", () => {
     expect(redactor.end().length).toBeGreaterThan(0);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
+});
+
+test("the spans of secrets are what redact() replaces", () => {
+  const token = `ghp_${"a1B2".repeat(9)}`;
+  const values = [{ name: "DB", value: "correct-horse-battery" }];
+  const key = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----";
+  for (const text of [
+    "plain",
+    `a ${token} b`,
+    `x=${token}correct-horse-battery\n${key}\n`,
+    `https://u:${token}@h/`,
+  ]) {
+    let replaced = "";
+    let at = 0;
+    for (const { at: start, end, mark } of secretSpans(text, { values })) {
+      replaced += text.slice(at, start) + mark;
+      at = end;
+    }
+    expect(replaced + text.slice(at)).toBe(redact(text, { values }));
+  }
 });

@@ -36,13 +36,13 @@ GNOME_KEYRING_CONTROL GOPRIVATE PATHEXT ACCESS_LOG NUM_TOKENS DATABASE_POOL_SIZE
 `.match(/\S+/g) as readonly string[];
 
 describe("names", () => {
-  test("nearly all of the secret ones are recognised", () => {
+  test("nearly all names of secrets are recognized", () => {
     expect(secretNames.length).toBeGreaterThanOrEqual(59);
     const missed = secretNames.filter((name) => !isSecret(name, "some-value-0"));
     expect(missed.length, missed.join(" ")).toBeLessThanOrEqual(secretNames.length * 0.03);
   });
 
-  test("none of the ordinary ones is taken for a secret", () => {
+  test("no ordinary name is recognized as a secret", () => {
     expect(ordinaryNames.length).toBeGreaterThanOrEqual(72);
     expect(ordinaryNames.filter((name) => isSecret(name, "some-value-0"))).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe("values", () => {
     expect(isSecret(name, value)).toBe(false);
   });
 
-  test("a pointer's name does not excuse a value that is the secret itself", () => {
+  test("a value with the shape of a secret is one even if the name ends in _FILE", () => {
     expect(isSecret("DB_PASSWORD_FILE", "hunter2-hunter2")).toBe(true);
     expect(isSecret("DB_PASSWORD_FILE", `/ghp_${x(36)}`)).toBe(true);
   });

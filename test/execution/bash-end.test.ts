@@ -50,12 +50,15 @@ describe("a timeout", () => {
       success: true,
       metadata: { bash_id: id, exit_code: null, timeout_ms: 1_000, truncated: false },
     });
-    expect(result.output).toBe(
-      `Command is still running after 1000ms and continues as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read its output from the start, KillShell to end it.\nOutput so far:\nearly\n`,
+    const [head, now, ...rest] = String(result.output).split(/\n(?=Now: |Output so far:)/);
+    expect(head).toBe(
+      `Command is still running after 1000ms and continues as background shell: ${id}\nUse BashOutput with bash_id="${id}" to read its output from the start, KillShell to end it.`,
     );
+    expect(now).toMatch(/^Now: .+; no output for \d+ s\.$/);
+    expect(rest).toEqual(["Output so far:\nearly\n"]);
     writeFileSync(join(dir, "go"), "");
-    const rest = await call("BashOutput", { bash_id: id, wait_for: "exit" });
-    expect(rest.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);
+    const ended = await call("BashOutput", { bash_id: id, wait_for: "exit" });
+    expect(ended.output).toMatch(/^Status: completed, Exit code: 0, Duration: \d+ms\n\nearly\nlate\n$/);
   });
 
   test("does not apply to a background command", async () => {

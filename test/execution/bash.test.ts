@@ -183,7 +183,7 @@ describe("the tool", () => {
       maxTimeoutMs: 7_000,
       maxOutputChars: 900,
     });
-    for (const words of ["5000 ms", "at most 7000", "Of output over 900 characters", "is killed"]) {
+    for (const words of ["5000 ms", "at most 7000", "exceeds 900 characters", "is killed"]) {
       expect(description).toContain(words);
     }
     expect(new BashTool({ onTimeout: "background" }).description).toContain("continues in the background");

@@ -8,7 +8,9 @@ const { manager } = useShells();
 
 test("without a word everything has its default", async () => {
   const resolved = resolveExecutionOptions();
-  expect((await resolved.loadJudging()).judge).toBe(judge);
+  const facts = { cwd: "/work", home: "/home/dev", workspace: "/work" };
+  const judging = await resolved.loadJudging();
+  expect(judging.judge("rm -rf /", facts)).toEqual(judge("rm -rf /", facts));
   expect(resolved).toMatchObject({
     defaultTimeoutMs: 120_000,
     maxTimeoutMs: 600_000,

@@ -19,7 +19,9 @@ test("the seventeenth command of a scope waits for its turn and says so; other s
   const cancelled = new AbortController();
   const never = bash("echo never", {}, { scope: "crowd", sessionId: "never", signal: cancelled.signal });
   expect((await bash("echo free", {}, { scope: "elsewhere" })).output).toBe("free\n");
-  expect(heard).toEqual(["Waiting for a free place: 16 commands are running, 0 are before this one."]);
+  expect(heard).toEqual([
+    "Waiting: 16 commands are already running, and 0 others are waiting before this one.",
+  ]);
   cancelled.abort("not needed any more");
   expect(await never).toMatchObject({
     code: "aborted",

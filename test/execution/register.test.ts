@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BashTool } from "../../src/execution/bash.ts";
-import { registerAllTools, registerExecutionTools, registerModesTool } from "../../src/execution/register.ts";
+import { registerExecutionTools, registerModesTool } from "../../src/execution/register.ts";
+import { registerAllTools, registerFileTools } from "../../src/files/register-files.ts";
 import { ToolRegistry } from "../../src/tool/registry.ts";
 
 const names = (register: (registry: ToolRegistry) => void): string[] => {
@@ -16,7 +17,14 @@ describe("registering", () => {
       "BashOutput",
       "KillShell",
     ]);
-    expect(names((registry) => registerAllTools(registry))).toEqual(["Bash", "BashOutput", "KillShell"]);
+    const files = ["Read", "Write", "Edit", "Glob", "Grep"];
+    expect(names((registry) => registerFileTools(registry))).toEqual(files);
+    expect(names((registry) => registerAllTools(registry))).toEqual([
+      "Bash",
+      "BashOutput",
+      "KillShell",
+      ...files,
+    ]);
     expect(names((registry) => registerModesTool(registry))).toEqual(["bash"]);
   });
 

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ShellManager } from "../../src/shell-manager.ts";
 import { NacreError } from "../../src/support/errors.ts";
+import { isLong } from "../fixtures/long.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import { giveAway, unprivileged, useSpecialHosts } from "../fixtures/special-host.ts";
@@ -138,7 +139,7 @@ test("a host whose every start fails leaves by itself", async () => {
   expect(await host.leave()).toBe(0);
 });
 
-test.runIf(process.env["NACRE_LONG"])(
+test.runIf(isLong)(
   "a bash that never answers is given up, and does not stay behind",
   { timeout: 60_000 },
   async () => {

@@ -4,13 +4,14 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ShellManager } from "../../src/shell-manager.ts";
+import { isLong } from "../fixtures/long.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { describeSandboxed } from "../fixtures/sandboxes.ts";
 import { openSession, said } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
-const CANCELS = process.env["NACRE_LONG"] ? 200 : 12;
+const shells = useShells({ shareManager: true });
+const CANCELS = isLong ? 200 : 12;
 
 const GRACEFUL = `node -e 'process.on("SIGINT", () => process.exit(0)); setInterval(() => {}, 1e6); require("fs").writeFileSync("ready", "")'`;
 

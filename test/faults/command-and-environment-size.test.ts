@@ -86,7 +86,9 @@ test("a refused start takes no place among the live shells", async () => {
   for (const command of ["a\0b", "c\0d"]) {
     await expect(shells.createShell({ command, workingDir: "/" })).rejects.toThrow(/NUL/);
   }
-  await expect(shells.createShell({ command: "true", workingDir: "/nonexistent" })).rejects.toThrow();
+  await expect(
+    shells.createShell({ command: "true", workingDir: "/nonexistent/directory" }),
+  ).rejects.toThrow();
   expect((await run(shells, "exit 2")).exitCode).toBe(2);
   expect(shells.listShells()).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 // Every disk here is a tmpfs in the mount namespace of its host: it is full for no other process, and ends with the host.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
@@ -167,6 +167,8 @@ describe("the program", () => {
       await answer(0);
       say(HELLO[1]);
       expect(await call(1, "echo hi")).toMatchObject({ exit_code: 0, output: "hi\n" });
+      // Removing the output files alone makes no room: the shim keeps the first ones open.
+      writeFileSync(`/proc/${server.pid}/root${disk}/spare`, Buffer.alloc(64 * 1024));
       execFileSync("bash", ["--norc", "-c", `! cat /dev/zero >${filler()} 2>/dev/null`]);
       expect(await call(20, "exit 6")).toMatchObject({ exit_code: 6 });
       const refused = await call(2, "echo never");
@@ -177,7 +179,9 @@ describe("the program", () => {
       rmSync(filler());
       const full = await call(3, `${TOO_MUCH}; (exit 7)`);
       expect(full).toMatchObject({ exit_code: 7, notes: [expect.stringMatching(SPOOL_FULL)] });
-      expect(await call(4, `rm -f ${disk}/state/shells/*/out*; (exit 8)`)).toMatchObject({ exit_code: 8 });
+      expect(await call(4, `rm -f ${disk}/spare ${disk}/state/shells/*/out*; (exit 8)`)).toMatchObject({
+        exit_code: 8,
+      });
       expect(await call(5, "echo complete")).toMatchObject({ exit_code: 0, output: "complete\n" });
     } finally {
       server.stdin.end();

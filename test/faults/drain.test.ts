@@ -4,16 +4,19 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readEndRecord } from "../../src/engine/end-record.ts";
 import { useBareKeepers } from "../fixtures/bare-keeper.ts";
+import { isLong } from "../fixtures/long.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
 const bareKeeper = useBareKeepers(directory);
 
+const TURNS = isLong ? 60 : 12;
+
 test.each([
-  [60, 4],
-  [60, 200_000],
-  [30, 5_000_000],
+  [TURNS, 4],
+  [TURNS, 200_000],
+  [TURNS / 2, 5_000_000],
 ])(
   "%i of %i-byte outputs are complete at the end, with a leftover that holds the pipe",
   async (runs, size) => {
@@ -30,7 +33,7 @@ test.each([
 
 test("the last words before a sudden death are kept", async () => {
   const shells = manager();
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < TURNS / 2; i++) {
     const shell = await run(shells, "sleep 300 & printf 'last words'; printf 'cry' >&2; kill -9 $$");
     expect(shell.exitCode).toBe(137);
     expect(shell.getAllOutput()).toBe("last words\n[stderr]\ncry");

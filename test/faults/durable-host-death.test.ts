@@ -7,6 +7,7 @@ import type { CreateShellOptions } from "../../src/shell/manager-options.ts";
 import type { ShellProcess } from "../../src/shell/shell-process.ts";
 import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
 import { useDurables, waiting } from "../fixtures/durable.ts";
+import { isLong } from "../fixtures/long.ts";
 import { Mark, processesWith } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import type { SpecialHost } from "../fixtures/special-host.ts";
@@ -125,7 +126,7 @@ test("a finished shell of a dead host is found by its id, durable or not, and no
 
 // --- at random moments ------------------------------------------------------------------------------
 
-const ROUNDS = process.env["NACRE_LONG"] ? 60 : 8;
+const ROUNDS = isLong ? 60 : 8;
 const SHELLS = 4;
 
 /** Lines on both streams with pauses in between, a tail without a newline, and a code of its own. */

@@ -3,13 +3,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { killWithKeeper, useDurables } from "../fixtures/durable.ts";
+import { isLong } from "../fixtures/long.ts";
 import { Mark } from "../fixtures/marked.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 import type { Described, SpecialHost } from "../fixtures/special-host.ts";
 
 const shells = useShells();
 const durables = useDurables(shells);
-const SHELLS = process.env["NACRE_LONG"] ? 50 : 12;
+const SHELLS = isLong ? 50 : 12;
 
 type Listed = Described & { readonly id: string };
 

@@ -99,7 +99,11 @@ test.each([
   },
 );
 
-test("a tag that another host assigns by now leads to no process", async () => {
+test.each([
+  ["with another key", (_theirs: string, own: string) => own],
+  ["with the same key", (theirs: string) => theirs],
+  ["of a host without a key", () => undefined],
+])("a tag that another host assigns by now, %s, leads to no process", async (_, keyOf) => {
   const [root, elsewhere] = [durables.root(), durables.root()];
   const marks = new Mark();
   const dead = await durables.host(root);
@@ -111,10 +115,13 @@ test("a tag that another host assigns by now leads to no process", async () => {
   await alive.ask("waitForLine", { id: other.id, line: "^up$" });
   await eventually(() => expect(marks.processes()).toHaveLength(1));
   // As if both hosts had drawn the same number, one after the death of the other.
-  const tagOf = (path: string) => readFileSync(path, "latin1").split(" ")[4] ?? "";
   const file = new StateRoot(root).files(id).identity;
-  const theirs = tagOf(new StateRoot(elsewhere).files(other.id).identity);
-  writeFileSync(file, readFileSync(file, "latin1").replace(tagOf(file), theirs));
+  const [own, theirs] = [file, new StateRoot(elsewhere).files(other.id).identity].map(readIdentity);
+  if (!own?.key || !theirs?.key) throw new Error("These hosts have no key.");
+  const key = keyOf(theirs.key, own.key);
+  const changed = key === undefined ? theirs.tag : `${theirs.tag}:${key}`;
+  writeFileSync(file, readFileSync(file, "latin1").replace(`${own.tag}:${own.key}`, changed));
+  expect(readIdentity(file)).toMatchObject({ tag: theirs.tag, key });
 
   const [shell] = await durables.manager(root).adopt();
   expect(shell?.id).toBe(id);

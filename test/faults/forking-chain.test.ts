@@ -1,7 +1,7 @@
 // A command that keeps forking one child while each parent exits: it outruns every scan of /proc, and a kill wins.
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { lastPid } from "../../src/engine/process-table.ts";
+import { lastPid } from "../../src/engine/last-pid.ts";
 import { atFullSpeed, Chain, type ChainLanguage } from "../fixtures/chain.ts";
 import { useHosts } from "../fixtures/host-program.ts";
 import { openSession } from "../fixtures/sessions.ts";

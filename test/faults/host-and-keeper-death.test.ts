@@ -8,6 +8,7 @@ import { StateRoot } from "../../src/engine/state-dir.ts";
 import { removeAbandonedKeepers } from "../../src/shell/abandoned-keepers.ts";
 import { POOL_SLOTS_COUNT } from "../../src/support/limits.ts";
 import { useDurables, waiting } from "../fixtures/durable.ts";
+import { isLong } from "../fixtures/long.ts";
 import { keeperPid, killQuietly, Mark, parentOf, processesWith } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
@@ -157,7 +158,7 @@ test("the death of the keeper and its whole group leaves the deputy, which does 
   });
 });
 
-const ROUNDS = process.env["NACRE_LONG"] ? 200 : 12;
+const ROUNDS = isLong ? 200 : 12;
 
 test(`of ${ROUNDS} hosts killed with their keepers at random moments no process is left`, {
   timeout: ROUNDS * 5_000,

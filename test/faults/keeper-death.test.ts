@@ -6,9 +6,10 @@ import { expect, test } from "vitest";
 import type { ShellManager } from "../../src/shell-manager.ts";
 import { escapeCommand, escaped } from "../fixtures/escapes.ts";
 import { useHosts } from "../fixtures/host-program.ts";
+import { processesTouching } from "../fixtures/leak-proof.ts";
 import { isServing, keeperPid, Mark } from "../fixtures/marked.ts";
 import { isAlive } from "../fixtures/processes.ts";
-import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, directory, run } = useShells();
 const startHost = useHosts();

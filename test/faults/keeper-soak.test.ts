@@ -11,13 +11,14 @@ import { StateRoot } from "../../src/engine/state-dir.ts";
 import { endShells, type KillTarget } from "../../src/shell/kill.ts";
 import { deferred } from "../../src/support/timing.ts";
 import { useBareKeepers } from "../fixtures/bare-keeper.ts";
+import { processesTouching } from "../fixtures/leak-proof.ts";
+import { isLong } from "../fixtures/long.ts";
 import { metaOf } from "../fixtures/metas.ts";
-import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
 const { manager, run, directory } = useShells();
 const bareKeeper = useBareKeepers(directory);
 
-const isLong = Boolean(process.env["NACRE_LONG"]);
 const STARTS = isLong ? 50_000 : 500;
 // The job table that bash keeps by default would take 300 bytes for each job.
 const GROWTH_MAX_KIB = isLong ? 512 : 80;

@@ -32,6 +32,14 @@ test("a command that ends at TERM is not sent KILL: its trap runs to the end", a
   expect(shell.status).toBe("killed");
 });
 
+test("a kill signals bash before its children, so that bash does not run its next command first", async () => {
+  const shell = await startReady(manager(), "sleep 300 & echo ready; sleep 301; echo after");
+  const { signalled } = await shell.kill();
+  expect(signalled.length).toBeGreaterThan(1);
+  expect(signalled[0]?.pid).toBe(shell.started.commandPid);
+  expect(shell.getAllOutput()).toBe("ready\n");
+});
+
 test("a command that ignores TERM is killed after the grace, and named in the report", async () => {
   const shell = await startReady(
     manager(),

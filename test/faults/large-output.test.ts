@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
+import { isLong } from "../fixtures/long.ts";
 import { useShells } from "../fixtures/shells.ts";
 import { type Described, useSpecialHosts } from "../fixtures/special-host.ts";
 
@@ -7,7 +8,6 @@ const { manager, run, directory } = useShells();
 const specialHost = useSpecialHosts();
 
 const MIB = 1024 ** 2;
-const isLong = Boolean(process.env["NACRE_LONG"]);
 const SIZE = isLong ? 2 * 1024 * MIB : 300 * MIB;
 
 interface Followed extends Described {

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync, readlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { processesTouching } from "../fixtures/leak-proof.ts";
 import { isAlive } from "../fixtures/processes.ts";
 import { openSession, said, type TestSession } from "../fixtures/sessions.ts";
-import { eventually, processesTouching, useShells } from "../fixtures/shells.ts";
+import { eventually, useShells } from "../fixtures/shells.ts";
 
 const shells = useShells();
 

@@ -3,11 +3,12 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { isLong } from "../fixtures/long.ts";
 import { openSession, type TestSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
-const STATES = process.env["NACRE_LONG"] ? 500 : 15;
+const shells = useShells({ shareManager: true });
+const STATES = isLong ? 500 : 15;
 
 /** Everything a later command could see, in sections with names, as bash prints it. */
 const LOOK = [

@@ -1,10 +1,9 @@
 // Real MCP clients of both protocol eras, connected to a server in this process or to the built program.
-// After every test, or every group of tests: the clients are closed, the servers have ended, no process and no file is
-// left.
+// After every test, or every group of tests, the clients are closed and the servers have ended. After the last one no
+// process is left.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -18,7 +17,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect } from "vitest";
 import type { McpOptions } from "../../src/mcp/mcp-options.ts";
 import { serveStdio } from "../../src/mcp/serve-stdio.ts";
-import { eventually, processesTouching } from "../fixtures/shells.ts";
+import { useLeakProof } from "../fixtures/leak-proof.ts";
+import { eventually } from "../fixtures/shells.ts";
 import { StreamTransport } from "./stream-transport.ts";
 
 export const ERAS = ["legacy", "modern"] as const;
@@ -69,7 +69,7 @@ export interface McpTests {
   overStdio(words: readonly string[], options?: OpenOptions): Promise<OverStdio>;
   /** `nacre mcp --http 0` with these words, and a client of it. */
   overHttp(words: readonly string[], options?: OpenOptions): Promise<OverHttp>;
-  /** A directory that no process may touch after the test. */
+  /** A directory that no process may use after the last test. */
   directory(): string;
   /** Ends something before the directories are looked at. */
   endWith(end: () => Promise<unknown>): void;
@@ -77,26 +77,14 @@ export interface McpTests {
 
 /** Call once per test file, or once per group of tests that share a server (then with `afterAll`). */
 export function useMcp(after: (end: () => Promise<void>) => void = afterEach): McpTests {
+  const directory = useLeakProof();
   let endings: (() => Promise<unknown>)[] = [];
-  let directories: string[] = [];
 
   after(async () => {
     const ending = endings;
-    const removing = directories;
     endings = [];
-    directories = [];
     for (const end of ending) await end();
-    for (const dir of removing) {
-      await eventually(() => expect(processesTouching(dir)).toEqual([]));
-      rmSync(dir, { recursive: true, force: true });
-    }
   });
-
-  const directory = () => {
-    const dir = realpathSync(mkdtempSync(join(tmpdir(), "nacre-mcp-")));
-    directories.push(dir);
-    return dir;
-  };
 
   const inProcess: McpTests["inProcess"] = async (options = {}) => {
     const { era, capabilities, prepare, ...server } = options;

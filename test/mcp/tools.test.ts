@@ -38,6 +38,23 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     }
   });
 
+  test("finds every key of an ordinary result in the output schema", async () => {
+    const { client, call } = await mcp.inProcess({ era });
+    const { tools } = await client.listTools();
+    const declared = Object.keys(tools[0]?.outputSchema?.["properties"] ?? {});
+    const started = dataOf(await call("Bash", { command: "sleep 300", run_in_background: true }));
+    const id = String(started["bash_id"]);
+    const results = [
+      started,
+      dataOf(await call("Bash", { command: "sleep 300", timeout: 1000, description: "wait" })),
+      dataOf(await call("BashOutput", { bash_id: id })),
+      dataOf(await call("KillShell", { shell_id: id })),
+      dataOf(await call("KillShell", { shell_id: id })),
+    ];
+    const keys = new Set(results.flatMap((result) => Object.keys(result)));
+    expect([...keys].filter((key) => !declared.includes(key))).toEqual([]);
+  });
+
   test("reads the name of the server and five lines of instructions", async () => {
     const { client } = await mcp.inProcess({ era });
     expect(client.getServerVersion()).toMatchObject({ name: "nacre", version: "1.2.3" });
@@ -108,6 +125,9 @@ describe.each(ERAS)("a client of the %s era", (era) => {
   test("gets an error for a tool that does not exist, and can go on", async () => {
     const { call } = await mcp.inProcess({ era });
     await expect(call("Dance")).rejects.toThrow("Dance");
+    await expect(call("bash")).rejects.toThrow(
+      'Unknown tool: "bash". Did you mean Bash? Available tools: Bash, BashOutput, KillShell',
+    );
     expect(textOf(await call("Bash", { command: "echo on" }))).toBe("on\n");
   });
 

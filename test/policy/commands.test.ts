@@ -1,4 +1,4 @@
-// Commands of every class, written independently of the labelled corpus. They are judged, never run. In the tables each
+// Commands of every class, written independently of the labeled corpus. They are judged, never run. In the tables each
 // line is a command, ⏎ is a line end, and ## starts a class.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ function classesIn(name: string): readonly (readonly [string, readonly string[]]
     });
 }
 
-describe("commands to refuse", () => {
+describe("commands to deny", () => {
   it.each(classesIn("deny"))("%s", (_title, commands) => {
     expect(commands.filter((command) => verdictOf(command) !== "deny")).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe("commands to stop", () => {
   });
 });
 
-describe("ordinary work", () => {
+describe("ordinary commands", () => {
   it.each(classesIn("allow"))("%s", (_title, commands) => {
     expect(commands.filter((command) => verdictOf(command) !== "allow")).toEqual([]);
   });

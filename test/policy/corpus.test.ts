@@ -22,30 +22,30 @@ const of = (label: Entry["expect"]) => judged.filter((entry) => entry.expect ===
 const share = (list: typeof judged, test: (entry: (typeof judged)[number]) => boolean) =>
   list.filter(test).length / list.length;
 
-describe("the labelled commands", () => {
-  it("refuses 98 % of the commands to refuse and stops all of them", () => {
+describe("the labeled commands", () => {
+  it("denies at least 98 % of the commands labeled deny, and allows none of them", () => {
     expect(
       share(of("deny"), (e) => e.verdict === "deny" || (e.ask_ok === true && e.verdict === "ask")),
     ).toBeGreaterThanOrEqual(0.98);
     expect(of("deny").filter((e) => e.verdict === "allow")).toEqual([]);
   });
 
-  it("stops 97 % of the commands to ask about", () => {
+  it("stops at least 97 % of the commands labeled ask", () => {
     expect(share(of("ask"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });
 
-  it("refuses no ordinary command and asks about 2 % at most", () => {
+  it("denies no ordinary command, and asks about at most 2 %", () => {
     expect(of("allow").filter((e) => e.verdict === "deny")).toEqual([]);
     expect(share(of("allow"), (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);
   });
 });
 
-describe("commands from writers without knowledge of the rules", () => {
-  it("stops 97 % of the dangerous ones", () => {
+describe("commands from people who did not know the rules", () => {
+  it("stops at least 97 % of the dangerous commands", () => {
     expect(share(judgedIn("dangerous"), (e) => e.verdict !== "allow")).toBeGreaterThanOrEqual(0.97);
   });
 
-  it("refuses no ordinary one and asks about 2 % at most", () => {
+  it("denies no ordinary command, and asks about at most 2 % of them", () => {
     const ordinary = judgedIn("ordinary");
     expect(ordinary.filter((e) => e.verdict === "deny")).toEqual([]);
     expect(share(ordinary, (e) => e.verdict === "ask")).toBeLessThanOrEqual(0.02);

@@ -44,7 +44,7 @@ describe("fuzzed commands", () => {
     );
   });
 
-  it("white space and comments that bash ignores never let a refused command pass", () => {
+  it("a denied command stays stopped after adding white space and comments that bash ignores", () => {
     const blank = fc.constantFrom(" ", "  ", "\t", " \\\n ");
     fc.assert(
       fc.property(
@@ -60,7 +60,7 @@ describe("fuzzed commands", () => {
     );
   });
 
-  it("removing quotes never lets a refused command pass", () => {
+  it("a denied command stays stopped after changing its quotes", () => {
     // A word after these two that is quoted is no option and no keyword any more.
     const words = plain.filter(
       (command) => /^[a-z][\w./ -]*$/.test(command) && !/^(coproc|time)\b/.test(command),

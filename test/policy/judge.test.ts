@@ -3,7 +3,7 @@ import { explain, judge } from "../../src/policy/judge.ts";
 import { dev, verdictOf } from "./dev.ts";
 
 describe("judge", () => {
-  it("answers with the rule, the reason, the place and what to do instead", () => {
+  it("returns the rule, the reason, the span and the alternative", () => {
     const verdict = judge("ls; rm -rf /", dev);
     expect(verdict).toMatchObject({
       verdict: "deny",
@@ -26,7 +26,7 @@ describe("judge", () => {
     expect(judge(command, dev).span).toEqual({ start: 19, end: 29 });
   });
 
-  it("does not take a name that is not UTF-8 for the one with replacement characters", () => {
+  it("distinguishes a name that is not UTF-8 from the name with replacement characters", () => {
     const replaced = { cwd: "/srv/d\ufffd", workspace: "/srv/d\ufffd" };
     const stray = { cwd: "/srv/d\udcff", workspace: "/srv/d\udcff" };
     expect(verdictOf("rm -rf build", replaced)).toBe("allow");
@@ -50,25 +50,25 @@ describe("judge", () => {
   });
 
   it.each([
-    ["bytes that are a character", "$'/srv/\\xc3\\xa4/x'"],
-    ["octal bytes that are a character", "$'/srv/\\303\\244/x'"],
+    ["bytes that form a character", "$'/srv/\\xc3\\xa4/x'"],
+    ["octal bytes that form a character", "$'/srv/\\303\\244/x'"],
     ["a character beside a stray byte", "$'/srv/\\u00e4/\\xff'"],
-    ["bytes of printf that are a character", `"$(printf '/srv/\\xc3\\xa4/x')"`],
-    ["a character of printf by its long number", `"$(printf '/srv/\\U000000e4/x')"`],
+    ["bytes from printf that form a character", `"$(printf '/srv/\\xc3\\xa4/x')"`],
+    ["a long Unicode escape of printf", `"$(printf '/srv/\\U000000e4/x')"`],
     ["bytes in base64", "$(echo L3Nydi/DpC94 | base64 -d)"],
-  ])("reads %s", (_what, word) => {
+  ])("decodes %s", (_what, word) => {
     expect(verdictOf(`rm -rf ${word}`, { cwd: "/srv/ä", workspace: "/srv/ä" })).toBe("allow");
   });
 
   it.each([
-    ["a slash by its long number", `rm -rf "$(printf '\\U0000002f')"`],
-    ["the root behind a stray byte", "rm -rf $'\\xff/../../../../..'"],
+    ["a slash as a long Unicode escape", `rm -rf "$(printf '\\U0000002f')"`],
+    ["the root after a stray byte", "rm -rf $'\\xff/../../../../..'"],
     ["the root before a NUL", "rm -rf $'/\\0\\xff'"],
-  ])("sees through %s", (_what, command) => {
+  ])("recognizes %s", (_what, command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it("says allow with nothing beside it", () => {
+  it("returns only nulls and an empty list beside allow", () => {
     expect(judge("ls -la", dev)).toEqual({
       verdict: "allow",
       rule: null,
@@ -91,7 +91,7 @@ describe("judge", () => {
     ":(){ :|:& };:",
     "mv / /tmp",
     "chown -R dev /",
-  ])("refuses the pattern %j", (command) => expect(verdictOf(command)).toBe("deny"));
+  ])("denies %j", (command) => expect(verdictOf(command)).toBe("deny"));
 
   it.each([
     "git status",
@@ -112,14 +112,14 @@ describe("judge", () => {
     "sed -n 1p a",
     "# only a comment",
     "",
-  ])("lets %j pass without a question", (command) => expect(verdictOf(command)).toBe("allow"));
+  ])("allows %j", (command) => expect(verdictOf(command)).toBe("allow"));
 
   it("asks about text that is not bash", () => {
     expect(judge("echo 'open", dev)).toMatchObject({ verdict: "ask", rule: "unparsed" });
     expect(judge("echo $(if)", dev)).toMatchObject({ verdict: "ask", rule: "unparsed" });
   });
 
-  it("takes home, directory and workspace from the facts", () => {
+  it("uses home, directory and workspace from the facts", () => {
     expect(verdictOf("rm -rf ..", { home: "/root", cwd: "/srv/main" })).toBe("deny");
     expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main" })).toBe("ask");
     expect(verdictOf("rm -rf ../other", { home: "/root", cwd: "/srv/main/a", workspace: "/srv/main" })).toBe(
@@ -132,7 +132,7 @@ describe("judge", () => {
 });
 
 describe("explain", () => {
-  it("shows the parse, the effective commands, the resolved paths and the rules", () => {
+  it("returns the parse, the effective commands, the resolved paths and the rules", () => {
     const explanation = explain("cd / && sudo rm -rf etc", dev);
     expect(explanation.parse).toEqual({ ok: true, problems: [] });
     expect(explanation.commands.map(({ program }) => program)).toEqual(["cd", "sudo", "rm"]);

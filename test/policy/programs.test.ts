@@ -17,26 +17,26 @@ function optionsIn({ values = "", writes = "", runs = "", starts = "", code = ""
 }
 
 describe("program records", () => {
-  it("a program has one record", () => {
+  it("each program has one record", () => {
     expect(repeated(records.flatMap(([names]) => namesIn(names)))).toEqual([]);
   });
 
-  it("a familiar program is listed once", () => {
+  it("each familiar program is listed once", () => {
     expect(repeated(FAMILIES.flatMap(({ familiar }) => namesIn(familiar)))).toEqual([]);
   });
 
-  it("an option is in one list of its program", () => {
+  it("each option is in only one list of its program", () => {
     const wrong = records.filter(([, { options = {} }]) => repeated(optionsIn(options)).length > 0);
     expect(wrong.map(([names]) => names)).toEqual([]);
   });
 
-  it("a version after the name of an interpreter or shell changes nothing", () => {
+  it("an interpreter or shell with a version in its name has the same record", () => {
     expect(programNamed("python3.12")).toBe(programNamed("python"));
     expect(programNamed("bash-5.2")).toBe(programNamed("bash"));
     expect(programNamed("curl2")).toEqual({});
   });
 
-  it("a file in an output option is written, however the option is spelled", () => {
+  it("the file in an output option is written, in every spelling of the option", () => {
     for (const option of [
       "-o /etc/passwd",
       "-o/etc/passwd",
@@ -48,7 +48,7 @@ describe("program records", () => {
     expect(verdictOf("sort -- -o /etc/passwd")).toBe("allow");
   });
 
-  it("a path that no record explains may be written", () => {
+  it("a program may write to a path that no record explains", () => {
     expect(verdictOf("frobnicate /etc/hosts")).toBe("ask");
     expect(verdictOf("frobnicate --cache=/etc/hosts")).toBe("ask");
     expect(verdictOf("frobnicate ~/Documents/a")).toBe("ask");
@@ -56,7 +56,7 @@ describe("program records", () => {
     expect(verdictOf("frobnicate() { cat $1; }; frobnicate /etc/hosts")).toBe("allow");
   });
 
-  it("a reader may get any path that is no secret", () => {
+  it("a reader may read any path that is not secret", () => {
     for (const name of ["cat", "ls -la", "stat", "diff a", "sha256sum", "file", "ldd", "jq .", "rg x"]) {
       expect(verdictOf(`${name} /etc/hosts`), name).toBe("allow");
       expect(verdictOf(`${name} ../other/a`), name).toBe("allow");
@@ -64,7 +64,7 @@ describe("program records", () => {
     expect(verdictOf("tree /etc -o /etc/hosts")).toBe("deny");
   });
 
-  it("a program is in one list of harmless ones", () => {
+  it("each harmless program is in only one list", () => {
     expect(["docker", "aws", "ssh"].filter((name) => isReader(name) || !isElsewhere(name))).toEqual([]);
     expect(["cat", "ls", "grep"].filter((name) => !isReader(name) || isElsewhere(name))).toEqual([]);
   });

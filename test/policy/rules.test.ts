@@ -7,13 +7,13 @@ describe("every rule", () => {
   for (const { id, matches, misses, profile } of RULES) {
     const facts = { ...dev, profile: profile ?? ("standard" as const) };
     const rulesFor = (command: string) => judge(command, facts).findings.map(({ rule }) => rule);
-    it(`${id} finds its matches and leaves its misses alone`, () => {
+    it(`${id} matches the examples in matches, and none in misses`, () => {
       for (const command of matches) expect(rulesFor(command), command).toContain(id);
       for (const command of misses) expect(rulesFor(command), command).not.toContain(id);
     });
   }
 
-  it("has an id of its own, a sentence for what to do instead, and misses", () => {
+  it("has a unique id, an alternative that is a sentence, and examples that it must miss", () => {
     const ids = RULES.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { alternative, misses } of RULES) {

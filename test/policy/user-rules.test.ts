@@ -36,13 +36,13 @@ const allowClean = {
 };
 
 describe("user rules", () => {
-  it("a deny beats everything", () => {
+  it("a deny rule overrides everything", () => {
     const allow = { id: "curl-ok", verdict: "allow", program: "curl", matches: ["curl x"] };
     const verdict = judge("curl -s localhost", { ...dev, rules: [setOf("user", noCurl, allow)] });
     expect(verdict).toMatchObject({ verdict: "deny", rule: "no-curl", reason: "No network here." });
   });
 
-  it("an allow lifts an ask of the command it is about, and only of that", () => {
+  it("an allow rule lifts the ask about commands that it matches, and about no others", () => {
     const rules = [setOf("user", allowClean)];
     expect(judge("git clean -fd", { ...dev, rules }).verdict).toBe("allow");
     expect(judge("git clean -fd; git push -f", { ...dev, rules })).toMatchObject({
@@ -51,7 +51,7 @@ describe("user rules", () => {
     });
   });
 
-  it("an allow lifts a built-in deny only by its id", () => {
+  it("an allow rule lifts a built-in deny only if it names the id", () => {
     const rm = { id: "may-rm", verdict: "allow", program: "rm", matches: ["rm -rf /"] };
     expect(judge("rm -rf /usr", { ...dev, rules: [setOf("user", rm)] }).verdict).toBe("deny");
     const named = { ...rm, lifts: ["delete-system"] };
@@ -59,16 +59,16 @@ describe("user rules", () => {
     expect(judge("rm -rf /", { ...dev, rules: [setOf("user", named)] }).verdict).toBe("deny");
   });
 
-  it("a deny holds in every profile, an ask does not hold in off", () => {
+  it("a deny rule applies in every profile, an ask rule in every profile except off", () => {
     const ask = { id: "ask-ls", verdict: "ask", program: "ls", matches: ["ls"] };
     const facts = { ...dev, rules: [setOf("user", noCurl, ask)], profile: "off" } as const;
     expect(judge("curl x", facts)).toMatchObject({ verdict: "deny", rule: "no-curl" });
     expect(judge("ls", facts).verdict).toBe("allow");
   });
 
-  it("a workspace file can only tighten: one with an allow rule is refused", () => {
+  it("a workspace file with an allow rule is rejected", () => {
     expect(problemsOf({ version: 1, rules: [allowClean, noCurl] }, "workspace")).toEqual([
-      "Rule may-clean: a file in the workspace can only tighten (ask, deny), or the agent could allow itself; an allow belongs into your own policy file.",
+      "Rule may-clean: a file in the workspace can only ask and deny, because an agent could write it and allow its own commands; put an allow into your own policy file.",
     ]);
     expect(judge("curl x", { ...dev, rules: [setOf("workspace", noCurl)] }).verdict).toBe("deny");
   });
@@ -78,14 +78,14 @@ describe("user rules", () => {
     expect(judge("git clean -fd", { ...dev, rules }).verdict).toBe("ask");
   });
 
-  it("changing a rule file needs approval, wherever it is", () => {
+  it("changing a rule file in any location needs approval", () => {
     const facts = { ...dev, policyFiles: ["/srv/rules/mine.json"] };
     expect(judge("echo '{}' > /srv/rules/mine.json", facts).rule).toBe("change-policy");
     const rules = [{ ...setOf("workspace", noCurl), file: "/home/dev/.nacre/policy.json" }];
     expect(judge("rm ../.nacre/policy.json", { ...dev, rules }).rule).toBe("change-policy");
   });
 
-  it("a rule can match effects on a class of paths, whichever program has them", () => {
+  it("a rule can match effects on a class of paths, for any program", () => {
     const rule = {
       id: "keep-temp",
       verdict: "deny",
@@ -97,18 +97,18 @@ describe("user rules", () => {
     expect(judge("find /tmp/a -delete", { ...dev, rules: [setOf("user", rule)] }).rule).toBe("keep-temp");
   });
 
-  it("a failing example names its rule", () => {
+  it("the message about a failing example names the rule", () => {
     const rules = [
       { ...noCurl, matches: ["wget x"] },
       { ...allowClean, misses: ["git clean -n"] },
     ];
     expect(problemsOf({ version: 1, rules })).toEqual([
       'Rule no-curl: it does not match its own example "wget x".',
-      'Rule may-clean: it matches "git clean -n", which it should miss.',
+      'Rule may-clean: it matches "git clean -n", an example that it must not match.',
     ]);
   });
 
-  it("what is written wrongly is said rule by rule", () => {
+  it("each mistake in a rule is reported", () => {
     const rules = [
       { id: "a", verdict: "maybe", program: 3, matches: ["x"] },
       { verdict: "ask", paths: ["moon"], matches: [], extra: 1 },
@@ -118,11 +118,11 @@ describe("user rules", () => {
       "id, verdict, program, args, without, effects, paths, lifts, reason, alternative, matches, misses";
     expect(problemsOf({ version: 1, rules })).toEqual([
       "Rule a: verdict must be allow, ask or deny.",
-      "Rule a: program must be a text or an array of texts.",
-      "rules[1]: id must be a text.",
-      'rules[1]: paths does not know "moon".',
-      "rules[1]: matches must hold at least one command the rule is about.",
-      `rules[1] has a key that is not known: extra; known are ${keys}.`,
+      "Rule a: program must be a string or an array of strings.",
+      "rules[1]: id must be a string.",
+      'rules[1]: paths has an unknown value: "moon".',
+      "rules[1]: matches must contain at least one command that the rule matches.",
+      `rules[1] has an unknown key: extra; the known keys are ${keys}.`,
       "rules[2] must be an object.",
     ]);
     expect(problemsOf([])).toEqual(["The file must be an object."]);
@@ -138,10 +138,10 @@ describe("user rules", () => {
       { id: "about-nothing", verdict: "ask", matches: "ls", misses: [] },
     ];
     expect(problemsOf({ version: 1, rules })).toEqual([
-      "Rule delete-root: a built-in rule has this id, choose another.",
-      "Rule no-curl: another rule has this id, choose another.",
-      "Rule no-curl: only an allow can lift something.",
-      "Rule about-nothing: it must name a program, args, effects or paths.",
+      "Rule delete-root: a built-in rule has this id; choose another.",
+      "Rule no-curl: another rule has this id; choose another.",
+      "Rule no-curl: only a rule with the verdict allow can lift other rules.",
+      "Rule about-nothing: it must have at least one of the keys program, args, effects and paths.",
     ]);
   });
 });
@@ -151,7 +151,7 @@ describe("the published schema", () => {
 
   it("is current (npm run fix)", () => expect(JSON.parse(text)).toEqual(RULES_SCHEMA));
 
-  it("accepts and refuses the same files as the reader", () => {
+  it("accepts and rejects the same files as readRules", () => {
     const validate = new Ajv2020().compile(JSON.parse(text));
     expect(validate({ version: 1, rules: [noCurl, { ...allowClean, lifts: ["git-lose-work"] }] })).toBe(true);
     expect(validate({ version: 1, rules: [{ ...noCurl, paths: "moon" }] })).toBe(false);
@@ -161,13 +161,13 @@ describe("the published schema", () => {
 });
 
 describe("profiles", () => {
-  it("off lets everything pass and still tells what it found", () => {
+  it("off allows everything and still reports the findings", () => {
     const verdict = judge("rm -rf /", { ...dev, profile: "off" });
     expect(verdict).toMatchObject({ verdict: "allow", rule: null, severity: "none" });
     expect(verdict.findings[0]).toMatchObject({ rule: "delete-root", liftedBy: "profile off" });
   });
 
-  it("trusting skips questions of low and medium severity and keeps the rest", () => {
+  it("trusting asks only about findings of high severity", () => {
     expect(judge("git clean -fd", { ...dev, profile: "trusting" }).verdict).toBe("allow");
     expect(judge("npm publish", { ...dev, profile: "trusting" }).verdict).toBe("ask");
     expect(judge("rm -rf /", { ...dev, profile: "trusting" }).verdict).toBe("deny");

@@ -75,7 +75,7 @@ afterEach(() => {
   variables.clear();
 });
 
-test("every listed path in a home is secret for the policy, in its own home and in others", () => {
+test("the policy classifies every listed path as secret, in every home directory", () => {
   const paths = [...HOME_CREDENTIALS.map(({ path }) => path), ...listed];
   expect(paths.filter((path) => classOf(join(home, path)) !== "secret")).toEqual([]);
   expect(paths.filter((path) => classOf(join("/home/other", path)) !== "secret")).toEqual([]);
@@ -101,7 +101,7 @@ test("credentials of tools of many kinds are listed", () => {
   expect(secrets.filter((path) => classOf(join(home, path)) !== "secret")).toEqual([]);
 });
 
-test("files that the same programs need to work are not secret for the policy", () => {
+test("the policy does not classify settings and caches of the same programs as secret", () => {
   expect([...NEEDED, ...HIDDEN_ALONG].filter((path) => classOf(join(home, path)) === "secret")).toEqual([]);
 });
 
@@ -139,7 +139,7 @@ test("credentials in the homes of other users are found", () => {
   );
 });
 
-test("a variable that names a home or a device moves nothing", () => {
+test("a variable that names a home directory or a device hides nothing", () => {
   const environment = { GNUPGHOME: home, HISTFILE: "/dev/null", AWS_CONFIG_FILE: "relative", NETRC: "" };
   expect(credentialLocations([home], environment).moved).toEqual([]);
 });
@@ -156,7 +156,7 @@ describeSandboxed("in a sandbox", () => {
     },
   );
 
-  test("all of them are read without a sandbox", async () => {
+  test("without a sandbox, all credentials can be read", async () => {
     expect(await readable(all, { sandbox: "off" })).toEqual(all);
   });
 
@@ -197,7 +197,7 @@ describeSandboxed("in a sandbox", () => {
     expect(await readable([...secrets, needed], { sandbox: "read-only" })).toEqual([needed]);
   });
 
-  test("with HISTFILE at /dev/null, /dev/null works", async () => {
+  test("/dev/null still works if HISTFILE is /dev/null", async () => {
     setVariable("HISTFILE", "/dev/null");
     const shell = await runIn(
       world.manager({ sandbox: "read-only" }),
@@ -207,7 +207,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toBe("ok\n");
   });
 
-  test("in a writable home without them, tools can create their directories but not the credentials", async () => {
+  test("in a writable home directory without credentials, tools can create their directories but no credential files", async () => {
     const bare = join(outside, "bare-home");
     mkdirSync(bare);
     setVariable("HOME", bare);

@@ -12,7 +12,7 @@ const { workspace, home, outside } = world;
 const manager = world.manager({ sandbox: "workspace-write" });
 
 describeSandboxed("a sandboxed shell", () => {
-  test("passes output, exit codes and deaths by signal through", async () => {
+  test("reports output, exit codes and signals", async () => {
     const shell = await runIn(manager, "echo out; echo err >&2; exit 7", workspace);
     expect(shell.getAllOutput()).toBe("out\n[stderr]\nerr\n");
     expect(shell.outcome).toEqual({ kind: "exited", code: 7 });
@@ -73,7 +73,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.outcome).toMatchObject({ kind: "killed", code: 3 });
   });
 
-  test("ends with everything it started, even after setsid and double forks", async () => {
+  test("ends together with everything it started, even after setsid and double forks", async () => {
     const mark = new Mark();
     const [hidden, deaf] = [mark.next(), mark.next()];
     const command = `setsid sleep ${hidden} & (trap '' TERM; sleep ${deaf}; sleep ${deaf}) & echo ready; wait`;
@@ -96,7 +96,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("begun\n");
   });
 
-  test("ends with its leftovers", async () => {
+  test("ends together with its leftovers", async () => {
     const mark = new Mark();
     const shell = await runIn(manager, `sleep ${mark.next()} & echo left`, workspace);
     expect(shell.outcome).toEqual({ kind: "exited", code: 0 });
@@ -104,7 +104,7 @@ describeSandboxed("a sandboxed shell", () => {
     await eventually(() => expect(mark.processes()).toEqual([]));
   });
 
-  test("ends with its leftovers on a busy machine", async () => {
+  test("ends together with its leftovers on a busy machine", async () => {
     const mark = new Mark();
     const commands = Array.from(
       { length: 60 },
@@ -117,7 +117,7 @@ describeSandboxed("a sandboxed shell", () => {
     await eventually(() => expect(mark.processes()).toEqual([]));
   });
 
-  test("outlives its host if it is durable, confined as before", async () => {
+  test("outlives its host if it is durable, and stays confined", async () => {
     const stateRoot = join(home, "state");
     const first = new ShellManager({ stateRoot, workspace, sandbox: "workspace-write" });
     const command = "echo begun; while [[ ! -e go ]]; do read -t 0.05 <> <(:); done; echo x >~/no; echo done";
@@ -132,7 +132,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(found?.getAllOutput()).toMatch(/^begun\ndone\n\[stderr\]\n.*Read-only file system\n$/);
   });
 
-  test("keeps one stream in its true order", async () => {
+  test("keeps the order of stdout and stderr in a combined stream", async () => {
     const command = "echo 1; echo 2 >&2; echo 3";
     const shell = await manager.createShell({
       command,
@@ -144,7 +144,7 @@ describeSandboxed("a sandboxed shell", () => {
     expect(shell.getAllOutput()).toBe("1\n2\n3\n");
   });
 
-  test("that cannot be set up has failed to start, with bwrap's message", async () => {
+  test("fails to start with bwrap's message if it cannot be set up", async () => {
     const stateRoot = join(outside, "state");
     const shells = world.manager({ sandbox: "workspace-write", stateRoot });
     await shells.warmUp();

@@ -229,7 +229,7 @@ describeSandboxed("a command in a sandbox", () => {
     );
   });
 
-  test("keeps a workspace that core.hooksPath names as a whole writable, and says so", async () => {
+  test("keeps the workspace writable if core.hooksPath names the workspace itself, and reports that", async () => {
     top();
     git(workspace, "config", "core.hooksPath", ".");
     const shell = await runIn(
@@ -279,7 +279,7 @@ describeSandboxed("a command in a sandbox", () => {
   });
 });
 
-describe("the same without a sandbox", () => {
+describe("without a sandbox, these attacks succeed", () => {
   test.each(PLANTS)("writes $what", async ({ before, path }) => {
     before();
     await runIn(world.manager({ sandbox: "off" }), plantAt(path), workspace);

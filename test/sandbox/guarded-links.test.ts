@@ -86,7 +86,7 @@ describeSandboxed("in a sandbox", () => {
     expect(remarks).toContain(role);
   });
 
-  test("where .git is a link into the workspace, hooks and config of its target are read-only", async () => {
+  test("if .git is a link into the workspace, hooks and config of its target are read-only", async () => {
     setUp("mv .git .store; ln -s .store .git");
     const command = "echo x >.store/hooks/y; echo x >>.store/config; mv .store s; echo x >.git/hooks/y";
     const shell = await runIn(world.manager({ sandbox: "workspace-write" }), command, workspace);
@@ -94,7 +94,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput()).toContain("Device or resource busy");
   });
 
-  test("a replaced startup file that is a link is named", async () => {
+  test("the result names a replaced link to a startup file", async () => {
     const own = mkdtempSync(join(outside, "home-"));
     process.env["HOME"] = own;
     try {

@@ -3,10 +3,11 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFi
 import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import { installInProject, installInto, type Person, type Ran, runAs } from "../fixtures/installed.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 
 const base = mkdtempSync("/var/tmp/nacre-test-");
 chmodSync(base, 0o755);
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => removeAfterRun(base));
 
 export interface Installation {
   readonly home: string;
@@ -103,7 +104,7 @@ let count = 0;
 /** A new home and workspace with the package installed, owned by the person. */
 export function installationFor({ prefix }: Person, { make }: Setup): Installation {
   const top = join(base, String(count++));
-  onTestFinished(() => rmSync(top, { recursive: true, force: true }));
+  onTestFinished(() => removeAfterRun(top));
   const [home, workspace] = [join(top, "home"), join(top, "work")];
   for (const dir of [home, workspace]) mkdirSync(dir, { recursive: true });
   const made = make({ home, workspace });

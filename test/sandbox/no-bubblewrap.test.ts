@@ -2,17 +2,18 @@
 // only from the processes of these tests.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { CANNOT_MOUNT, canMount, isRoot } from "../fixtures/special-host.ts";
 import { program } from "../mcp/mcp-clients.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "nacre-test-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeAfterRun(dir));
 
 const REFUSED =
   /The sandbox "workspace-write" cannot be enforced here, so nothing was run: bubblewrap \(bwrap\) is not installed.+ Install it: apt-get install bubblewrap.+ To run without the sandbox, set allowUnsandboxed \(--allow-unsandboxed\)\./;

@@ -29,7 +29,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const kept = (isAlive: (holder: PlaceholderHolder) => boolean) =>
   new Placeholders(join(base, "kept"), { self, isAlive });
 
-test("they stay for the second holder, and are removed with it", () => {
+test("they stay until their last holder ends", () => {
   const placeholders = kept(() => true);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));
   placeholders.release(first);
@@ -39,7 +39,7 @@ test("they stay for the second holder, and are removed with it", () => {
   expect(readdirSync(join(base, "kept"))).toEqual([]);
 });
 
-test("a holder that dies during the removal of another's placeholders leaves no directory behind", () => {
+test("no directory stays if a holder dies while the placeholders of another holder are removed", () => {
   let answers = 0;
   const placeholders = kept(() => ++answers === 1);
   for (const holder of [first, second]) placeholders.hold(holder, () => ({ placeholders: places }));
@@ -64,7 +64,7 @@ test("the lock of a dead process is taken over", () => {
 });
 
 describeSandboxed("in a sandbox", () => {
-  test("processes that start and end at once do not remove each other's placeholders", async () => {
+  test("concurrent processes do not remove each other's placeholders", async () => {
     const words = [
       "run",
       "--policy",

@@ -8,7 +8,7 @@ import { useDirectories } from "../fixtures/directories.ts";
 
 const directory = useDirectories();
 
-test("links are resolved anywhere in a path, and what is missing stays as it is written", () => {
+test("links are resolved anywhere in a path, and missing components stay unchanged", () => {
   const dir = realpathSync(directory());
   mkdirSync(join(dir, "a/b"), { recursive: true });
   writeFileSync(join(dir, "a/b/file"), "");
@@ -18,7 +18,7 @@ test("links are resolved anywhere in a path, and what is missing stays as it is 
   expect(realPath(join(dir, "to-b/missing/more"))).toBe(join(dir, "a/b/missing/more"));
 });
 
-test("a link to nothing leads where the kernel would make it, seen from the directory it is really in", () => {
+test("a dangling link resolves to the path where the kernel would create the file", () => {
   const dir = realpathSync(directory());
   mkdirSync(join(dir, "a/b"), { recursive: true });
   symlinkSync("a/b", join(dir, "to-b"));
@@ -28,14 +28,14 @@ test("a link to nothing leads where the kernel would make it, seen from the dire
   expect(realpathSync(join(dir, "to-b/to-missing"))).toBe(join(dir, "a/missing"));
 });
 
-test("links that lead in a circle are refused", () => {
+test("a loop of links is refused", () => {
   const dir = directory();
   symlinkSync("two", join(dir, "one"));
   symlinkSync("one", join(dir, "two"));
   expect(() => realPath(join(dir, "one"))).toThrow("Too many links");
 });
 
-test("a hundred hidden paths that do not exist are hidden", () => {
+test("a hundred missing paths can be hidden", () => {
   const workspace = realpathSync(directory());
   const stateRoot = directory();
   const hide = Array.from({ length: 100 }, (_, index) => `missing-${index}`);

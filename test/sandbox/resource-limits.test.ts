@@ -74,7 +74,7 @@ describeSandboxed("limits in a sandbox", () => {
   });
 });
 
-test("the same without limits goes further", async () => {
+test("without limits, the same commands use more processes and memory", async () => {
   const manager = world.manager();
   expect((await runIn(manager, BOMB, workspace)).getAllOutput()).toMatch(/^60\n/);
   expect((await runIn(manager, HOG, workspace)).getAllOutput()).toBe("took 209715200\n");
@@ -113,7 +113,7 @@ test("a limit of 0 is refused", () => {
   );
 });
 
-test("a directory without controller files is no control group, and nothing stays in it", () => {
+test("a directory without controller files is not used as a control group, and nothing is left in it", () => {
   const [v2, v1] = [directory(), directory()];
   const places = [
     { version: 2, dir: v2, controllers: [] },

@@ -81,7 +81,7 @@ test("call numbers of other architectures end the process", () => {
   expect(run({ number: 0x4000_0000 + 165 })).toBe(KILL);
 });
 
-test("debuggers get the tracing calls, and no more", () => {
+test("with debuggers, only the tracing calls are allowed in addition", () => {
   const forDebuggers = seccompProgram({ debuggers: true }) ?? Buffer.alloc(0);
   expect(run({ number: 101 }, forDebuggers)).toBe(ALLOW);
   expect(run({ number: 310 }, forDebuggers)).toBe(ALLOW);
@@ -92,7 +92,7 @@ test("there is no filter for another CPU", () => {
   expect(seccompProgram({ architecture: "arm64" })).toBeUndefined();
 });
 
-test("on another CPU every result says what is not enforced", ({ skip }) => {
+test("on another CPU, every result reports that the filter is missing", ({ skip }) => {
   skip(noSandbox !== undefined, noSandbox);
   const [workspace, stateRoot] = [directory(), directory()];
   const spec = sandboxSpec({ sandbox: "read-only" }, { workspace, stateRoots: [stateRoot], trusted: [] });

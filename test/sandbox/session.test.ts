@@ -56,6 +56,16 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell.getAllOutput()).toMatch(/^kept\n\[stderr\]\n.*Read-only file system\n$/);
   });
 
+  test("a saver inside the sandbox completes the state after its bash was killed", async () => {
+    const { run, say } = open();
+    await say("for ((i = 0; i < 3000; i++)); do declare v$i=$i; done");
+    await say("last=kept");
+    expect(await run("last=lost; kill -9 $$")).toMatchObject({ exitCode: 137, leftovers: [] });
+    const { out, notes } = await run("echo $last$v2999");
+    expect(out).toBe("kept2999\n");
+    expect(notes.filter((note) => note.startsWith("That state lacks"))).toEqual([]);
+  });
+
   test("is not among the leftovers of its own first command", async () => {
     const mark = new Mark();
     for (let round = 0; round < 10; round++) {
@@ -67,7 +77,7 @@ describeSandboxed("a sandboxed session", () => {
   });
 
   // Simulates that PIDs have wrapped around.
-  test("nor among the leftovers of a command that ran until PIDs wrapped around", async () => {
+  test("is not among the leftovers of a command that ran until PIDs wrapped around", async () => {
     const number = new Mark().next();
     const { run } = open();
     const { leftoverShell } = await run(
@@ -126,7 +136,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(await say("echo $x")).toBe("kept");
   });
 
-  test("is interrupted as without a sandbox", async () => {
+  test("can be interrupted in the same way as without a sandbox", async () => {
     const { session, run, say } = open();
     const ended = run("trap 'echo caught' INT; echo ready; sleep 1000; echo after");
     await eventually(async () => expect(await session.interrupt()).toBe(true));
@@ -148,7 +158,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell?.confinement?.profile).toBe("workspace-write");
   });
 
-  test("that continues can be killed", async () => {
+  test("a command that continues in the background can be killed", async () => {
     const mark = new Mark();
     const { run } = open();
     const { shell } = await run(`sleep ${mark.next()}`, { timeoutMs: 100, onTimeout: "background" });
@@ -167,7 +177,7 @@ describeSandboxed("a sandboxed session", () => {
     expect(shell.confinement?.driver).toBe("bubblewrap");
   });
 
-  test("cannot be left by changing its directory", async () => {
+  test("still confines a command that changes its directory", async () => {
     const { run, session, say } = open();
     await say(`cd '${outside}'`);
     await run("exit 1");

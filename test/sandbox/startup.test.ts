@@ -92,7 +92,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     expect(FILES.filter((file) => readFileSync(join(home, file), "utf8") !== "MINE\n")).toEqual([]);
   });
 
-  test("all of them are created without a sandbox", async () => {
+  test("without a sandbox, all startup files can be created", async () => {
     const home = freshHome();
     const command = plantAll(home, FILES).replace(/mv .*? && mkdir/, "true && mkdir");
     await runIn(manager(home, "off"), command, workspace);
@@ -103,7 +103,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     ["ZDOTDIR", "moved/.zshrc"],
     ["XDG_CONFIG_HOME", "moved/fish/config.fish"],
     ["XDG_CONFIG_HOME", "moved/systemd/user/planted.service"],
-  ])("startup files cannot be created where %s moves them: %s", async (name, file) => {
+  ])("startup files cannot be created in the location that %s sets: %s", async (name, file) => {
     const home = freshHome();
     process.env[name] = join(home, "moved");
     await runIn(manager(home), plantAll(home, [file]), workspace);
@@ -123,7 +123,7 @@ describeSandboxed("in a sandbox with a writable home", () => {
     );
   });
 
-  test("two sandboxes at once do not remove each other's placeholders", async () => {
+  test("two concurrent sandboxes do not remove each other's placeholders", async () => {
     const home = freshHome();
     const both = manager(home);
     const long = await both.createShell({

@@ -33,7 +33,7 @@ describeSandboxed("in a sandbox", () => {
     expect(readFileSync(join(outside, "cache/y"), "utf8")).toBe("x\n");
   });
 
-  test("a missing writable path is refused by its name", async () => {
+  test("a missing writable path is refused, and the message names it", async () => {
     const manager = world.manager({ sandbox: "workspace-write", writable: ["nowhere"] });
     await expect(runIn(manager, "true", workspace)).rejects.toThrow(
       `The writable path ${workspace}/nowhere does not exist.`,
@@ -69,7 +69,7 @@ describeSandboxed("in a sandbox", () => {
     await eventually(() => expect(existsSync(join(workspace, ".env"))).toBe(false));
   });
 
-  test("shells one after another and at once do not remove each other's placeholders", async () => {
+  test("consecutive and concurrent shells do not remove each other's placeholders", async () => {
     git("init", "-q");
     const manager = world.manager({ sandbox: "workspace-write", hide: [".env", "deep/er"] });
     const run = async () => (await runIn(manager, "echo ran; echo x >.env", workspace)).getAllOutput();
@@ -181,7 +181,7 @@ describeSandboxed("in a sandbox", () => {
     expect(shell.getAllOutput().match(/Read-only file system/g)).toHaveLength(2);
   });
 
-  test("/tmp is the command's own", async () => {
+  test("/tmp is private to the command", async () => {
     const manager = world.manager({ sandbox: "read-only" });
     const name = `/tmp/nacre-test-${process.pid}`;
     const shell = await runIn(manager, `ls -A /tmp; echo x >${name} && cat ${name}`, workspace);

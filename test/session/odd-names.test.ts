@@ -9,7 +9,7 @@ import { fsPath, shownPath, textOfBytes } from "../../src/support/path-text.ts";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 /** Every byte that a file name can hold: 254 of them, and a name has 255 at most. */
 const EVERY_BYTE = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1).filter((byte) => byte !== 0x2f));

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { openSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 const STATE = [
   "mkdir d; cd d; plain='a b'; export EXPORTED=$'x\\ny'; arr=(1 '2 3'); declare -A map=([k]='v w')",

@@ -6,7 +6,7 @@ import { isAlive } from "../fixtures/processes.ts";
 import { openSession, type SaidResult, said, type TestSession } from "../fixtures/sessions.ts";
 import { eventually, useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 /** Starts a command and comes back when it has made the file "ready". The result is the function's. */
 async function begin(
@@ -19,9 +19,12 @@ async function begin(
   return () => running;
 }
 
+/** For tests of what a command does when it is asked to end: on a busy machine it may need a while. */
+const PATIENT = { killGraceMs: 20_000 };
+
 describe("an interrupt", () => {
   test("ends the whole command line and keeps its output and the state from before", async () => {
-    const place = openSession(shells);
+    const place = openSession(shells, PATIENT);
     await place.run("x=kept");
     const result = await begin(place, "x=lost; echo begun; touch ready; sleep 300; echo after");
     expect(await place.session.interrupt()).toBe(true);
@@ -31,7 +34,7 @@ describe("an interrupt", () => {
   });
 
   test("lets INT traps run, and a bash that handles it lives on", async () => {
-    const place = openSession(shells);
+    const place = openSession(shells, PATIENT);
     await place.run("trap 'echo interrupted' INT; x=kept");
     // Ready when the child is there: bash is told again for each that comes later.
     const result = await begin(place, "x=changed; sh -c 'touch ready; exec sleep 300'; echo after");
@@ -45,7 +48,7 @@ describe("an interrupt", () => {
   });
 
   test("reaches a program whose process got the signal before exec", async () => {
-    const place = openSession(shells);
+    const place = openSession(shells, PATIENT);
     const result = await begin(
       place,
       "bash -c 'trap : INT; touch ready; sleep 300; exec sleep 301'; echo after",
@@ -92,7 +95,7 @@ describe("an interrupt", () => {
 
 describe("an abort signal", () => {
   test("interrupts the command", async () => {
-    const place = openSession(shells);
+    const place = openSession(shells, PATIENT);
     const abort = new AbortController();
     const result = await begin(place, "echo a; touch ready; sleep 300", { signal: abort.signal });
     abort.abort();
@@ -137,7 +140,7 @@ describe("a timeout", () => {
   });
 
   test("is the outcome even if a trap on TERM lets the command end by itself", async () => {
-    const place = openSession(shells);
+    const place = openSession(shells, PATIENT);
     await place.run("x=before");
     const result = await place.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
       timeoutMs: 300,

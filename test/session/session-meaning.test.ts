@@ -4,7 +4,7 @@ import { type Meaning, meaningChange } from "../../src/session/session-meaning.t
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 describe("the meaning of a session's next command", () => {
   test("is null before the first command, and known when its result is", async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 test("exec >file collects the output of its own command, and the next command prints as usual", async () => {
   const { run, dir } = openSession(shells);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Report, ReportReader } from "../../src/session/session-reports.ts";
 
 const BYTES = Buffer.from(
-  "b\0t.1\0A\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0A\0\ns\0t.1\x003\0\nr\0t.1\x004\x000\0hB\0/ä\0checkwinsize\0\n",
+  "b\0t.1\0A\0\ntrap -- 'x' DEBUG\nr\0t.1\x003\x00127\0ehuB\0/a b\nc\0A\0\ns\0t.1\x003\x001.000100\x001,004100\0\nf\0t.1\x003\x0077\0\nr\0t.1\x004\x000\0hB\0/ä\0checkwinsize\0\n",
 );
 const REPORTS: readonly Report[] = [
   { kind: "ready", token: "t.1", expandsAliases: true },
@@ -16,9 +16,11 @@ const REPORTS: readonly Report[] = [
     cwd: "/a b\nc",
     expandsAliases: true,
     isBroken: false,
+    trapsChildren: false,
     traps: "\\builtin trap -- 'x' DEBUG\n",
   },
-  { kind: "saved", token: "t.1", number: 3 },
+  { kind: "saved", token: "t.1", number: 3, tookMs: 4 },
+  { kind: "saving", token: "t.1", number: 3, pid: 77 },
   {
     kind: "ran",
     token: "t.1",
@@ -28,6 +30,7 @@ const REPORTS: readonly Report[] = [
     cwd: "/ä",
     expandsAliases: false,
     isBroken: false,
+    trapsChildren: false,
     traps: "",
   },
 ];

@@ -7,7 +7,7 @@ import { renumberLines } from "../../src/execution/bash-result.ts";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 const CASES: readonly (readonly [title: string, command: string])[] = [
   ["a word", "echo hi"],

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { renumberLines } from "../../src/execution/bash-result.ts";
+import { SavedStates } from "../../src/session/saved-states.ts";
 import { inheritanceScript, restoreScript } from "../../src/session/session-restore.ts";
-import { readState, stateFile } from "../../src/session/state-files.ts";
+import { stateFile } from "../../src/session/state-files.ts";
 import { piecesOf } from "../../src/session/state-pieces.ts";
 import { useDirectories } from "../fixtures/directories.ts";
 
@@ -36,18 +36,42 @@ test("declarations are split correctly, whatever their values contain", () => {
 
 test("the newest whole state counts, never one of another command", () => {
   const dir = directory();
-  expect(readState(dir, 4, NONCE)).toBeUndefined();
-  writeFileSync(stateFile(dir, 3), stateAfter(3));
-  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
-  writeFileSync(stateFile(dir, 4), stateAfter(4).slice(0, -1));
-  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
-  writeFileSync(stateFile(dir, 4), stateAfter(2));
-  expect(readState(dir, 4, NONCE)).toBe(stateAfter(3));
-  // What is behind its end is of an earlier, longer one.
-  writeFileSync(stateFile(dir, 4), `${stateAfter(4)}AR="1"\n#nacre ${NONCE} end 2\n`);
-  expect(readState(dir, 4, NONCE)).toBe(stateAfter(4));
-  expect(readState(dir, 4, "other")).toBeUndefined();
-  expect(stateFile(dir, 4)).not.toBe(join(dir, "state.1"));
+  const states = new SavedStates(dir, NONCE, undefined);
+  const add = (number: number) => {
+    const file = states.nextFile;
+    states.add(number, file);
+    return stateFile(dir, file);
+  };
+  const third = add(3);
+  expect(states.newest(4)).toBeUndefined();
+  writeFileSync(third, stateAfter(3));
+  states.take(3, undefined, 1);
+  const fourth = add(4);
+  expect(fourth).not.toBe(third);
+  expect(states.newest(4)).toEqual({ state: stateAfter(3), number: 3 });
+  writeFileSync(fourth, stateAfter(4).slice(0, -1));
+  expect(states.newest(4)).toEqual({ state: stateAfter(3), number: 3 });
+  writeFileSync(fourth, stateAfter(2));
+  expect(states.newest(4)).toEqual({ state: stateAfter(3), number: 3 });
+  // Text after the end mark belongs to an earlier, longer state.
+  writeFileSync(fourth, `${stateAfter(4)}AR="1"\n#nacre ${NONCE} end 2\n`);
+  expect(states.newest(4)).toEqual({ state: stateAfter(4), number: 4 });
+  expect(states.newest(3)).toEqual({ state: stateAfter(3), number: 3 });
+  expect(new SavedStates(dir, "other", undefined).newest(4)).toBeUndefined();
+});
+
+test("a failed save leaves the last whole state in place", () => {
+  const dir = directory();
+  const states = new SavedStates(dir, NONCE, undefined);
+  for (const number of [1, 2, 3, 4, 5]) {
+    const file = states.nextFile;
+    states.add(number, file);
+    writeFileSync(stateFile(dir, file), number > 1 ? "half" : stateAfter(1));
+    states.take(number, number > 1 ? "No space left on device" : undefined, 1);
+    expect(states.newest(number)).toEqual({ state: stateAfter(1), number: 1 });
+  }
+  expect(states.takeProblem()).toBe("No space left on device");
+  expect(states.takeProblem()).toBeUndefined();
 });
 
 test("a restored bash has everything but the options that would end it", () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 describe("the exit code of the command before", () => {
   test.each([

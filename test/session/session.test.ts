@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { bytesOf, openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
-const shells = useShells();
+const shells = useShells({ shareManager: true });
 
 describe("state persists between commands", () => {
   test.each([

@@ -15,7 +15,7 @@ const start = (latin1: string, bytes = 64): Buffer =>
   Buffer.concat([Buffer.from(latin1, "latin1"), noise(bytes)]);
 
 describe("binary output", () => {
-  test("is described in one line with its size, its kind and where it is", () => {
+  test("is described in one line with its size, its kind and its file", () => {
     const sample = start("\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     expect(describeBinary({ sample, totalBytes: 1_048_576, outputFile: "/spool/out" })).toBe(
       "[binary output: 1048576 bytes, looks like PNG; the raw bytes are in /spool/out]",
@@ -38,12 +38,12 @@ describe("binary output", () => {
     expect(describeBinary({ sample: start(beginning), totalBytes: 9 })).toContain(`looks like ${kind}`);
   });
 
-  test("made of zeros, or of UTF-16 without a mark, is recognised", () => {
+  test("of zeros, or in UTF-16 without a byte order mark, is recognized", () => {
     expect(isBinary(Buffer.alloc(1_000))).toBe(true);
     expect(isBinary(Buffer.from("plain words in two bytes each", "utf16le"))).toBe(true);
   });
 
-  test("is recognised by its beginning alone", () => {
+  test("is recognized by its beginning alone", () => {
     expect(isBinary(Buffer.concat([noise(10_000), Buffer.alloc(100_000, "a")]))).toBe(true);
     expect(isBinary(Buffer.concat([Buffer.alloc(10_000, "a"), noise(100_000)]))).toBe(false);
   });
@@ -67,7 +67,7 @@ describe("text", () => {
     ).toBeUndefined();
   });
 
-  test("in any script is text, wherever the sample is cut", () => {
+  test("in any script is recognized as text, even if the sample ends inside a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), fc.nat({ max: 3 }), (text, cut) => {
         const bytes = Buffer.from(text.repeat(20));

@@ -38,7 +38,7 @@ const bytes = fc.oneof(
 const standard = (input: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
 
 describe("decoding", () => {
-  test("over any chunking equals decoding the whole, as the Encoding Standard does", () => {
+  test("gives the text of the Encoding Standard for every division into chunks", () => {
     fc.assert(
       fc.property(bytes, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), (input, sizes) => {
         const decoder = createUtf8Decoder();
@@ -55,7 +55,7 @@ describe("decoding", () => {
     );
   });
 
-  test("a character in two chunks comes out once, whole", () => {
+  test("a character in two chunks is returned once", () => {
     const decoder = createUtf8Decoder();
     const euro = Buffer.from("€");
     expect([decoder.push(euro.subarray(0, 2)), decoder.push(euro.subarray(2)), decoder.end()]).toEqual([
@@ -65,7 +65,7 @@ describe("decoding", () => {
     ]);
   });
 
-  test("an ending that stays incomplete becomes one replacement character", () => {
+  test("an incomplete character at the end becomes one replacement character", () => {
     const decoder = createUtf8Decoder();
     expect(decoder.push(Buffer.from("a€").subarray(0, 3)) + decoder.end()).toBe("a\ufffd");
     expect(decoder.push(Buffer.from("b")) + decoder.end()).toBe("b");
@@ -91,7 +91,7 @@ describe("cutting bytes", () => {
     ["f490", 0],
     ["f5", 0],
     ["ff", 0],
-  ])("%s ends in %i bytes of an unfinished character", (hex, count) => {
+  ])("%s ends in %i bytes of an incomplete character", (hex, count) => {
     expect(incompleteTailBytes(Buffer.from(hex, "hex"))).toBe(count);
   });
 
@@ -115,7 +115,7 @@ describe("cutting bytes", () => {
   });
 });
 
-test("text measures the same as bytes, over any chunking", () => {
+test("text and bytes have the same measured size, for every division into chunks", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" })), (parts) => {
       const text = parts.join("\n");

@@ -24,7 +24,7 @@ describe("filtering", () => {
     });
   });
 
-  test("anchors mean the line, whichever way it ends", () => {
+  test("anchors match at the start and end of a line, with LF and CRLF", () => {
     expect(filterLines("a\nab\r\nb\na\r\n", compilePattern("^a$")).text).toBe("a\na\r\n");
   });
 
@@ -33,7 +33,7 @@ describe("filtering", () => {
     expect(filterLines("", compilePattern(""))).toEqual({ text: "", kept: 0, skipped: 0 });
   });
 
-  test("understands what models write", () => {
+  test("accepts patterns that models usually write", () => {
     const matches = (source: string, line: string): boolean => compilePattern(source).matches(line);
     expect(matches("(?i)error|warn(ing)?", "WARNING: x")).toBe(true);
     expect(matches("listening on \\d+", "listening on 3000")).toBe(true);
@@ -62,11 +62,25 @@ describe("filtering", () => {
 });
 
 describe("a pattern that cannot be used", () => {
-  test("is refused with the place of the mistake", () => {
+  test("is refused, and the message shows the position of the mistake", () => {
     expect(refusal("(unclosed")).toBe(
-      "Invalid filter regex: missing closing ): `(unclosed`. Patterns use RE2 syntax.",
+      "Invalid filter regex: missing closing ): `(unclosed` (at character 1). Patterns use RE2 syntax.",
     );
     expect(refusal("[z-a]", "wait_for")).toMatch(/^Invalid wait_for regex: .*`z-a`/);
+  });
+
+  test.each([
+    ["listening (on [0-9]+", 11],
+    ["(a(b)", 1],
+    ["[(]a)b", 5],
+    ["\\(a(b", 4],
+    ["ab[c", 3],
+    ["a**", 2],
+    ["a(?=b)", 2],
+    ["a\\", 2],
+    ["(?P<n>a)(?P<n>b)", 13],
+  ])("%s has its mistake at character %d", (source, at) => {
+    expect(refusal(source)).toContain(`(at character ${at})`);
   });
 
   test.each([
@@ -81,7 +95,7 @@ describe("a pattern that cannot be used", () => {
     ["a\\Z", "\\Z"],
     ["\\u0041", "\\u escapes"],
     ["\\h", "\\h"],
-  ])("%s is refused with what RE2 lacks and what to use instead", (source, lack) => {
+  ])("%s is refused, and the message says what RE2 lacks and what to use instead", (source, lack) => {
     expect(refusal(source)).toMatch(/^Invalid filter regex: .*RE2 syntax, which has no /);
     expect(refusal(source)).toContain(`which has no ${lack}: `);
   });
@@ -91,12 +105,12 @@ describe("a pattern that cannot be used", () => {
     ["too large", "(?:a{1,30}){1,30}"],
     ["nested too deeply", "(".repeat(1_500) + ")".repeat(1_500)],
     ["repeated too often", "a{1001}"],
-  ])("is refused when it is %s", (_, source) => {
+  ])("is refused if it is %s", (_, source) => {
     expect(refusal(source)).toMatch(/^Invalid filter regex: /);
   });
 });
 
-describe("hostile patterns answer quickly", () => {
+describe("hostile patterns match quickly", () => {
   const line = `${"a".repeat(50_000)}!`;
   test.each(["(a+)+$", "^(a|a)*$", "(a|aa)+$", "(.*)*x", "(a?){50}a{50}$"])(
     "%s over 50,000 characters",

@@ -16,12 +16,12 @@ test.each([
   [2 ** 31, "2GB"],
   [2 ** 40, "1TB"],
   [2 ** 51, "2048TB"],
-])("%i bytes are written %s", (bytes, text) => {
+])("%i bytes are shown as %s", (bytes, text) => {
   expect(humanizeBytes(bytes)).toBe(text);
 });
 
 describe("an output", () => {
-  test("of 128 KiB is left alone, one byte more is snipped", () => {
+  test("of 128 KiB stays unchanged, and one byte more is truncated", () => {
     const whole = "a".repeat(SNIP_OVER_BYTES);
     expect(snipText(whole)).toEqual({ text: whole, truncated: false });
     expect(snipText(`${whole}b`)).toEqual({
@@ -42,13 +42,13 @@ describe("an output", () => {
     expect(tail).toBe(`${"😀".repeat(1023)}z`);
   });
 
-  test("of which only the ends were read is reported with its full size", () => {
+  test("whose middle was not read is reported with its full size", () => {
     expect(snipParts({ head: "start", tail: "end", totalBytes: 1_258_291 })).toBe(
       "[output truncated in middle: got 1.2MB, max is 128KB]\nstart\n\n[snip]\n\nend",
     );
   });
 
-  test("never keeps more than it may, and keeps whole characters", () => {
+  test("never keeps more than the limit, and keeps whole characters", () => {
     const end = fc.array(fc.constantFrom("a", "é", "€", "😀", "\n"), { minLength: 1_000, maxLength: 6_000 });
     fc.assert(
       fc.property(end, end, (head, tail) => {

@@ -17,15 +17,15 @@ test.each([
   ["a lone escape", "a\x1b", "a"],
   ["a sequence cut at the end", "a\x1b[3", "a"],
   ["an escape before a sequence", "a\x1b\x1b[31mb", "ab"],
-])("%s disappear", (_, text, plain) => {
+])("%s are removed", (_, text, plain) => {
   expect(plainText(text)).toBe(plain);
 });
 
-test("a title that is never closed takes no output with it", () => {
+test("a title sequence without an end removes no output", () => {
   expect(plainText("\x1b]0;oops\nresult 42\n\x9dmore\nend\n")).toBe("0;oops\nresult 42\nmore\nend\n");
 });
 
-test("tabs, newlines, form feeds and every other letter stay", () => {
+test("tabs, newlines, form feeds and all other characters stay", () => {
   const text = "a\tb\n\n\x0b\x0c é😀\u200d\u00a0\n";
   expect(plainText(text)).toBe(text);
 });
@@ -82,7 +82,7 @@ const terminalText = fc
   )
   .map((parts) => parts.join(""));
 
-test("cleaning twice changes nothing more, and no control is left", () => {
+test("converting plain text changes nothing, and no control character is left", () => {
   fc.assert(
     fc.property(terminalText, (text) => {
       const plain = plainText(text);

@@ -7,7 +7,7 @@ import { truncateEnds, truncateText } from "../../src/text/truncate.ts";
 const lines = (count: number): string => Array.from({ length: count }, (_, i) => `line ${i + 1}\n`).join("");
 
 describe("a text over the limit", () => {
-  test("keeps head and tail in whole lines, with one line between them that accounts for the rest", () => {
+  test("keeps whole lines of head and tail, and one line between them that counts the omitted part", () => {
     const { text, truncated, omitted, total } = truncateText(lines(10_000), { outputFile: "/spool/out" });
     expect(truncated).toBe(true);
     expect(text.length).toBeLessThanOrEqual(OUTPUT_MAX_CHARS);
@@ -24,7 +24,7 @@ describe("a text over the limit", () => {
     expect(shown + omitted.lines).toBe(10_000);
   });
 
-  test("of one endless line is cut inside it", () => {
+  test("with only one line is cut inside the line", () => {
     const { text, omitted } = truncateText("a".repeat(40_000));
     expect(text).toMatch(
       /^a+\n\[Output truncated at 30000 characters: \d+ characters and 0 lines left out .*\]\na+$/,
@@ -59,8 +59,8 @@ describe("a text over the limit", () => {
   });
 });
 
-describe("ends of a text that was not read whole", () => {
-  test("are shown with the size of what lies between", () => {
+describe("the ends of a text whose middle was not read", () => {
+  test("are shown with the size of the part between them", () => {
     const { text, omitted, total } = truncateEnds(
       { head: lines(3), middle: { characters: 2_000_000_000, lines: 7 }, tail: "the end\n" },
       { outputFile: "/spool/out" },
@@ -80,7 +80,7 @@ describe("ends of a text that was not read whole", () => {
     expect(truncateEnds({ ...ends, middle })).toEqual(truncateText(whole));
   });
 
-  test("are shown whole when nothing lies between", () => {
+  test("are shown completely if nothing is between them", () => {
     expect(truncateEnds({ head: "a", middle: { characters: 0, lines: 0 }, tail: "b" }).text).toBe("ab");
   });
 });

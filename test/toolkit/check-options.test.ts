@@ -1,9 +1,14 @@
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { NacreError } from "../../src/support/errors.ts";
 import { createToolkit, type ToolkitOptions } from "../../src/toolkit.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 
 const workingDir = tmpdir();
+const stateRoot = mkdtempSync(join(workingDir, "nacre-check-options-"));
+removeAfterRun(stateRoot);
 
 test.each([
   [
@@ -71,7 +76,7 @@ test.each([
   ],
   [
     "a sandbox that would protect nothing",
-    { workingDir, sandbox: "workspace-write", workspace: "/" },
+    { workingDir, stateRoot, sandbox: "workspace-write", workspace: "/" },
     /The workspace is \/, so "workspace-write" would protect nothing\. Start in/,
   ],
   [
@@ -82,7 +87,7 @@ test.each([
   [
     "a part of the environment of the wrong type",
     { workingDir, environment: { set: { A: 1 } } },
-    "The option environment.set must be an object whose values are strings; it is an object.",
+    "The option environment.set.A must be a string; it is 1.",
   ],
   [
     "a mode of the environment that is none",
@@ -141,6 +146,6 @@ async function refusalOf(options: unknown): Promise<string | undefined> {
 }
 
 test("an option that is undefined counts as left out", async () => {
-  const kit = await createToolkit({ workingDir, policy: undefined } as unknown as ToolkitOptions);
+  const kit = await createToolkit({ workingDir, stateRoot, policy: undefined } as unknown as ToolkitOptions);
   await kit.dispose();
 });

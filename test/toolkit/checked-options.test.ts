@@ -68,7 +68,7 @@ const MISTAKES: readonly [string, string, () => unknown][] = [
   ],
   ['There is no event "ended". Did you mean end?', "on", async () => kit().on("ended" as never, () => {})],
   [
-    "kit.check has no option cwd. There are: workingDir,",
+    "kit.check has no option cwd. Did you mean workingDir?",
     "check",
     async () => kit().check("ls", { cwd: "/" } as never),
   ],
@@ -99,7 +99,7 @@ const MISTAKES: readonly [string, string, () => unknown][] = [
     async () => kit().shells.killAll({ all: true } as never),
   ],
   [
-    "manager.createShell has no option cwd. There are: command,",
+    "manager.createShell has no option cwd. Did you mean workingDir?",
     "createShell",
     async () => kit().manager.createShell({ command: "ls", cwd: "/" } as never),
   ],

@@ -1,14 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { verifyAudit } from "../../src/audit/verify-audit.ts";
 import { EVENT_NAMES, type NacreEvent } from "../../src/support/events.ts";
+import { removeAfterRun } from "../fixtures/remove-after-run.ts";
 import { useToolkit } from "../fixtures/toolkit.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "nacre-test-"));
 const auditFile = join(dir, "audit.jsonl");
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeAfterRun(dir));
 const kit = useToolkit({ auditFile, approve: async () => true });
 
 let seen: NacreEvent[] = [];

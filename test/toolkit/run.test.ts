@@ -1,6 +1,10 @@
 // kit.run, kit.sh and the runs of a session: for programs that run commands themselves.
+import { randomUUID } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type ApprovalRequest, NacreError, shellQuote } from "../../src/index.ts";
 import { deferred } from "../../src/support/timing.ts";
 import { useToolkit } from "../fixtures/toolkit.ts";
@@ -17,6 +21,15 @@ async function errorOf(run: PromiseLike<unknown>): Promise<NacreError> {
 }
 
 describe("kit.run", () => {
+  test("Infinity is no timeout, also in a session", async () => {
+    const options = { timeoutMs: Number.POSITIVE_INFINITY };
+    expect((await kit().run("echo alone", options)).stdout).toBe("alone\n");
+    expect((await kit().run("echo inside", { ...options, session: "s" })).stdout).toBe("inside\n");
+    expect((await kit().session("s").run("echo more", options)).ok).toBe(true);
+    const shell = await kit().session("s").start("echo started", options);
+    expect(await shell.wait(20_000)).toBe(0);
+  });
+
   test("resolves to the whole result, however the command ended", async () => {
     expect(await kit().run("echo out; echo err >&2")).toMatchObject({
       ok: true,
@@ -56,8 +69,15 @@ describe("kit.run", () => {
     ["a session", { session: "live" }],
   ])("streams the output of %s while the command runs", async (_, options) => {
     const heard: string[] = [];
-    const command = "echo one; read -r <>/dev/null & wait; echo two >&2";
-    const run = kit().run(command, { ...options, onOutput: ({ stream, text }) => heard.push(stream + text) });
+    // The order of lines from two streams is not defined, so the second waits until the first was heard.
+    const go = join(tmpdir(), `nacre-test-${randomUUID()}`);
+    onTestFinished(() => rmSync(go, { force: true }));
+    const command = `echo one; until [ -e ${go} ]; do sleep 0.02; done; echo two >&2`;
+    const onOutput = ({ stream, text }: { readonly stream: string; readonly text: string }) => {
+      heard.push(stream + text);
+      writeFileSync(go, "");
+    };
+    const run = kit().run(command, { ...options, onOutput });
     const read: string[] = [];
     for await (const { stream, text } of run) read.push(stream + text);
     expect(read.join("")).toBe("stdoutone\nstderrtwo\n");

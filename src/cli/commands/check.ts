@@ -65,7 +65,7 @@ function formatVerdict(
   const colors = colorsFor(io);
   const color = { allow: colors.green, ask: colors.yellow, deny: colors.red }[verdict];
   if (rule === null) return `${color(verdict)}\n`;
-  const headline = `${color(verdict)}: ${printable(reason ?? "")} (rule ${rule})\n`;
+  const headline = `${color(verdict)}: ${withoutStop(reason ?? "")} (rule ${rule})\n`;
   const where = span === null ? "" : underline(command, span, { maxColumns: io.columns, paint: color });
   const instead = alternative === null ? "" : `instead: ${printable(alternative)}\n`;
   return headline + where + instead;
@@ -87,7 +87,12 @@ function formatExplanation({ parse, commands, verdict }: Explanation, verdictTex
   const others = verdict.findings.filter(({ liftedBy }, i) => i > 0 || liftedBy !== null);
   const also = others.map(({ verdict: decision, reason, rule, liftedBy }) => {
     const lifted = liftedBy === null ? "" : `, lifted by ${liftedBy}`;
-    return `also ${decision}: ${printable(reason)} (rule ${rule}${lifted})\n`;
+    return `also ${decision}: ${withoutStop(reason)} (rule ${rule}${lifted})\n`;
   });
   return [parsed, ...steps, verdictText, ...also].join("");
+}
+
+/** The reason without its full stop: the rule follows in parentheses. */
+function withoutStop(reason: string): string {
+  return printable(reason).replace(/\.$/, "");
 }

@@ -3,9 +3,9 @@ import type { Command, Option } from "commander";
 import { COMPLETION_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import type { CliIo } from "../cli-io.ts";
 import { CLIENTS } from "../clients.ts";
+import { oneLine } from "../columns.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager } from "../find-shell.ts";
-import { oneLine } from "../printable.ts";
 
 interface Candidate {
   readonly word: string;

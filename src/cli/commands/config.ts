@@ -22,11 +22,16 @@ export async function printConfig(
   const colors = colorsFor(io);
   const columns = [
     { title: "SETTING", cell: ([name]: Row) => name },
-    { title: "VALUE", cell: ([, { value }]: Row) => value },
+    { title: "VALUE", cell: ([, { value }]: Row) => shownValue(value) },
     { title: "ORIGIN", cell: ([, { origin }]: Row) => shownPath(origin) },
   ];
   io.stdout.write(table(Object.entries(settings), columns, { paintTitle: (title) => colors.bold(title) }));
   return EXIT.ok;
 }
 
-type Row = [string, { readonly value: string; readonly origin: string }];
+type Row = [string, { readonly value: string | readonly string[]; readonly origin: string }];
+
+function shownValue(value: string | readonly string[]): string {
+  if (typeof value === "string") return value;
+  return value.length === 0 ? "none" : value.join(", ");
+}

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { InvalidArgumentError } from "commander";
 import { messageOf, NacreError } from "../../support/errors.ts";
 import { homeDirectory } from "../../support/home-directory.ts";
 import { fsPath, linkTarget, resolvedPath, shownPath } from "../../support/path-text.ts";
@@ -23,6 +24,7 @@ import type { CliIo } from "../cli-io.ts";
 import { CLIENTS, type Client, clientOf, type ServerCommand } from "../clients.ts";
 import { snippetFor, withServer } from "../configuration.ts";
 import { EXIT } from "../exit-code.ts";
+import { suggestion } from "../option.ts";
 
 export interface InitOptions {
   readonly client: string;
@@ -36,8 +38,10 @@ export function initClient(io: CliIo, options: InitOptions): number {
   const { serverOptions, write = false, user = false } = options;
   const client = clientOf(options.client);
   if (!client) {
-    const names = CLIENTS.map(({ name }) => name).join(", ");
-    throw new NacreError("invalid_input", `Unknown client ${options.client}: use one of ${names}.`);
+    const names = CLIENTS.map(({ name }) => name);
+    throw new InvalidArgumentError(
+      `There is no client ${options.client}. ${suggestion(options.client, names)}`,
+    );
   }
   const server = serverCommand(serverOptions);
   const file = fileOf(io, client, user);
@@ -76,7 +80,9 @@ function fileOf({ cwd }: CliIo, { projectFile, userFile }: Client, user: boolean
 /** `nacre` if it is in PATH; otherwise the full command of this process, for example in a clone. */
 function serverCommand(options: readonly string[]): ServerCommand {
   const dirs = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
-  if (dirs.some((dir) => isExecutable(join(dir, "nacre"))))
+  // npm and npx add such directories only for the program they start. The client would not find nacre there.
+  const isLasting = (dir: string) => !/\/node_modules\/\.bin\/?$/.test(dir);
+  if (dirs.filter(isLasting).some((dir) => isExecutable(join(dir, "nacre"))))
     return { command: "nacre", args: ["mcp", ...options] };
   const program = process.argv[1] ?? fileURLToPath(import.meta.url);
   return { command: process.execPath, args: [resolve(program), "mcp", ...options] };

@@ -27,11 +27,16 @@ export function tailOf({ path, from, to }: SpoolPart, lines: number): number {
   return from;
 }
 
+/** The beginning of the line that contains this offset, or begins there. */
+export function lineStart(part: SpoolPart, offset: number): number {
+  return offset <= part.from ? part.from : tailOf({ ...part, to: offset + 1 }, 1);
+}
+
 /** Like tailOf, but counts only matching lines. */
 export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pattern: LinePattern): number {
   if (lines === 0) return to;
   let left = lines;
-  // The end of a line whose beginning is not read yet.
+  // The end of a line whose beginning has not been read yet.
   let open = Buffer.alloc(0);
   for (let end = to; end > from; ) {
     const start = Math.max(from, end - READ_CHUNK_BYTES);
@@ -39,7 +44,7 @@ export function matchingTailOf({ path, from, to }: SpoolPart, lines: number, pat
     let lineEnd = bytes.length;
     while (lineEnd > 0) {
       const lineStart = lineEnd === 1 ? 0 : bytes.lastIndexOf(NEWLINE, lineEnd - 2) + 1;
-      // Wait for more of the line only up to the length that a filter considers.
+      // Read more of the line first, unless it is already longer than a filter considers.
       if (lineStart === 0 && start > from && lineEnd <= FILTER_LINE_MAX_CHARS) break;
       const line = bytes.subarray(lineStart, lineEnd).toString();
       if (filterLines(line, pattern).kept > 0 && --left === 0) return start + lineStart;

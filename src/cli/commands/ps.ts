@@ -8,11 +8,11 @@ import { humanizeBytes } from "../../text/snip.ts";
 import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { type Colors, colorStatus, colorsFor } from "../colors.ts";
+import { cutEnd, cutStart, oneLine } from "../columns.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager } from "../find-shell.ts";
 import { Interruption } from "../interruption.ts";
 import type { PsFilter } from "../option.ts";
-import { cutEnd, cutStart, oneLine } from "../printable.ts";
 import { type Column, table } from "../table.ts";
 import { write } from "../write.ts";
 
@@ -31,10 +31,15 @@ export async function listShells(io: CliIo, options: PsOptions): Promise<number>
   if (options.json) io.stdout.write(jsonOf(shells));
   else if (options.quiet) io.stdout.write(shells.map(({ id }) => `${id}\n`).join(""));
   else if (shells.length > 0) io.stdout.write(tableOf(io, shells));
-  else io.stderr.write(hidden === 0 ? "There are no shells.\n" : "No shell is running.\n");
+  else io.stderr.write(`${noShells(options, hidden)}\n`);
   if (hidden > 0 && !options.json && !options.quiet)
     io.stderr.write(`${hidden} more ended earlier: nacre ps --all\n`);
   return EXIT.ok;
+}
+
+function noShells({ filter = [] }: PsOptions, hidden: number): string {
+  if (filter.length > 0) return "No shell matches the filter.";
+  return hidden === 0 ? "There are no shells." : "No shell is running.";
 }
 
 /** Prints the list again whenever it changes, until Ctrl-C or until the reader closes the pipe. */

@@ -8,10 +8,10 @@ import { STARTED_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import { ToolResult } from "../../tool/result.ts";
 import { admitRun } from "../admit-run.ts";
 import type { CliIo } from "../cli-io.ts";
+import { oneLine } from "../columns.ts";
 import { EXIT } from "../exit-code.ts";
 import { shellNamed } from "../find-shell.ts";
 import { printJson, remark, warnNotEnforced } from "../print.ts";
-import { oneLine } from "../printable.ts";
 import { namedSessionAsLeft } from "./named-session.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 

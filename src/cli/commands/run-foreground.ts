@@ -1,5 +1,5 @@
 // The plain `nacre run`: passes the command's output and exit code through; remarks go to stderr. Ctrl-C interrupts the
-// command with everything it started and kills what is left after the grace period. A second Ctrl-C, or any other
+// command and everything it started, and kills what is left after the grace period. A second Ctrl-C, or any other
 // signal, kills at once.
 import { failureText } from "../../execution/endings.ts";
 import { describeProcess, leftoversOf } from "../../execution/leftovers.ts";

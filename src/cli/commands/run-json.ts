@@ -1,5 +1,5 @@
-// `nacre run --json`: prints the result as one flat JSON object, with stdout and stderr separately beside the tool's
-// own keys, and exits with the command's exit code.
+// `nacre run --json`: prints the result as one flat JSON object and exits with the command's exit code. The object has
+// the keys of a tool result, and stdout and stderr as separate texts.
 import { type Admitted, dryRunLine } from "../../execution/admission.ts";
 import { bashResult } from "../../execution/bash-result.ts";
 import { sandboxNotes, sandboxOf } from "../../execution/confinement-notes.ts";
@@ -65,7 +65,7 @@ async function resultOf(io: CliIo, plan: RunPlan, signal: AbortSignal): Promise<
   });
 }
 
-/** Runs without a session, so the result has no fields and notes about a session. */
+/** Runs without a session, so the result has no fields or notes about a session. */
 async function runOnce(admitted: Admitted, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<Ended> {
   const { command, context, options } = admitted;
   const shell = await runForeground(admitted, { streams: "split", timeoutMs });

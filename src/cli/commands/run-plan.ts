@@ -19,6 +19,7 @@ export interface RunPlan {
   readonly envMode: EnvMode;
   /** Whether --env-mode was given. */
   readonly namesEnvMode: boolean;
+  readonly shellProfile: "none" | "user" | undefined;
   readonly policy: Policy;
   readonly policyFile: string | undefined;
   readonly timeoutMs: number | undefined;
@@ -32,9 +33,11 @@ export interface RunPlan {
 }
 
 /** Without a pool of slots, because the manager runs only one command. */
-export function managerOptionsOf({ envMode, confine, workingDir, policyFile }: RunPlan): ShellManagerOptions {
+export function managerOptionsOf(plan: RunPlan): ShellManagerOptions {
+  const { envMode, confine, workingDir, policyFile, shellProfile } = plan;
   return {
     poolSize: 0,
+    ...(shellProfile === undefined ? {} : { shellProfile }),
     environment: { mode: envMode },
     workspace: workingDir,
     ...(policyFile === undefined ? {} : { trustedFiles: [policyFile] }),

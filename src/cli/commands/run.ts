@@ -26,6 +26,7 @@ export interface RunFlags
   readonly policyFile?: string;
   readonly timeout?: number;
   readonly mode?: Mode;
+  readonly shellProfile?: "none" | "user";
 }
 
 export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
@@ -78,6 +79,7 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     namesEnvMode,
     policy,
     policyFile: options.policyFile,
+    shellProfile: options.shellProfile,
     timeoutMs: options.timeout ?? (mode && MODE_TIMEOUTS_MS[mode]),
     mode,
     json: options.json ?? false,

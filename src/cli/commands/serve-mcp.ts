@@ -5,6 +5,7 @@ import "../../mcp/zod-without-jit.ts";
 import type { HttpAddress } from "../../mcp/http-address.ts";
 import type { McpOptions } from "../../mcp/mcp-options.ts";
 import { serveStdio } from "../../mcp/serve-stdio.ts";
+import type { ToolGroup } from "../../toolkit/toolkit-options.ts";
 import type { CliIo } from "../cli-io.ts";
 import { confineOptionsOf, type SandboxFlags } from "../definitions/define-sandbox.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,12 +15,14 @@ import { packageVersion } from "../package-version.ts";
 
 export interface ServeOptions extends SandboxFlags {
   readonly dialect: DialectName;
+  readonly with?: readonly ToolGroup[];
   readonly policy: Policy;
   readonly policyFile?: string;
   readonly onTimeout?: OnTimeout;
   readonly scope?: string;
   readonly session?: string;
   readonly durable?: boolean;
+  readonly shellProfile?: "none" | "user";
   readonly http?: HttpAddress;
   /** False with --no-token. */
   readonly token?: boolean;

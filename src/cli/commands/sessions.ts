@@ -7,10 +7,10 @@ import { shownPath, wirePath } from "../../support/path-text.ts";
 import { duration } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { colorsFor } from "../colors.ts";
+import { cutStart } from "../columns.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager } from "../find-shell.ts";
 import { printJson, remark } from "../print.ts";
-import { cutStart } from "../printable.ts";
 import { table } from "../table.ts";
 
 interface NamedSessionEntry {

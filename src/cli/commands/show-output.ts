@@ -1,19 +1,25 @@
 // `nacre output`: prints the output of a shell from its files, without advancing any cursor. By default, prints it as
-// an agent would read it: cleaned, truncated, stderr below stdout. With --all, --raw or --follow, prints it byte for
-// byte.
+// an agent would read it: cleaned, truncated, stderr below stdout. With --all, --raw, --follow or --timestamps, prints it
+// byte for byte.
 import { resolveExecutionOptions } from "../../execution/execution-options.ts";
+import { readLines } from "../../execution/output-reading.ts";
 import { ownScriptParts } from "../../execution/own-script.ts";
 import { type OutputParts, render } from "../../execution/render.ts";
 import type { SpoolPart } from "../../execution/spool-text.ts";
+import type { StreamName } from "../../shell/follow-output.ts";
 import { describeOutcome } from "../../shell/outcome.ts";
+import { checkPresent } from "../../shell/output-search.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import type { ShellManager } from "../../shell-manager.ts";
 import type { LinePattern } from "../../text/filter.ts";
+import { createContext } from "../../tool/context.ts";
+import { counted } from "../amounts.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
 import { readOnlyManager, shellById } from "../find-shell.ts";
 import { patternOf } from "../pattern-option.ts";
 import { printJson, remark } from "../print.ts";
+import { LineTimes } from "./line-times.ts";
 import { printBytes } from "./output-bytes.ts";
 import { lastLines, matchingTailOf, tailOf } from "./output-tail.ts";
 
@@ -26,17 +32,28 @@ export interface OutputOptions {
   readonly stderr?: boolean;
   readonly tail?: number;
   readonly filter?: string;
+  /** Milliseconds since the epoch. */
+  readonly since?: number;
+  readonly timestamps?: boolean;
+  readonly search?: string;
+  readonly context?: number;
+  readonly fromLine?: number;
+  readonly maxLines?: number;
 }
 
 export async function printOutput(io: CliIo, options: OutputOptions): Promise<number> {
-  const { id, all, raw, follow, json = false, stderr = false, tail } = options;
+  const { id, all, raw, follow, timestamps, json = false, stderr = false } = options;
   const manager = readOnlyManager();
-  const pattern = await patternOf(options.filter, "filter");
+  const pattern = await patternOf(options.filter, "--filter");
   const shell = shellById(manager, id);
-  if (all || raw || follow) {
-    const parts = partsOf(shell, tail, false, pattern);
-    const code = await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false });
+  checkPresent(shell.id, shell.outputParts);
+  if (isReading(options)) return await printLines(io, shell, manager, options);
+  if (all || raw || follow || timestamps) {
+    const parts = partsOf(shell, { ...options, stderr: false }, pattern);
+    const times = timestamps ? new LineTimes(shell) : undefined;
+    const code = await printBytes(io, shell, { parts, pattern, stderr, follow: follow ?? false, times });
     if (code === EXIT.ok) reportIncomplete(io, shell, follow ?? false);
+    if (code === EXIT.ok && times) reportUncertain(io, times);
     return code;
   }
   // Read the status before the output: once a shell has ended, its whole output is on disk.
@@ -64,11 +81,45 @@ export async function printOutput(io: CliIo, options: OutputOptions): Promise<nu
   return EXIT.ok;
 }
 
+function isReading({ search, context, fromLine, maxLines }: OutputOptions): boolean {
+  return [search, context, fromLine, maxLines].some((one) => one !== undefined);
+}
+
+/** Prints numbered lines, as BashOutput does. */
+async function printLines(
+  io: CliIo,
+  shell: ShellProcess,
+  manager: ShellManager,
+  { search, context, fromLine, maxLines, tail, stderr = false, json = false }: OutputOptions,
+): Promise<number> {
+  const args = {
+    ...{ search, context_lines: context, from_line: fromLine, max_lines: maxLines, tail_lines: tail },
+    stream: stderr ? ("stderr" as const) : undefined,
+  };
+  const options = resolveExecutionOptions({ manager });
+  const result = await readLines(shell, args, createContext({ workingDir: io.cwd }), options);
+  if (json) printJson(io, result.toWire());
+  else {
+    const { output, notes } = result;
+    io.stdout.write(`${output.slice(output.indexOf("\n\n") + 2)}\n`);
+    for (const text of notes) remark(io, text);
+  }
+  return result.metadata.matches === 0 ? EXIT.failed : EXIT.ok;
+}
+
 /** Reports missing output, and after --follow an ending other than an exit. */
 function reportIncomplete(io: CliIo, { id, remarks, outcome }: ShellProcess, follow: boolean): void {
   for (const text of remarks) remark(io, text);
   if (!follow || !outcome || outcome.kind === "exited") return;
   remark(io, `${id} ${describeOutcome(outcome)}`);
+}
+
+function reportUncertain(io: CliIo, { uncertainCount }: LineTimes): void {
+  if (uncertainCount === 0) return;
+  remark(
+    io,
+    `${counted(uncertainCount, "line")} may be older than shown: nothing recorded the time when the shell printed ${uncertainCount === 1 ? "it" : "them"}`,
+  );
 }
 
 interface RenderedOutput {
@@ -80,12 +131,12 @@ interface RenderedOutput {
 async function textOf(
   shell: ShellProcess,
   manager: ShellManager,
-  { tail, stderr = false }: OutputOptions,
+  { tail, since, stderr }: OutputOptions,
   pattern: LinePattern | undefined,
 ): Promise<RenderedOutput> {
   const options = resolveExecutionOptions({ manager });
   // With a pattern, --tail counts matching lines, so cut after filtering.
-  const parts = partsOf(shell, pattern ? undefined : tail, stderr);
+  const parts = partsOf(shell, { since, stderr, tail: pattern ? undefined : tail });
   if (!pattern || tail === undefined) return await render(parts, options, pattern);
   const out = await render({ ...parts, stderr: nothing(parts.stderr) }, options, pattern);
   const err = await render({ ...parts, stdout: nothing(parts.stdout) }, options, pattern);
@@ -93,20 +144,25 @@ async function textOf(
   return { text, truncated: out.truncated || err.truncated, outputFile: out.outputFile ?? err.outputFile };
 }
 
-/** The current output, or its last (matching) lines. With `stderr`, only stderr, in place of stdout. */
-function partsOf(
-  shell: ShellProcess,
-  tail: number | undefined,
-  stderr: boolean,
-  pattern?: LinePattern,
-): OutputParts {
-  const parts = ownScriptParts(shell);
-  const cut = (part: SpoolPart) => {
+interface Wanted {
+  readonly tail?: number | undefined;
+  readonly since?: number | undefined;
+  /** Only stderr, in place of stdout. */
+  readonly stderr?: boolean | undefined;
+}
+
+/** The current output, or its last (matching) lines. */
+function partsOf(shell: ShellProcess, { tail, since, stderr }: Wanted, pattern?: LinePattern): OutputParts {
+  const times = since === undefined ? undefined : new LineTimes(shell);
+  const whole = ownScriptParts(shell);
+  const cut = (stream: StreamName) => {
+    const from = times?.sinceOf(stream, whole[stream], since ?? 0) ?? whole[stream].from;
+    const part = { ...whole[stream], from };
     if (tail === undefined) return part;
     return { ...part, from: pattern ? matchingTailOf(part, tail, pattern) : tailOf(part, tail) };
   };
-  if (stderr) return { stdout: cut(parts.stderr), stderr: nothing(parts.stderr) };
-  return { stdout: cut(parts.stdout), stderr: cut(parts.stderr) };
+  if (stderr) return { stdout: cut("stderr"), stderr: nothing(whole.stderr) };
+  return { stdout: cut("stdout"), stderr: cut("stderr") };
 }
 
 function nothing(part: SpoolPart): SpoolPart {

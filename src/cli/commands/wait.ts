@@ -1,6 +1,9 @@
-// `nacre wait`: waits until shells end or print a line.
+// `nacre wait`: waits until shells end, print a line, listen on a port, or a file exists.
 import { describeOutcome } from "../../shell/outcome.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
+import { describeWanted, type WaitCondition } from "../../shell/wait-for.ts";
+import { defined } from "../../support/defined.ts";
+import { shownPath, wirePath } from "../../support/path-text.ts";
 import type { LinePattern } from "../../text/filter.ts";
 import type { CliIo } from "../cli-io.ts";
 import { EXIT } from "../exit-code.ts";
@@ -11,6 +14,8 @@ import { printJson, remark } from "../print.ts";
 export interface WaitOptions {
   readonly ids: readonly string[];
   readonly for?: string;
+  readonly port?: number;
+  readonly file?: string;
   readonly timeout?: number;
   readonly json?: boolean;
 }
@@ -36,19 +41,45 @@ async function waitForShell(
   io: CliIo,
   shell: ShellProcess,
   pattern: LinePattern | undefined,
-  { timeout, json = false }: WaitOptions,
+  { timeout, json = false, port, file }: WaitOptions,
 ): Promise<Wait> {
-  const result = await shell.waitUntil(pattern ? { pattern } : { exit: true }, timeout);
+  const condition = conditionOf(pattern, port, file);
+  const result = await shell.waitUntil(condition, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (!json && line !== undefined) io.stdout.write(`${line}\n`);
+  const remarkText = "remark" in result ? result.remark : undefined;
+  const because = remarkText === undefined ? "" : `. ${remarkText}`;
   const report = (text: string) => json || remark(io, `${shell.id} ${text}`);
-  if (result.kind === "expired") report(`is still running after ${timeout}ms`);
-  if (result.kind === "ended")
-    report(`${describeOutcome(result.outcome)}${pattern ? " before the line appeared" : ""}`);
+  if (result.kind === "expired") report(`is still running after ${timeout}ms${because}`);
+  if (result.kind === "unreachable") report(`is unreachable${because}`);
+  if (result.kind === "listening") report(`listens on port ${result.port} (PID ${result.pid})`);
+  if (result.kind === "exists") report(`is waited for no longer: ${shownPath(result.path)} exists`);
+  if (result.kind === "ended") {
+    const before = condition.exit
+      ? ""
+      : ` before ${pattern ? "the line appeared" : `${describeWanted(condition)} was ready`}`;
+    report(`${describeOutcome(result.outcome)}${before}${because}`);
+  }
   const { status, exitCode: exit_code, durationMs: duration_ms } = shell;
-  const found = line === undefined ? {} : { line };
+  const found = {
+    ...defined({ line, remark: remarkText }),
+    ...(result.kind === "listening" ? { port: result.port, pid: result.pid } : {}),
+    ...(result.kind === "exists" ? { file: wirePath(result.path) } : {}),
+  };
   const wire = { bash_id: shell.id, result: result.kind, ...found, status, exit_code, duration_ms };
-  // Without the line, the wait failed, even if the command succeeded.
-  const ended = pattern ? EXIT.failed : (exit_code ?? EXIT.failed);
-  return { wire, exitCode: { matched: EXIT.ok, expired: EXIT.timedOut, ended }[result.kind] };
+  // Without what it waited for, the wait failed, even if the command succeeded.
+  const ended = condition.exit ? (exit_code ?? EXIT.failed) : EXIT.failed;
+  const met = { matched: EXIT.ok, listening: EXIT.ok, exists: EXIT.ok };
+  const codes = { ...met, unreachable: EXIT.failed, expired: EXIT.timedOut, ended };
+  return { wire, exitCode: codes[result.kind] };
+}
+
+function conditionOf(
+  pattern: LinePattern | undefined,
+  port: number | undefined,
+  file: string | undefined,
+): WaitCondition {
+  if (port !== undefined) return { port };
+  if (file !== undefined) return { file };
+  return pattern ? { pattern } : { exit: true };
 }

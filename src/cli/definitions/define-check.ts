@@ -37,7 +37,7 @@ export function defineCheck(program: Command, { io, done, args }: ProgramOptions
         return;
       }
       if (operands.length === 0) command.error("error: missing required argument 'command'");
-      refuseLateOptions(command, operands);
+      refuseLateOptions(command, args, operands);
       const areArguments = hasDoubleDash(args, operands);
       const { printCheck } = await import("../commands/check.ts");
       const text =

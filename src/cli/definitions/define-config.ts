@@ -1,7 +1,7 @@
 // Defines `nacre config`.
 import { type Command, Option } from "commander";
 import { NETWORK_ACCESS, SANDBOX_PROFILES } from "../../engine/confinement.ts";
-import { examples, policyOption } from "../option.ts";
+import { examples, policyOption, shellProfileOption, withOption } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import type { SettingValues } from "../setting-names.ts";
 
@@ -12,13 +12,15 @@ export function defineConfig(program: Command, { io, done }: ProgramOptions): vo
     .addOption(policyOption())
     .addOption(new Option("--sandbox <profile>", "as for nacre run").choices(SANDBOX_PROFILES))
     .addOption(new Option("--network <access>", "as for nacre run").choices(NETWORK_ACCESS))
+    .addOption(shellProfileOption())
+    .addOption(withOption())
     .option("--json", "print them as one JSON object")
     .addHelpText(
       "after",
       `
 Settings are in nacre/config.json in the XDG configuration directory, for example { "policy": "cautious" }.
-The variables NACRE_POLICY, NACRE_SANDBOX and NACRE_NETWORK win over it, and flags over both. The file
-.nacre/config.json of a workspace can only make a setting stricter.
+The variables NACRE_POLICY, NACRE_SANDBOX, NACRE_NETWORK, NACRE_SHELL_PROFILE and NACRE_WITH win over it, and flags
+over both. The file .nacre/config.json of a workspace can only make a setting stricter.
 ${examples("config", "config --json")}`,
     )
     .action(async (options: SettingValues & { readonly json?: boolean }, command: Command) => {

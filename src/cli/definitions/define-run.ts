@@ -13,6 +13,7 @@ import {
   policyFileOption,
   policyOption,
   readMs,
+  shellProfileOption,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { settle } from "../settings.ts";
@@ -42,6 +43,7 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
       new Option("--session <name>", "continue this session with its directory, variables and functions"),
     )
     .addOption(envModeOption())
+    .addOption(shellProfileOption())
     .option("--stdin", "connect stdin (default: stdin is empty)")
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
@@ -58,7 +60,7 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
         options: Omit<RunFlags, "args" | "areArguments" | "isDefaultCwd" | "namesEnvMode">,
         run: Command,
       ) => {
-        refuseLateOptions(run, operands);
+        refuseLateOptions(run, args, operands);
         const conflict = conflictIn(options);
         if (conflict) run.error(`error: ${conflict}`);
         if (operands.every((operand) => operand.trim() === ""))
@@ -79,7 +81,7 @@ function conflictIn(flags: ConflictingFlags): string | undefined {
   const { stdin, json, durable, session, name } = flags;
   const background = flags.background || flags.mode === "background";
   if (name !== undefined && !background)
-    return "--name needs -b: a command in the foreground is not addressed by other commands. Add -b, or remove --name.";
+    return "--name needs -b: other commands cannot refer to a command in the foreground. Add -b, or remove --name.";
   if (name !== undefined && !/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name))
     return `--name ${JSON.stringify(name)} is not a valid name: use a letter, then letters, digits, dots, dashes and underscores, at most 64 in all.`;
   if (stdin && background)

@@ -1,4 +1,4 @@
-// Defines the commands for existing shells: ps, output, wait, kill, clean.
+// Defines the commands for existing shells: ps, output, wait, why, kill, clean.
 import { type Command, Option } from "commander";
 import { FINISHED_MAX_AGE_SECONDS, PS_RECENT_MS } from "../../support/limits.ts";
 import { fixedTime } from "../amounts.ts";
@@ -7,13 +7,25 @@ import type { KillOptions } from "../commands/kill-shells.ts";
 import type { PsOptions } from "../commands/ps.ts";
 import type { OutputOptions } from "../commands/show-output.ts";
 import type { WaitOptions } from "../commands/wait.ts";
-import { collectFilter, examples, PS_FILTER_KEYS, readCount, readMs, readSignal } from "../option.ts";
+import type { WhyOptions } from "../commands/why.ts";
+import {
+  collectFilter,
+  examples,
+  PS_FILTER_KEYS,
+  readCount,
+  readLine,
+  readMs,
+  readPort,
+  readSignal,
+  readSince,
+} from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 
 export function defineShells(program: Command, options: ProgramOptions): void {
   definePs(program, options);
   defineOutput(program, options);
   defineWait(program, options);
+  defineWhy(program, options);
   defineKill(program, options);
   defineClean(program, options);
 }
@@ -52,10 +64,25 @@ function defineOutput(program: Command, { io, done }: ProgramOptions): void {
     .option("--filter <regex>", "only lines that match (RE2 syntax)")
     .option("-n, --tail <lines>", "only the last lines of each stream", readCount)
     .addOption(
+      new Option(
+        "--search <regex>",
+        "numbered lines that match (RE2 syntax), from everything it printed",
+      ).conflicts(["filter", "follow", "all", "raw"]),
+    )
+    .option("--context <lines>", "with --search: lines around each match", readCount)
+    .option("--from-line <number>", "begin at this line of each stream, and print line numbers", readLine)
+    .option("--max-lines <number>", "print at most this many lines or matches", readLine)
+    .addOption(
       new Option("--all", "the whole output byte for byte, stdout and stderr separately").conflicts("json"),
     )
     .addOption(new Option("--raw", "as printed, with colors, carriage returns and secrets").conflicts("json"))
     .option("--stderr", "only stderr, printed to stdout")
+    .option("--since <time>", "only lines printed since: 30s, 10m, or 2026-01-31T09:30:00Z", readSince)
+    .addOption(
+      new Option("-t, --timestamps", "like --all, with the time before each line, sorted by time").conflicts(
+        "json",
+      ),
+    )
     .option("--json", "print output and status as one JSON object")
     .addHelpText(
       "after",
@@ -63,7 +90,9 @@ function defineOutput(program: Command, { io, done }: ProgramOptions): void {
 Examples:
   nacre output 3f9a               a unique beginning of the id, with or without shell_
   nacre output 3f9a -f --filter 'ERROR|WARN'
+  nacre output 3f9a --search 'error|panic' --context 3 --max-lines 1
   nacre output 3f9a --tail 20 --stderr
+  nacre output 3f9a --since 10m --timestamps
   nacre output 3f9a --all > build.log`,
     )
     .action(async (id: string, options: Omit<OutputOptions, "id">) => {
@@ -75,21 +104,44 @@ Examples:
 function defineWait(program: Command, { io, done }: ProgramOptions): void {
   program
     .command("wait")
-    .description("wait until shells end or print a line; does not end them")
+    .description("wait until shells end, print a line or listen on a port; does not end them")
     .argument("<id...>", "ids or names of shells, or unique beginnings of ids")
     .option("--for <regex>", "wait for a line that matches (RE2 syntax), and print it")
+    .addOption(
+      new Option("--port <number>", "wait until the shell itself listens on this TCP port")
+        .argParser(readPort)
+        .conflicts(["for", "file"]),
+    )
+    .addOption(
+      new Option("--file <path>", "wait until this file exists; relative to the shell's directory").conflicts(
+        ["for"],
+      ),
+    )
     .option("--timeout <time>", "give up after this time: 500ms, 30s, 5m", readMs)
     .option("--json", "print the result as one JSON object")
     .addHelpText(
       "after",
       `
-Exit codes: the shell's own, of several the first that is not 0; with --for, 0 if the line appeared and 1 if the
-shell ended without it; 124 after the timeout.
-${examples("wait 3f9a", "wait 3f9a 77c0", "wait 3f9a --for 'listening on' --timeout 30s")}`,
+Exit codes: the shell's own (of several shells, the first that is not 0); with --for, --port or --file, 0 if it appeared
+and 1 if the shell ended without it; 124 after the timeout.
+${examples("wait 3f9a", "wait 3f9a 77c0", "wait 3f9a --for 'listening on' --timeout 30s", "wait dev --port 3000")}`,
     )
     .action(async (ids: string[], options: Omit<WaitOptions, "ids">) => {
       const { waitForShells } = await import("../commands/wait.ts");
       done(await waitForShells(io, { ...options, ids }));
+    });
+}
+
+function defineWhy(program: Command, { io, done }: ProgramOptions): void {
+  program
+    .command("why")
+    .description("show what each process of a shell does or waits for")
+    .argument("<id>", "the id or name of a shell, or a unique beginning of the id")
+    .option("--json", "print it as one JSON object")
+    .addHelpText("after", examples("why 3f9a", "why dev --json"))
+    .action(async (id: string, options: Omit<WhyOptions, "id">) => {
+      const { explainShell } = await import("../commands/why.ts");
+      done(await explainShell(io, { ...options, id }));
     });
 }
 

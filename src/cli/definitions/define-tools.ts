@@ -10,6 +10,8 @@ import {
   policyFileOption,
   policyOption,
   readAddress,
+  shellProfileOption,
+  withOption,
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { settle } from "../settings.ts";
@@ -20,22 +22,28 @@ export function defineTools(program: Command, { io, done }: ProgramOptions): voi
     .command("tools")
     .description("print the tool schemas in a provider's format")
     .addOption(dialectOption())
+    .addOption(withOption())
     .addOption(formatOption())
-    .addHelpText("after", examples("tools --format anthropic", "tools --dialect modes --format openai"))
-    .action(async (options: ToolsOptions) => {
+    .addHelpText(
+      "after",
+      examples("tools --format anthropic", "tools --with files", "tools --dialect modes --format openai"),
+    )
+    .action(async (options: ToolsOptions, command: Command) => {
       const { printTools } = await import("../commands/tools.ts");
-      done(printTools(io, options));
+      done(printTools(io, await settle(command, options, io.cwd)));
     });
   const mcp = program
     .command("mcp")
     .description("serve the tools over MCP on stdin and stdout, or over HTTP")
     .addOption(dialectOption())
+    .addOption(withOption())
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
     .option("--scope <name>", "share shells with other programs of the same scope")
     .option("--session <name>", "the name of the session that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
+    .addOption(shellProfileOption())
     .option("--http <port>", "serve over HTTP on this machine; 0 for any free port", readAddress)
     .option("--no-token", "over HTTP, accept every program and user of this machine")
     .addHelpText(
@@ -48,6 +56,7 @@ one that nacre prints to stderr. Clients with the same token share their shells.
 
 Examples:
   nacre mcp
+  nacre mcp --with files
   nacre mcp --policy cautious --durable
   nacre mcp --sandbox workspace-write --network full
   nacre mcp --http 7077`,

@@ -3,6 +3,8 @@
 //
 // Settings with credentials (~/.claude.json) are listed in support/credential-paths.ts and have the class `secret`.
 
+import { PathIndex } from "./path-index.ts";
+
 /** Below a home directory. A directory stands for everything in it. */
 const HOME_SETTINGS = [
   ".local/state/nacre",
@@ -51,20 +53,5 @@ const WORKSPACE_SETTINGS = [
   ".aider.conf.yml",
 ];
 
-/** Paths as parts, indexed by the first: almost every path of a command differs there. */
-export type SettingsByName = ReadonlyMap<string, readonly (readonly string[])[]>;
-
-export const SETTINGS_IN_HOME = byFirstPart(HOME_SETTINGS);
-export const SETTINGS_IN_WORKSPACE = byFirstPart(WORKSPACE_SETTINGS);
-
-function byFirstPart(paths: readonly string[]): SettingsByName {
-  const groups = new Map<string, (readonly string[])[]>();
-  for (const path of paths) {
-    const parts = path.split("/");
-    const [first = ""] = parts;
-    const group = groups.get(first);
-    if (group) group.push(parts);
-    else groups.set(first, [parts]);
-  }
-  return groups;
-}
+export const SETTINGS_IN_HOME = new PathIndex(HOME_SETTINGS);
+export const SETTINGS_IN_WORKSPACE = new PathIndex(WORKSPACE_SETTINGS);

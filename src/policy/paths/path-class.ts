@@ -2,8 +2,9 @@
 
 import { HOME_STARTUP } from "../../support/startup-paths.ts";
 import { hasGlob, isUnresolved } from "../shell-model/marks.ts";
-import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE, type SettingsByName } from "./agent-settings.ts";
+import { SETTINGS_IN_HOME, SETTINGS_IN_WORKSPACE } from "./agent-settings.ts";
 import { isHomeCredential } from "./credentials.ts";
+import { PathIndex } from "./path-index.ts";
 import { couldBe, couldStartWith, equals, startsWith } from "./path-parts.ts";
 
 export const PATH_CLASSES = [
@@ -17,13 +18,13 @@ export const PATH_CLASSES = [
   "system",
   /** Other files that belong to the machine: the configuration of services, /usr/local. */
   "system-config",
-  /** Switches of the kernel below /proc and /sys. */
+  /** Kernel settings below /proc and /sys. */
   "kernel",
   /** Disks and memory. */
   "device",
   /** /dev/null and the like. */
   "harmless-device",
-  /** Bash's own /dev/tcp and /dev/udp. */
+  /** The /dev/tcp and /dev/udp of bash. */
   "network",
   /** Keys and credentials. */
   "secret",
@@ -105,22 +106,18 @@ function foreignHomeDepth([first = "", second]: readonly string[]): number {
   return second === undefined ? 1 : 2;
 }
 
-const STARTUP = HOME_STARTUP.map(({ path }) => path.split("/"));
-const STARTUP_NAMES: ReadonlySet<string> = new Set(STARTUP.map(([first = ""]) => first));
+const STARTUP = new PathIndex(HOME_STARTUP.map(({ path }) => path));
 
 function sensitiveClass(below: readonly string[]): PathClass | null {
   if (isHomeCredential(below)) return "secret";
   if (isSettings(below, SETTINGS_IN_HOME)) return "policy";
-  const [first = ""] = below;
-  if (!STARTUP_NAMES.has(first) && !hasGlob(first)) return null;
-  return STARTUP.some((path) => couldStartWith(below, path)) ? "startup" : null;
+  return STARTUP.couldContain(below) ? "startup" : null;
 }
 
-function isSettings(below: readonly string[], settings: SettingsByName): boolean {
+function isSettings(below: readonly string[], settings: PathIndex): boolean {
   const [first = ""] = below;
   // A pattern counts only if it names dot files: `rm *.json` does not target an agent's settings.
-  const named = first.startsWith(".") && hasGlob(first) ? [...settings.values()].flat() : settings.get(first);
-  return named?.some((path) => couldStartWith(below, path)) ?? false;
+  return (first.startsWith(".") || !hasGlob(first)) && settings.couldContain(below);
 }
 
 function workspaceClass(parts: readonly string[], workspace: readonly string[]): PathClass | null {

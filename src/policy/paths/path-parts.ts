@@ -11,7 +11,7 @@ export function startsWith(parts: readonly string[], head: readonly string[]): b
   return head.length <= parts.length && head.every((part, i) => part === parts[i]);
 }
 
-/** Like startsWith, but a glob may match; a leading glob never matches a dot. */
+/** Like startsWith, but parts may be globs. A glob at the start of a name does not match a dot. */
 export function couldStartWith(parts: readonly string[], head: readonly string[]): boolean {
   if (head.length > parts.length) return false;
   return head.every((name, i) => couldBe(parts[i] ?? "", name));

@@ -1,5 +1,5 @@
-// From an evaluated word to a classified path: resolves it against the directory by its text alone. links.ts adds the
-// paths that symbolic links lead to.
+// Resolves an evaluated word against a directory, by its text alone, and classifies the path. links.ts adds the targets of
+// symbolic links.
 
 import { BRACKET, DEEP, MANY, QUESTION, SOMETHING, STAR, UNKNOWN } from "../shell-model/marks.ts";
 import type { PolicyFacts } from "../verdict.ts";
@@ -20,9 +20,9 @@ export interface ResolvedPath {
   /** The resolved path, marks included. */
   readonly path: string;
   readonly class: PathClass;
-  /** Whether the word stands for what is inside (`dir/*`), not for the directory. */
+  /** Whether the word means the content of a directory (`dir/*`), not the directory itself. */
   readonly contents: boolean;
-  /** Whether the word stands for many files at any depth, as the results of find do. */
+  /** Whether the word means many files at any depth, such as the results of find. */
   readonly spread: boolean;
 }
 
@@ -61,7 +61,7 @@ export function locate(text: string, cwd: string, where: Where): ResolvedPath {
     return { path: asPath(parts), class: classOf(some, where), contents: false, spread: true };
   }
   if (last === UNKNOWN) {
-    // If it is empty, the path is the directory itself: `rm -rf "/tmp/$X"`.
+    // If the variable is empty, the path is the directory itself: `rm -rf "/tmp/$X"`.
     const base = parts.slice(0, -1);
     const path = asPath(parts);
     if (base.length === 0) return { path, class: "unknown", contents: false, spread: false };
@@ -95,7 +95,7 @@ function resolve(text: string, cwd: string): readonly string[] | null {
   return normalise([...cwd.split("/"), ...text.split("/")]);
 }
 
-/** The kernel's name for the directory of a process. */
+/** The link in /proc to the current directory of a process. */
 const OWN_DIRECTORY = new RegExp(`^/+proc/+(self|thread-self|${SOMETHING})/+cwd(?=/|$)`);
 
 function normalise(raw: readonly string[]): readonly string[] | null {
@@ -111,10 +111,10 @@ function normalise(raw: readonly string[]): readonly string[] | null {
   return unwrapped(parts);
 }
 
-/** Names of the own process below /proc; `$$` is an unknown number. */
+/** Names of the current process below /proc; `$$` is an unknown number. */
 const OWN_PROCESS: ReadonlySet<string> = new Set(["self", "thread-self", SOMETHING]);
 
-/** Other names of the same tree: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
+/** Replaces other names of the same path: `/proc/self/root/etc` is `/etc`, `/proc/self/fd/3` is `/dev/fd/3`, `/private/tmp` of macOS is `/tmp`. */
 function unwrapped(parts: readonly string[]): readonly string[] {
   if (parts[0] === "proc" && parts[2] === "root" && parts[1] !== "sys") return unwrapped(parts.slice(3));
   if (parts[0] === "proc" && parts[2] === "fd" && OWN_PROCESS.has(parts[1] ?? ""))

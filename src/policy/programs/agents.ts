@@ -1,11 +1,11 @@
-// Agents and the switches that make them act without asking their user; nacre itself is one of them.
+// Agents, and the options with which they act without asking their user. nacre itself is one of them.
 
 import type { Agent, Program, ProgramFamily } from "./program-record.ts";
 import type { OptionTable } from "./read-options.ts";
 
 const ANY = /(?:)/;
 const ON = /^(?!(0|false|no|off)?$)/i;
-/** Registers a program that the agent starts from then on. */
+/** Subcommands that register a program which the agent starts later. */
 const SERVERS = /^mcp (add|add-json|add-from-\S+|remove|enable)( |$)/;
 
 const GEMINI: Agent = {
@@ -85,7 +85,7 @@ export const agents: ProgramFamily = {
   },
 };
 
-/** Switches that agents share: they mean the same with any agent, and with an unknown program. */
+/** Options that skip approvals in several agents. They also count for an unknown program, which may be an agent. */
 export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
   "--dangerously-skip-permissions",
   "--dangerously-bypass-approvals-and-sandbox",
@@ -104,7 +104,7 @@ export const SHARED_SWITCHES: ReadonlySet<string> = new Set([
   "--yolo",
 ]);
 
-/** Packages whose program has another name than the package. */
+/** Packages whose program has a different name. */
 export const PACKAGE_PROGRAMS: Readonly<Record<string, string>> = {
   "@anthropic-ai/claude-code": "claude",
   "@openai/codex": "codex",

@@ -13,7 +13,7 @@ const TAR: OptionTable = {
 };
 const BSDTAR: OptionTable = { values: "-fCIFTXbgHKLNV file directory exclude" };
 
-/** It takes the file away once it is packed. */
+/** Replaces each file by its compressed form. */
 const PACKER: Program = {
   options: { values: "-S suffix" },
   effects: (options) =>
@@ -111,7 +111,7 @@ function archivesWritten(options: Options, [mode, file]: readonly Field[]): read
   return hasFlag(options, "-cr create append") ? valuesOf(options, "-f file") : [];
 }
 
-/** `zip -T -TT command` tests the archive with the command. */
+/** Runs the command in `zip -T -TT command`, which tests the archive. */
 function runZipTest(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const at = command.args.findIndex(({ text }) => text === "-TT");
   if (at >= 0) runOptionTexts(command.args.slice(at + 1, at + 2), command, around, runner);

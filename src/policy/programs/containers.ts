@@ -42,7 +42,7 @@ export const containers: ProgramFamily = {
   },
 };
 
-/** A container may write to what is mounted into it, unless it is mounted to be read. */
+/** A container may write to each path that is mounted into it, unless the mount is read-only. */
 function mounted(args: readonly Field[]): readonly RawEffect[] {
   return args.flatMap((arg, i): readonly RawEffect[] => {
     const before = args[i - 1]?.text ?? "";

@@ -1,4 +1,4 @@
-// Editors, viewers, database clients and debuggers: programs that run commands from inside.
+// Editors, viewers, database clients and debuggers: programs that can run commands themselves.
 
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
@@ -7,7 +7,7 @@ import { type Options, type OptionTable, valuesOf } from "./read-options.ts";
 import { runLanguage } from "./runs/interpreter-code.ts";
 import { shellEscapes } from "./runs/shell-escapes.ts";
 
-/** The texts it is given may also be code in a language of its own. */
+/** Its arguments may also be code in its own language. */
 const alsoCode =
   (escapes: RunsCommand): RunsCommand =>
   (command, around, runner, table) => {
@@ -56,7 +56,7 @@ export const editors: ProgramFamily = {
   },
 };
 
-/** The file of an editor that a script saves: in an option, behind a plus sign, or on stdin. */
+/** The edited file, if a script saves it. The script is in an option, after a plus sign, or on stdin. */
 function saved(options: Options, { program, args, stdin }: EffectiveCommand): readonly RawEffect[] {
   const scripts = valuesOf(options, "-c").map(({ text }) => text);
   const starts = args.filter(({ text }) => text.startsWith("+")).map(({ text }) => text.slice(1));

@@ -1,4 +1,4 @@
-// What a command does to the file that one of its words names.
+// An effect of a command on the file that one of its words names.
 
 import type { Field } from "../shell-model/command.ts";
 import type { EffectKind } from "./effect-kind.ts";
@@ -8,7 +8,7 @@ export interface RawEffect {
   readonly kind: EffectKind;
   readonly target: Field;
   readonly recursive?: boolean;
-  /** What exactly, where a rule needs it: "truncate", "setuid", "extract". "replace": a link itself, not its target. */
+  /** A detail for rules: "truncate", "setuid", "extract". With "replace", a link itself is affected, not its target. */
   readonly how?: string;
 }
 

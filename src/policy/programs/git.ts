@@ -1,9 +1,9 @@
-// git: the subcommand behind its own options, the settings and options that run programs, and what it deletes.
+// git: its subcommands, the settings and options that run programs, and the files that it writes and deletes.
 
 import { shellQuote } from "../../support/shell-quote.ts";
 import { changeDirectory } from "../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../shell-model/command.ts";
-import { insideOf } from "../shell-model/nested-context.ts";
+import { inSameProcess } from "../shell-model/nested-context.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import type { ProgramFamily } from "./program-record.ts";
 import { runOptionTexts } from "./runs/option-texts.ts";
@@ -44,7 +44,7 @@ export interface GitCall {
   readonly args: readonly string[];
 }
 
-/** The subcommand behind git's own options. */
+/** The subcommand, which may follow options of git itself. */
 export function readGit(args: readonly Field[]): GitCall {
   const { verb, at } = verbIn(args);
   return { verb, args: args.slice(at + 1).map(({ text }) => text) };
@@ -56,7 +56,7 @@ function pushesToUrl(words: readonly Field[]): boolean {
   return verb === "push" && /^(https?:|ssh:|git:|\w+@[\w.-]+:)/.test(remote);
 }
 
-/** Settings of the user that change neither what git runs nor which hosts and keys it trusts. */
+/** Settings that name neither programs nor trusted hosts and keys. */
 const HARMLESS_SETTINGS =
   /^(user\.(name|email)|init\.defaultbranch|pull\.\w+|push\.(default|autosetupremote)|color\..+|core\.(autocrlf|eol|quotepath|longpaths|filemode)|merge\.conflictstyle|rebase\.\w+|rerere\.\w+|fetch\.prune|diff\.(algorithm|colormoved)|column\.ui|branch\.sort|help\.autocorrect|advice\..+)$/i;
 
@@ -119,21 +119,21 @@ function cleaned(args: readonly Field[]): readonly RawEffect[] {
 function runGit(command: EffectiveCommand, around: CommandContext, runner: Runner): null {
   const { verb, args } = readGit(command.args);
   const [remote = ""] = args.filter((arg) => !arg.startsWith("-"));
-  // A remote that the same command adds is judged like its URL.
+  // If the same command added the remote, judge the remote by its URL.
   if (verb === "push" && around.scope.made.remotes.has(remote))
     runner.runArgv(
       ["git", "push", "https://unknown.example"].map((text) => ({ text, span: command.span })),
-      insideOf(around, "git"),
+      inSameProcess(around, "git"),
     );
   if (/^(apply|am)$/.test(verb) && command.stdin.origins.includes("network"))
-    runner.sign("remote-code", command.span, "git applies a change that is fetched");
+    runner.sign("remote-code", command.span, "git applies a patch that it downloads");
   const named = namedCommand(command.args);
-  if (named) runner.runText(named.text, { ...insideOf(around, "git"), span: named.span });
+  if (named) runner.runText(named.text, { ...inSameProcess(around, "git"), span: named.span });
   runOptionTexts(executed(command.args), command, around, runner);
   return null;
 }
 
-/** The command that git openly runs: for every submodule, every commit, every step of a search. */
+/** The command that git runs for every submodule, every commit or every step of a bisection. */
 function namedCommand(args: readonly Field[]): Field | null {
   const at = args.findIndex(({ text }, i) => {
     const before = args[i - 1]?.text ?? "";
@@ -189,7 +189,7 @@ function setting(field: Field): readonly Field[] {
   const key = equal < 0 ? field.text : field.text.slice(0, equal);
   const value = equal < 0 ? "" : field.text.slice(equal + 1);
   if (!isExecutedSetting(key) || /^(cat|less|true|)$/.test(value)) return [];
-  // An alias is a git command unless it starts with a bang.
+  // The text of an alias is a git command, or a shell command if it starts with an exclamation mark.
   if (/^alias\./i.test(key))
     return [{ ...field, text: value.startsWith("!") ? value.slice(1) : `git ${value}` }];
   return [{ ...field, text: value }];

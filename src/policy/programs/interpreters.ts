@@ -10,7 +10,7 @@ import { runShell, runSource } from "./runs/shell-scripts.ts";
 
 const runsCode = (options: OptionTable): Program => ({ options, runs: runInterpreter });
 
-/** JavaScript runtimes. What they start by the name of a script or package is judged in nacre/. */
+/** JavaScript runtimes. nacre/ judges the scripts and packages that they start by name. */
 export const RUNTIME_OPTIONS: OptionTable = {
   values: "-rC require import env-file loader config conditions",
   code: "-ep eval print",
@@ -20,7 +20,7 @@ const RUNTIME = runsCode(RUNTIME_OPTIONS);
 export const PYTHON_OPTIONS: OptionTable = { values: "-mWX", code: "-c" };
 const PYTHON: Program = { ...runsCode(PYTHON_OPTIONS), isVersioned: true };
 
-/** Languages that are seldom used: every argument may be code. */
+/** Rarely used languages: every argument may be code. */
 const LANGUAGES = `raku perl6 sbcl clisp ecl racket clojure clj bb jshell octave octave-cli matlab sage maxima ghci runghc ocaml swipl gprolog dc
 bc m4 pwsh powershell nu xonsh elvish gnuplot qjs mujs d8 janet fennel hy factor gforth gs blender gimp bpftrace stap irb pry iex autoconf
 java kotlin pdflatex xelatex lualatex latex tex pdftex`;
@@ -69,7 +69,7 @@ scala sh source . tsx zsh`,
   },
 };
 
-/** perl -i and ruby -i: the script is the value of -e, everything else is a file. */
+/** The files that perl -i and ruby -i edit: all arguments except the script after -e. */
 function editedInPlace({ operands }: Options, { args }: EffectiveCommand): readonly RawEffect[] {
   const edits = args.some(({ text }) => /^-[0-9aclnpsw]*i/.test(text));
   return edits ? effectsOn(operands, "write", { how: "edit" }) : [];

@@ -1,5 +1,5 @@
-// Directories, links and copies that a command leaves for later commands of the same text. A path is judged by where its
-// links lead (links.ts), and a copy of a program is judged as that program.
+// Records the directories, links and copies that a command creates, for later commands of the same text. links.ts resolves
+// paths through these links, and a copy of a program is judged as that program.
 
 import { POLICY_MADE_NAMES_MAX_COUNT } from "../../support/limits.ts";
 import { changeDirectory, partsOf } from "../paths/paths.ts";
@@ -24,9 +24,9 @@ function leavesCopiesFrom(
   made: MadePaths,
 ): void {
   const isSymbolic = isSymbolicLink(program, options);
-  // Writing to a hard link writes to the file that it was made from.
+  // Writing to a hard link writes to the original file.
   const isLink = isSymbolic || isHardLink(program, options);
-  // The text of a link is read from the link's own directory.
+  // A relative link target starts at the directory of the link.
   const isRead = isSymbolic && !hasFlag(options, "-r relative") && program !== "cp";
   for (const transfer of transfersOf(program, options)) {
     for (const path of pathsMade(transfer, cwd)) {
@@ -38,7 +38,7 @@ function leavesCopiesFrom(
   }
 }
 
-/** A target that is a directory holds what is made, any other is what is made. */
+/** The created paths: in the target if it is a directory, otherwise the target itself. */
 function pathsMade({ text, target, isDirectory }: Transfer, cwd: string): readonly string[] {
   const name = partsOf(text).at(-1) ?? "";
   const inside = /^(\.\.)?$/.test(name) ? [] : [changeDirectory(`${target}/${name}`, cwd)];
@@ -49,7 +49,7 @@ function isSymbolicLink(program: string, options: Options): boolean {
   return /^(ln|cp)$/.test(program) && hasFlag(options, "-s symbolic symbolic-link");
 }
 
-/** For a program that makes no symbolic link. */
+/** For a call that creates no symbolic link. */
 function isHardLink(program: string, options: Options): boolean {
   return program === "ln" || program === "link" || (program === "cp" && hasFlag(options, "-l link"));
 }
@@ -57,18 +57,18 @@ function isHardLink(program: string, options: Options): boolean {
 function putCopy(path: string, source: string, made: MadePaths): void {
   if (isUnresolved(source)) return;
   made.copies.set(path, source);
-  // A link that is moved, or copied as a link, leads where it led before.
+  // A moved link, or one copied as a link, keeps its target.
   for (const target of made.links.at(source)) made.links.add(path, target);
 }
 
 interface Transfer {
   readonly text: string;
   readonly target: string;
-  /** Whether the target is sure to be a directory. */
+  /** Whether the target is certainly a directory. */
   readonly isDirectory: boolean;
 }
 
-/** What goes where; `ln` with one operand makes its link here. */
+/** Each source with its target. With one operand, `ln` creates the link in the current directory. */
 function transfersOf(program: string, options: Options): readonly Transfer[] {
   const [into] = valuesOf(options, "-t target-directory");
   const operands = options.operands.map(({ text }) => text);

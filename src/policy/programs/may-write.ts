@@ -1,7 +1,7 @@
-// How well an argument is known that may be written, from the best known to the least.
+// How much the policy knows about an argument to which the program may write, from most to least.
 
 /**
- * "input": an option with the usual name of an input. "familiar": only files of the machine, credentials and the like count.
- * "unknown": everything outside the workspace counts.
+ * "input": the value of an option with a usual input name. "familiar": the program is well known, so only system files,
+ * credentials and similar paths are protected. "unknown": everything outside the workspace is protected.
  */
 export const MAY_WRITE = { input: "input", familiar: "familiar", unknown: "unknown" } as const;

@@ -16,7 +16,7 @@ const changes = (kind: EffectKind): Program => ({
   effects: (options, command) => withMode(kind, options, command),
 });
 
-/** `chmod -x file` and `chattr -i file`: a mode, not an option. */
+/** Arguments that look like options but are modes: `chmod -x file`, `chattr -i file`. */
 const changesMode = (mode: RegExp): Program => ({
   options: CHANGE,
   effects: (_options, command) => {
@@ -41,7 +41,7 @@ export const permissions: ProgramFamily = {
 
 const isRecursive = (options: Options): boolean => hasFlag(options, "-R recursive");
 
-/** The first operand is the mode or the owner, unless a reference file gives it. */
+/** The first operand is the mode or the owner, unless --reference names a file to copy it from. */
 function withMode(kind: EffectKind, options: Options, { program }: EffectiveCommand): readonly RawEffect[] {
   const [mode, ...rest] = options.operands;
   const isGiven = options.flags.has("reference");
@@ -49,7 +49,7 @@ function withMode(kind: EffectKind, options: Options, { program }: EffectiveComm
   return effectsOn(isGiven ? options.operands : rest, kind, { recursive: isRecursive(options), how });
 }
 
-/** Modes that take nothing from the owner and give no other user the right to write. */
+/** Modes that keep all rights of the owner and let no other user write. */
 const USUAL = /^(0?[67][0145][0145]|(u[+=][rwxX]+|[ugoa]*\+[rX]+|[go]+[=][rX]*|[go]+-[rwx]+)(,|$))+$/;
 
 function meaning(mode: string, program: string): string {

@@ -1,4 +1,4 @@
-// The texts that programs print, where they are certain without a run.
+// The output of programs, if it is certain without running them.
 
 import { changeDirectory } from "../paths/paths.ts";
 import type { EffectiveCommand, Field } from "../shell-model/command.ts";
@@ -10,25 +10,25 @@ import { type OptionTable, readOptions, valuesOf } from "./read-options.ts";
 
 type PrintedText = NonNullable<Prints["text"]>;
 
-/** Of its origin nothing is known but that it was encoded. */
+/** The output is decoded input; nothing else is known about it. */
 export const decodesInput: Prints = { origins: () => ["decoded"] };
 
-/** Settings that a tool prints for the shell to read, where its arguments ask for them: `eval "$(ssh-agent -s)"`. */
+/** A tool that prints settings for the shell if its arguments match: `eval "$(ssh-agent -s)"`. */
 export const printsSettings = (asked: RegExp): Prints => ({
   origins: ({ args }) => (asked.test(args.map(({ text }) => text).join(" ")) ? ["settings"] : []),
 });
 
-/** Every process, or every one of a user, where the arguments select no fewer. */
+/** A program that lists all processes, or all processes of a user, unless its arguments select some. */
 export const listsProcesses = (lists: (command: EffectiveCommand) => boolean): Prints => ({
   origins: (command) => (lists(command) ? ["processes"] : []),
 });
 
-/** Whether the kernel's directory of processes is among the arguments. */
+/** Whether an argument names /proc. */
 export function namesProcesses(args: readonly Field[]): boolean {
   return args.some(({ text }) => /^\/proc\/?$/.test(text));
 }
 
-/** A program that decodes its input where an argument fits. */
+/** A program that decodes its input if an argument matches. */
 export function printsDecoded(
   flag: RegExp,
   decode: (text: string) => string | null = decodeBase64,
@@ -94,7 +94,7 @@ export function listedNames({ args }: EffectiveCommand): string | null {
   return `${names ? operands.map(({ text }) => text).join("\n") : STAR}\n`;
 }
 
-/** What `pwd` may print: as a builtin the directory's name, with -P and as a program the directory behind links. */
+/** The possible output of `pwd`: the builtin prints the name of the directory; /bin/pwd and -P resolve its links. */
 export function printedDirectories({ called, args, cwds, links }: EffectiveCommand): readonly string[] {
   if (!called.includes("/") && !args.some(({ text }) => /^-\w*P/.test(text))) return cwds;
   return cwds.flatMap((cwd) => {
@@ -116,7 +116,7 @@ export function temporary({ args }: EffectiveCommand): string {
     : `${directory?.text ?? "/tmp"}/${name}\n`;
 }
 
-/** The one name that is asked about, as `which` prints it. */
+/** The only name in the arguments, as `which` prints it. */
 export function named({ args }: EffectiveCommand): string | null {
   const names = args.filter(({ text }) => !text.startsWith("-"));
   return names.length === 1 ? `${names[0]?.text ?? ""}\n` : null;

@@ -1,8 +1,9 @@
-// What a command does to files, by the record of its program.
+// The effects of a command on files, according to the record of its program.
 
 import { POLICY_VALUE_PATH_MAX_CHARS } from "../../support/limits.ts";
 import type { EffectiveCommand, Field } from "../shell-model/command.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
+import type { Sends } from "./program-record.ts";
 import { programNamed } from "./programs.ts";
 import { readOptions, valuesOf } from "./read-options.ts";
 
@@ -19,15 +20,19 @@ export function programEffects(command: EffectiveCommand): readonly RawEffect[] 
     if (effects) all.push(...effects(options, command));
     if (writes !== undefined) all.push(...effectsOn(valuesOf(options, writes), "write"));
   }
-  if (reads) all.push(...filesRead(command, sends?.identity !== undefined));
+  if (reads) all.push(...filesRead(command, sends));
   return all;
 }
 
-/** @param hasIdentity Whether -i names a key that opens a connection: it is used, not shown. */
-function filesRead({ args }: EffectiveCommand, hasIdentity: boolean): readonly RawEffect[] {
+function filesRead({ args, cwds, links }: EffectiveCommand, sends: Sends | undefined): readonly RawEffect[] {
+  const isInteresting = cwds.some((cwd) => HOLDS_CREDENTIALS.test(cwd));
+  const couldMatter = (name: string) =>
+    isInteresting || cwds.some((cwd) => links.at(`${cwd}/${name}`).length > 0);
   return args.flatMap((arg, i): readonly RawEffect[] => {
-    if (hasIdentity && args[i - 1]?.text === "-i") return [];
-    const path = pathIn(arg.text);
+    // The key authenticates a connection: the program does not print it.
+    if (sends?.identity !== undefined && args[i - 1]?.text === "-i") return [];
+    // A bare word can be a file in the directory. For a program that sends data, it is mostly text.
+    const path = pathIn(arg.text) ?? (!sends && isName(arg.text) && couldMatter(arg.text) ? arg.text : null);
     const target: Field = { ...arg, text: path ?? "" };
     return path === null ? [] : [{ kind: "read", target }];
   });
@@ -36,6 +41,13 @@ function filesRead({ args }: EffectiveCommand, hasIdentity: boolean): readonly R
 /** Options whose value is a file to send: `-d @file`, `-F f=@file`, `-T file`, `if=file`. */
 const FILE_IN_VALUE =
   /^(?:-[dFT]|--(?:data(?:-\w+)?|form|upload-file|post-file|body-file)=?)?(?:[\w.]+=)?[@<]?(~?[/.\w].*)$/;
+
+/** Directories in which a bare word can name a credential: hidden ones, and those of the machine. */
+const HOLDS_CREDENTIALS = /\/\.[^./]|^\/(?:etc|proc|root)(?:\/|$)/;
+
+function isName(text: string): boolean {
+  return /^\w[\w@+:=,-]*$/.test(text) && text.length <= POLICY_VALUE_PATH_MAX_CHARS;
+}
 
 function pathIn(text: string): string | null {
   if (!/[./]/.test(text) || text.length > POLICY_VALUE_PATH_MAX_CHARS) return null;

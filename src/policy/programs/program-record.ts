@@ -1,5 +1,5 @@
-// What the policy knows about one program. The families beside this file hold one record per program; facts.ts,
-// run-program.ts, printed-output.ts and the rules ask the record, so that each fact about a program is written once.
+// The record of a program: everything the policy knows about it. The other files in this folder define the records, grouped
+// by family. facts.ts, run-program.ts, printed-output.ts and the rules use them, so each fact is written once.
 
 import type { Where } from "../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
@@ -9,22 +9,22 @@ import type { RawEffect } from "./effect.ts";
 import type { Options, OptionTable } from "./read-options.ts";
 
 export interface Program {
-  /** Its options, and what their values are. A file in `writes` is an effect, a text in `runs` is judged. */
+  /** Its options and the meaning of their values. A file in `writes` is an effect; a text in `runs` is judged. */
   readonly options?: OptionTable;
-  /** What it does to files besides that. */
+  /** Further effects on files. */
   readonly effects?: (options: Options, command: EffectiveCommand) => readonly RawEffect[];
-  /** Whether it shows or passes on the content of every file that its arguments name. */
+  /** Whether it prints or passes on the content of every file in its arguments. */
   readonly reads?: boolean;
   /** It runs the program that its operands name. */
   readonly wraps?: Wrapper;
-  /** Runs what else it would run. null: nothing, or nothing that decides what it prints. */
+  /** Walks the other commands that it runs. Returns null if these do not determine its output. */
   readonly runs?: RunsCommand;
   readonly prints?: Prints;
   /** It sends data to another host. */
   readonly sends?: Sends;
-  /** Notes what it leaves in files, for later commands of the same text. */
+  /** Records the files that it creates, for later commands of the same text. */
   readonly leaves?: (options: Options, command: EffectiveCommand, scope: Scope) => void;
-  /** An agent that runs commands by rules of its own. */
+  /** For an agent, which runs commands under its own rules. */
   readonly agent?: Agent;
   readonly isShell?: boolean;
   /** Whether a version may follow its name: `python3.12`. */
@@ -38,69 +38,69 @@ export type RunsCommand = (
   table: OptionTable,
 ) => Flow | null;
 
-/** Where the inner command stands. Its options are read up to the first operand. */
+/** Where a wrapper's arguments contain the inner command. The wrapper's own options end at the first operand. */
 export interface Wrapper {
-  /** Operands before the inner argv: a duration, a lock file, a new root. */
+  /** The number of operands before the inner argv: a duration, a lock file, a new root. */
   readonly skip?: number;
-  /** `NAME=value` before the inner program. */
+  /** Whether `NAME=value` may precede the inner program. */
   readonly assigns?: boolean;
-  /** Flags with which it prints something and runs nothing. */
+  /** Flags with which it only prints something. */
   readonly asks?: string;
   /** Options that name the directory of the inner program. */
   readonly directory?: string;
   /** Options whose value is shell text. */
   readonly text?: string;
-  /** Whether the rest is given to a shell: joined by blanks, or each argument as a text of its own. */
+  /** Set if a shell runs the rest: joined by spaces, or each argument as a separate text. */
   readonly joins?: "blanks" | "lines";
-  /** Only after this first operand, or these: `uv run`, `ip netns exec`. */
+  /** The inner command follows only these operands: `uv run`, `ip netns exec`. */
   readonly verb?: readonly string[];
   /** An operand that may precede the inner argv. */
   readonly may?: RegExp;
-  /** Whether the inner program is named by its package: `npx rimraf@5`. */
+  /** Whether the inner program is the name of a package: `npx rimraf@5`. */
   readonly packages?: boolean;
 }
 
 export interface Prints {
-  /** The text, where it is certain without running the program. */
+  /** The output, if it is certain without running the program. */
   readonly text?: (command: EffectiveCommand, scope: Scope, where: Where) => string | null;
-  /** Every text it may print, where there are several. */
+  /** Every possible output, if there are several. */
   readonly alternatives?: (command: EffectiveCommand) => readonly string[];
-  /** Where the text comes from. */
+  /** The origins of the output. */
   readonly origins?: (command: EffectiveCommand) => readonly DataOrigin[];
-  /** Whether it selects some lines of its input, so that a list of all processes is one no more. */
+  /** Whether it prints only some lines of its input: a list of all processes is then no longer complete. */
   readonly selects?: (command: EffectiveCommand) => boolean;
 }
 
 export interface Sends {
-  /** Whether this call sends local data that is no secret. */
+  /** Whether this call sends local data that is not a secret. */
   readonly uploads?: (options: Options, command: EffectiveCommand) => boolean;
-  /** Fits the arguments before a key that opens the connection: such a key is used, not sent. */
+  /** Matches the arguments before a key that authenticates the connection: the program uses the key and does not send it. */
   readonly identity?: RegExp;
-  /** Fits arguments that connect a shell to the other host. */
+  /** Matches arguments that connect a shell to the other host. */
   readonly givesShell?: RegExp;
 }
 
-/** The switches with which an agent acts without asking its user. */
+/** The options with which an agent acts without asking its user. */
 export interface Agent {
-  /** Flags, as they are written. A single letter also counts inside a cluster. */
+  /** Flags with their dashes. A single letter also counts in a cluster of short options. */
   readonly flags?: readonly string[];
-  /** Options and the values that do it. */
+  /** Options, and the values that skip approvals. */
   readonly values?: Readonly<Record<string, RegExp>>;
-  /** Options whose values are lists of words, each an argument of its own or joined by commas. */
+  /** Options whose value is a list: separate arguments, or one argument joined by commas. */
   readonly lists?: Readonly<Record<string, RegExp>>;
-  /** Variables and the values that do it. */
+  /** Variables, and the values that skip approvals. */
   readonly variables?: Readonly<Record<string, RegExp>>;
-  /** The first words that change its settings. */
+  /** Subcommands that change its settings. */
   readonly verbs?: RegExp;
 }
 
 /** Programs of one kind. */
 export interface ProgramFamily {
   /**
-   * Programs that are common enough not to be taken for an unknown wrapper: the profile `cautious` does not ask about
-   * them. One without a record has no effect that the policy models.
+   * Well-known programs. The policy does not take them for unknown wrappers, and the profile `cautious` does not ask about
+   * them. If such a program has no record, it has no effect that the policy tracks.
    */
   readonly familiar: string;
-  /** By name; several names of one program are separated by blanks. */
+  /** Records by name. Several names with the same record are separated by spaces. */
   readonly programs: Readonly<Record<string, Program>>;
 }

@@ -37,7 +37,7 @@ const FAMILIAR: ReadonlySet<string> = new Set(FAMILIES.flatMap(({ familiar }) =>
 
 const UNKNOWN_PROGRAM: Program = {};
 
-/** The record of a program; an empty one where there is none. */
+/** The record of a program; an empty record for an unknown program. */
 export const programNamed = remembered((name): Program => {
   const record = RECORDS.get(name);
   if (record) return record;
@@ -45,7 +45,7 @@ export const programNamed = remembered((name): Program => {
   return versioned?.isVersioned ? versioned : UNKNOWN_PROGRAM;
 });
 
-/** Whether the program is common enough not to be taken for an unknown wrapper. */
+/** Whether the program is well known, so it is not taken for an unknown wrapper. */
 export function isKnownProgram(name: string): boolean {
   return name === "" || FAMILIAR.has(name) || /^(python|pip|node|ruby|perl|php|lua)[\d.]+$/.test(name);
 }

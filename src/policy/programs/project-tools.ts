@@ -1,4 +1,4 @@
-// Tools of software projects that need no record: they read and write the project, and nothing here asks about them.
+// Development tools that need no record: they read and write the project, and no rule is about them.
 
 import type { ProgramFamily } from "./program-record.ts";
 

@@ -1,25 +1,25 @@
-// Reading options the way getopt does: clusters, values apart or attached, abbreviated long names, `--`, any order.
+// Reads options as getopt does: clusters, separate or attached values, abbreviated long names, `--`, any order.
 
 import type { Field } from "../shell-model/command.ts";
 
 /**
- * The options of a program. A list holds names without dashes, separated by blanks; a word with a dash in front is a row
- * of short options: `"-oT output"`. An option that is in no list is a flag.
+ * The options of a program. Each list contains names without dashes, separated by spaces. A word that starts with a dash
+ * contains several short options: `"-oT output"` stands for -o, -T and --output. An option that is in no list is a flag.
  */
 export interface OptionTable {
-  /** The value is neither a file it writes nor anything it runs. */
+  /** The value is not written, run or evaluated. */
   readonly values?: string;
   /** The value is a file that the program writes. */
   readonly writes?: string;
-  /** The value is shell text that the program runs, which its user may not expect. */
+  /** The value is shell text that the program runs, although running commands is not its purpose. */
   readonly runs?: string;
-  /** The value is the command that the program is there to run. */
+  /** The value is a command, and running it is the purpose of the program. */
   readonly starts?: string;
   /** The value is code in the program's own language. */
   readonly code?: string;
   /** Long flags that may be abbreviated. */
   readonly flags?: string;
-  /** Whether words like -exec are one option, not a cluster. */
+  /** Whether -exec is one option, not a cluster of short ones. */
   readonly singleDash?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Options {
 
 const NO_OPTIONS: OptionTable = {};
 
-/** @param stops "at-operand" where options end at the first operand, as for a wrapper. */
+/** @param stops "at-operand" if options end at the first operand, as those of a wrapper do. */
 export function readOptions(
   args: readonly Field[],
   table: OptionTable = NO_OPTIONS,
@@ -63,7 +63,7 @@ export function valuesOf({ values }: Options, list: string): readonly Field[] {
 
 const LISTS = new Map<string, readonly string[]>();
 
-/** The names of a list. Lists are written in the code, so the memory is bounded. */
+/** The names of a list. The cache cannot grow without limit, because all lists are constants in the code. */
 function namesIn(list: string): readonly string[] {
   const known = LISTS.get(list);
   if (known) return known;
@@ -75,7 +75,7 @@ function namesIn(list: string): readonly string[] {
 
 interface TableNames {
   readonly withValue: ReadonlySet<string>;
-  /** Long names, flags first: an abbreviation stands for the first that fits. */
+  /** Long names, flags first: an abbreviation means the first name that it matches. */
   readonly long: readonly string[];
   readonly singleDash: boolean;
 }
@@ -134,7 +134,7 @@ class OptionReader {
     else this.#flags.add(name);
   }
 
-  /** `--o` is no short option, even where `-o` takes a value. */
+  /** `--o` is not a short option, even if `-o` takes a value. */
   #takesValue(name: string): boolean {
     return (name.length > 1 || this.#names.singleDash) && this.#names.withValue.has(name);
   }
@@ -166,7 +166,7 @@ class OptionReader {
   }
 
   #fullName(name: string): string {
-    // Go programs know no abbreviations: `-v` does not stand for `-vettool`.
+    // Go programs accept no abbreviations: `-v` does not mean `-vettool`.
     if (name === "" || this.#names.singleDash) return name;
     const { long } = this.#names;
     return long.includes(name) ? name : (long.find((full) => full.startsWith(name)) ?? name);

@@ -1,4 +1,4 @@
-// What a program runs in turn, by its record.
+// Walks the commands that a program runs, according to its record.
 
 import { isBuiltinName } from "../shell-model/builtin-names.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "../shell-model/command.ts";
@@ -9,7 +9,7 @@ import { runLanguage } from "./runs/interpreter-code.ts";
 import { runOptions } from "./runs/option-texts.ts";
 import { runWrapped } from "./runs/wrapped.ts";
 
-/** null where it runs nothing, or nothing that decides what it prints. */
+/** The output of the program, or null if the commands it runs do not determine it. */
 export function runProgram(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const record = programNamed(command.program);
   const { options = {} } = record;
@@ -21,7 +21,7 @@ export function runProgram(command: EffectiveCommand, around: CommandContext, ru
   );
 }
 
-/** Whether nothing is known about the program: what it is given may be code. */
+/** Whether the policy knows nothing about the program: its arguments may be code. */
 function isUnfamiliar(name: string): boolean {
   return (
     !isKnownProgram(name) &&

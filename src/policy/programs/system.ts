@@ -21,7 +21,7 @@ import { type OptionTable, readOptions } from "./read-options.ts";
 import { runAt, runCrontab } from "./runs/deferred.ts";
 import { runBind, runScreen, runTmux } from "./runs/terminals.ts";
 
-/** A program that prints a number or a name that the policy cannot know. */
+/** A program that prints an unknown number or name. */
 const SOME: Program = { prints: { text: () => `${SOMETHING}\n` } };
 
 /** The options of pgrep and pkill that take a value; most select processes by an attribute. */

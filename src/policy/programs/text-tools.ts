@@ -20,7 +20,7 @@ import { runSed } from "./runs/sed.ts";
 const READS: Program = { reads: true };
 const unhex = printsDecoded(/^-\w*p/, decodeHex);
 
-/** Without -v, and unless the pattern is for numbers in general. */
+/** grep selects some lines, except with -v or if its pattern matches every number. */
 const SELECTS: Prints = {
   selects: ({ args }) => !args.some(({ text }) => /^-\w*v|^\^?(\[0-9\]|\\d|\[\[:digit:\]\])/.test(text)),
 };
@@ -33,7 +33,7 @@ const AWK: Program = {
   runs: runAwk,
   prints: SELECTS_BY_SCRIPT,
 };
-/** `-i inplace` edits its operands behind the program. */
+/** With `-i inplace`, awk edits the operands after its program. */
 const GAWK: Program = {
   ...AWK,
   effects: (options) => {
@@ -126,7 +126,7 @@ strings sum tac tail test tr true unexpand uniq wc xxd yes yq`,
   },
 };
 
-/** `tail -n +2` leaves out a title only. */
+/** Whether only the end is printed. `tail -n +2` omits only a heading. */
 function selectsEnd(command: EffectiveCommand): boolean {
   if (command.args.some(({ text }) => /^(-n ?|--lines=)?\+\d+$/.test(text))) return false;
   return SELECTS.selects?.(command) ?? true;

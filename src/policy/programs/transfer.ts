@@ -4,7 +4,7 @@ import { changeDirectory } from "../paths/paths.ts";
 import type { EffectiveCommand } from "../shell-model/command.ts";
 import { flowOf } from "../shell-model/flow.ts";
 import { SOMETHING, UNKNOWN } from "../shell-model/marks.ts";
-import { insideOf } from "../shell-model/nested-context.ts";
+import { inSameProcess } from "../shell-model/nested-context.ts";
 import type { Scope } from "../shell-model/script-scope.ts";
 import { effectsOn, type RawEffect } from "./effect.ts";
 import { decodesInput, printsDecoded } from "./print-texts.ts";
@@ -13,7 +13,7 @@ import { hasFlag, type Options, readOptions, valuesOf } from "./read-options.ts"
 import { runSsh } from "./runs/remote.ts";
 import { MAIL_ESCAPES } from "./runs/shell-escapes.ts";
 
-/** The arguments before a key of ssh. */
+/** Matches the arguments before a key of ssh. */
 export const SSH_IDENTITY = /(^| )(-(i|o|F|J)|-e ?ssh.*) ?\S*$/;
 
 const FETCHED: Prints = { origins: () => ["network"] };
@@ -47,7 +47,7 @@ const runCurlConfig: RunsCommand = (command, around, runner, table) => {
   if (argv.length > 0)
     runner.runArgv(
       ["curl", ...argv].map((text) => ({ text, span: file.span })),
-      insideOf(around, "curl"),
+      inSameProcess(around, "curl"),
     );
   return null;
 };
@@ -166,7 +166,7 @@ export const transfer: ProgramFamily = {
   },
 };
 
-/** A download without a name of its own lands in the directory of the command. */
+/** Without an output name, a download goes to the current directory. */
 function savedHere(options: Options, { program, args }: EffectiveCommand): readonly RawEffect[] {
   const isNamed =
     hasFlag(options, "-o output output-document output-dir directory-prefix") || options.values.has("P");
@@ -189,7 +189,7 @@ function endsAtRemote(options: Options): boolean {
   return !hasFlag(options, "-n dry-run") && isRemote(operands.at(-1)?.text ?? "");
 }
 
-/** rsync --delete removes from the target what the source does not have. */
+/** rsync --delete removes files from the target that the source does not have. */
 function emptied({ operands, flags }: Options): readonly RawEffect[] {
   if (![...flags].some((flag) => /^(del|delete)/.test(flag))) return [];
   const targets = operands.slice(-1).filter(({ text }) => !/^[\w.@-]+:/.test(text));
@@ -226,7 +226,7 @@ function namesFile(arg: string): boolean {
   return /^[^@\s]+@/.test(arg) && arg.slice(arg.indexOf("@")).includes("/") && /\.\w+$/.test(arg);
 }
 
-/** A fetched file is remote code when it is run later. Without a name of its own it has the last part of the URL. */
+/** Records a download: if the file runs later, it is remote code. Its default name is the last part of the URL. */
 function leavesDownload(
   names: readonly string[],
   { operands, flags }: Options,

@@ -1,5 +1,5 @@
-// Arguments that nothing here explains. A record says what a program does with its arguments; a reader only reads them.
-// Every other argument that names a protected path may be written: the policy does not guess that it is harmless.
+// Arguments that no record explains. If such an argument names a protected path, the policy assumes that the program may
+// write to it. Arguments of readers are exempt.
 
 import { POLICY_ARGUMENTS_MAX_CHARS, POLICY_PATH_MAX_CHARS } from "../../support/limits.ts";
 import { isBuiltinName } from "../shell-model/builtin-names.ts";
@@ -15,7 +15,7 @@ import { INPUT_OPTION, isElsewhere, isReader, OUTPUT_OPTION } from "./readers.ts
 type Knowledge =
   /** It only reads them. */
   | "reads"
-  /** They are names on another machine. */
+  /** They are paths on another machine. */
   | "elsewhere"
   /** The record explains its operands and some of its options. */
   | "operands"
@@ -23,7 +23,7 @@ type Knowledge =
   | "familiar"
   | "nothing";
 
-/** The arguments that may be written, and those that an option with a usual name says are written. */
+/** The arguments that the program may write to, and the values of options with a usual output name. */
 export function unmodelledEffects(
   command: EffectiveCommand,
   known: readonly RawEffect[],
@@ -63,10 +63,10 @@ function knowledgeOf(program: string, { reads, effects, isShell, runs, options }
 }
 
 interface Argument {
-  /** The option whose value it is, or may be. */
+  /** The option before the argument, if the argument is or may be its value. */
   readonly option: string | null;
   readonly field: Field;
-  /** Whether the option and its value are one word. */
+  /** Whether option and value are one word. */
   readonly isAttached: boolean;
 }
 
@@ -74,9 +74,9 @@ interface Argument {
 class ArgumentReader {
   readonly #found: Argument[] = [];
   readonly #table: OptionTable;
-  /** The option that the next word may be the value of. */
+  /** The option whose value the next word may be. */
   #option: string | null = null;
-  /** Whether the next operand is the script of an interpreter or a shell: it is run, not written. */
+  /** Whether the next operand is the script of an interpreter or a shell, which the program runs and does not write. */
   #isScript: boolean;
   /** Whether operands are files of this machine. */
   #isLocal: boolean;
@@ -124,7 +124,7 @@ class ArgumentReader {
   }
 }
 
-/** The verb of a client is among its first operands; the values of its options may stand before it. */
+/** The verb of a client is one of its first operands. Values of options may precede it. */
 const VERB_OPERANDS = 3;
 /** The next word is the value of a listed option. */
 const SKIPPED = " ";
@@ -141,7 +141,7 @@ function effectsOf({ option, field, isAttached }: Argument, knowledge: Knowledge
   if (isOutput) return paths.map((text) => ({ kind: "write", target: { ...field, text }, how: "output" }));
   if (knowledge === "reads") return NONE;
   if (knowledge === "elsewhere" && option !== null && !/^[oODd]$/.test(option)) return NONE;
-  // Its operands are explained; only the value of an option it does not list is not.
+  // The record explains the operands. Only the value of an unlisted option is unknown.
   if (knowledge === "operands" && !isAttached) return NONE;
   const how =
     option !== null && INPUT_OPTION.test(option)
@@ -161,7 +161,7 @@ function pathsIn(value: string): readonly string[] {
       .split(",")
       .map((part) => part.slice(part.lastIndexOf("=") + 1).replace(/^[@<>+|]+/, ""))
       .map((part) => part.replace(/^(file|path|open|create|dir|out|output|log):(?=[/~.])/i, ""))
-      // Two slashes start the name of a build target.
+      // Two slashes start a build target such as //pkg:name.
       .filter((part) => couldNamePath(part) && !/^([\w.@-]+:|\/\/)/.test(part))
   );
 }

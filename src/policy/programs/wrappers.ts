@@ -1,5 +1,5 @@
-// Programs that run the program named by their operands. forwarded.ts finds unknown wrappers by the destructive command
-// in their arguments.
+// Programs that run the program in their operands. forwarded.ts recognizes unknown wrappers by a destructive command in their
+// arguments.
 
 import { effectsOn } from "./effect.ts";
 import { named, printsSettings } from "./print-texts.ts";
@@ -100,7 +100,7 @@ export const wrappers: ProgramFamily = {
     "aws-vault": { wraps: { verb: ["exec"], skip: 1 } },
     op: wrapping("env-file account", { verb: ["run"] }),
     doppler: wrapping("-pc", { verb: ["run"] }),
-    /** Each with one operand of its own before the inner program: a user, a file, a time. */
+    /** One operand precedes the inner program: a user, a file, a time. */
     "gosu su-exec taskset faketime setuidgid dtach abduco": { wraps: { skip: 1 } },
     logsave: { effects: ({ operands }) => effectsOn(operands.slice(0, 1), "write"), wraps: { skip: 1 } },
     [PLAIN_WRAPPERS]: { wraps: {} },

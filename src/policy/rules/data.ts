@@ -17,11 +17,11 @@ function losesRows(command: JudgedCommand): Hit | null {
   );
   if (isElsewhere && command.stdin.connected && command.stdin.text === null)
     return {
-      reason: `${shown(command.program)} would run statements on another machine that are not known here.`,
+      reason: `${shown(command.program)} would run statements on another machine, and the policy does not see them.`,
     };
   const texts = [...command.args.map(({ text }) => text), command.stdin.text ?? ""];
   for (const written of texts) {
-    // Quoted text is a value.
+    // Quoted text is a value, not a statement.
     const text = written.replace(/'[^']*'/g, "''");
     const everyRow = SQL_EVERY_ROW.test(text) && !/\bwhere\b/i.test(text);
     if (SQL_LOSS.test(text) || everyRow)
@@ -40,10 +40,12 @@ function commandsSocket({ program, args }: JudgedCommand): Hit | null {
   const line = args.map(({ text }) => text).join(" ");
   if (program !== "curl" || !/--unix-socket/.test(line) || !CONTAINER_SOCKET.test(line)) return null;
   if (!/(^| )(-X ?(?!GET)|--request[ =](?!GET)|-d|--data|--json|-T|-F)/.test(line)) return null;
-  return { reason: "curl would command the containers of this machine through their socket." };
+  return {
+    reason: "curl would control the containers of this machine through the container engine's socket.",
+  };
 }
 
-/** A database for tests is made to be thrown away. */
+/** Databases for tests are disposable. */
 const isTest = ({ assignments }: JudgedCommand): boolean =>
   assignments.some(({ name, value }) => /_ENV$/.test(name) && value === "test");
 
@@ -58,7 +60,7 @@ export const dataRules: readonly Rule[] = [
     id: "drop-data",
     verdict: "ask",
     severity: "high",
-    alternative: "Dump the database first, and select the rows with WHERE.",
+    alternative: "Dump the database first, and limit the change with WHERE.",
     programs: SQL_CLIENTS,
     matches: [
       "mysql -e 'TRUNCATE TABLE users'",
@@ -96,43 +98,48 @@ export const dataRules: readonly Rule[] = [
       "npx prisma generate",
     ],
     check: unlessTest(
-      onRows([
-        {
-          program: /^mongo(sh)?$/,
-          args: /drop(Database|Index|User|\()|\.drop\(|(deleteMany|remove)\(\s*(\{\s*\})?\s*\)/,
-          does: "drop a collection or a database",
-        },
-        {
-          program: /^redis-cli$/,
-          args: /^(-\S+ (?!flush|shutdown|config|debug)\S+ |-\S+ )*(flushall|flushdb|shutdown|config set|debug)\b/i,
-          does: "empty or change the store",
-        },
-        {
-          program: /^(redis-cli|valkey-cli)$/,
-          args: /(^| )(del|unlink) .*\uFDD0/i,
-          does: "delete keys that are known only at run time",
-        },
-        { program: /^cypher-shell$/, args: /detach delete|\bdelete n\b|drop /i, does: "delete nodes" },
-        {
-          program: /^(flyway|liquibase|dbmate|migrate|goose|atlas|tern)$/,
-          args: /(^| )(clean|drop-all|dropAll|drop|reset|schema clean)( |$)/,
-          does: "drop the database",
-        },
-        {
-          program: /^(dropdb|dropuser)$/,
-          args: /\S/,
-          unless: /^(?!.*(-h|--host)[ =](?!localhost|127\.))(.* )?\w+[_-]test$/,
-          does: "drop a database or a user",
-        },
-        { program: /^mysqladmin$/, args: /\bdrop\b|\bshutdown\b/, does: "drop a database" },
-        { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/, does: "drop the data it restores over" },
-        {
-          program: FRAMEWORKS,
-          args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
-          does: "drop the database of the application",
-        },
-        { program: /^(curl|http|xh)$/, args: /-X ?DELETE.*(:9200|:5984)/, does: "delete an index" },
-      ]),
+      onRows({
+        "drop a collection or a database": [
+          {
+            program: /^mongo(sh)?$/,
+            args: /drop(Database|Index|User|\()|\.drop\(|(deleteMany|remove)\(\s*(\{\s*\})?\s*\)/,
+          },
+        ],
+        "empty the database or change its settings": [
+          {
+            program: /^redis-cli$/,
+            args: /^(-\S+ (?!flush|shutdown|config|debug)\S+ |-\S+ )*(flushall|flushdb|shutdown|config set|debug)\b/i,
+          },
+        ],
+        "delete keys that are known only at run time": [
+          { program: /^(redis-cli|valkey-cli)$/, args: /(^| )(del|unlink) .*\uFDD0/i },
+        ],
+        "delete nodes": [{ program: /^cypher-shell$/, args: /detach delete|\bdelete n\b|drop /i }],
+        "drop the database": [
+          {
+            program: /^(flyway|liquibase|dbmate|migrate|goose|atlas|tern)$/,
+            args: /(^| )(clean|drop-all|dropAll|drop|reset|schema clean)( |$)/,
+          },
+        ],
+        "drop a database or a user": [
+          {
+            program: /^(dropdb|dropuser)$/,
+            args: /\S/,
+            unless: /^(?!.*(-h|--host)[ =](?!localhost|127\.))(.* )?\w+[_-]test$/,
+          },
+        ],
+        "drop a database": [{ program: /^mysqladmin$/, args: /\bdrop\b|\bshutdown\b/ }],
+        "drop existing data before it restores the backup": [
+          { program: /^pg_restore$/, args: /(^| )(-c|--clean)( |$)/ },
+        ],
+        "drop the application's database": [
+          {
+            program: FRAMEWORKS,
+            args: /(^| )(db:(drop|reset|wipe|purge|schema:load)|db reset|migrate:(fresh|reset|refresh|rollback --all)|schema:drop|migrate reset|db push .*(--force-reset|--accept-data-loss)|ecto\.(drop|reset)|flush|reset_db|downgrade base)( |$)/,
+          },
+        ],
+        "delete an index": [{ program: /^(curl|http|xh)$/, args: /-X ?DELETE.*(:9200|:5984)/ }],
+      }),
     ),
   },
   {
@@ -154,28 +161,29 @@ export const dataRules: readonly Rule[] = [
       "docker rm web",
       "docker run --rm alpine ls",
     ],
-    check: onRows([
-      {
-        program: /^(docker|podman|nerdctl)$/,
-        args: /^(container )?(rm|remove) (?!-f [\w-]*(test|tmp|ci|dev|demo)[\w-]*$).*(-\w*f|--force|\uFDD0)|^(container )?(kill|stop) \uFDD0/,
-        does: "remove containers that may be running",
-      },
-      {
-        program: /^(docker|podman|nerdctl)$/,
-        args: /^(system|volume|container|image|network|builder|buildx|pod) prune|^system reset|^(image rm|rmi) .*(-f|--force|\uFDD0)|^volume (rm|remove)/,
-        does: "delete images, volumes or containers",
-      },
-      {
-        program: /^(docker|podman|nerdctl)(-compose)?$/,
-        args: /(^|compose .*)(down|rm)\b.*( -v| --volumes| --rmi| -\w*s\w*v)/,
-        does: "delete the volumes of the project",
-      },
-      {
-        program: /^docker$/,
-        args: /^(swarm leave|stack rm|service rm|node rm|secret rm|context rm)/,
-        does: "take down shared services",
-      },
-    ]),
+    check: onRows({
+      "remove containers that may be running": [
+        {
+          program: /^(docker|podman|nerdctl)$/,
+          args: /^(container )?(rm|remove) (?!-f [\w-]*(test|tmp|ci|dev|demo)[\w-]*$).*(-\w*f|--force|\uFDD0)|^(container )?(kill|stop) \uFDD0/,
+        },
+      ],
+      "delete images, volumes or containers": [
+        {
+          program: /^(docker|podman|nerdctl)$/,
+          args: /^(system|volume|container|image|network|builder|buildx|pod) prune|^system reset|^(image rm|rmi) .*(-f|--force|\uFDD0)|^volume (rm|remove)/,
+        },
+      ],
+      "delete the volumes of the project": [
+        {
+          program: /^(docker|podman|nerdctl)(-compose)?$/,
+          args: /(^|compose .*)(down|rm)\b.*( -v| --volumes| --rmi| -\w*s\w*v)/,
+        },
+      ],
+      "shut down shared services": [
+        { program: /^docker$/, args: /^(swarm leave|stack rm|service rm|node rm|secret rm|context rm)/ },
+      ],
+    }),
   },
   {
     id: "container-escape",

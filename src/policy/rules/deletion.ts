@@ -1,10 +1,10 @@
-// Deletions that are refused, and deletions that need approval.
+// Deletions that the policy denies, and deletions that it asks about.
 
 import type { Effect } from "../facts.ts";
 import { onEffect, type Rule } from "../rule.ts";
 import { isCertain } from "../shell-model/marks.ts";
 
-/** rm without -r does not delete directories; a glob or a search covers all files in one. */
+/** Whether a whole directory is affected: recursively, or through a glob or a search that covers all its files. */
 const whole = ({ recursive, resolved, how }: Effect) => how !== "empty" && (recursive || resolved.contents);
 
 const CACHES = /\/\.cache\/./;
@@ -147,7 +147,7 @@ export const deletionRules: readonly Rule[] = [
     check: onEffect({
       kinds: ["delete"],
       classes: ["workspace"],
-      // The rules for git ask about untracked files.
+      // git-lose-work covers git clean.
       when: (effect) => whole(effect) && effect.how !== "git",
       reason: "{program} would delete everything in the workspace ({path}).",
     }),
@@ -177,7 +177,7 @@ export const deletionRules: readonly Rule[] = [
       classes: ["unknown"],
       when: (effect) =>
         effect.kind === "delete" && (whole(effect) || /[\uFDD2-\uFDD4]$/.test(effect.target.text)),
-      reason: "{program} would delete recursively, and the target is known only at run time ({path}).",
+      reason: "{program} would delete recursively, and its target is known only at run time ({path}).",
     }),
   },
   {

@@ -1,4 +1,4 @@
-// Disks and devices: writing to them raw, formatting, partitioning, wiping.
+// Writing to raw disks and devices; formatting, partitioning and wiping disks.
 
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
 import { type Hit, onEffect, type Rule } from "../rule.ts";
@@ -9,7 +9,7 @@ const IMAGES = "Work on an image file: truncate -s 1G disk.img && mkfs.ext4 -F d
 const FORMATTERS =
   /^(mkfs(\..+)?|mke2fs|mkswap|mkdosfs|mkntfs|newfs(_.+)?|wipefs|blkdiscard|badblocks|hdparm|nvme|sg_format|sgdisk|gdisk|cgdisk|sfdisk|cfdisk|fdisk|parted|diskutil|cryptsetup|mdadm|pvcreate|pvremove|vgremove|lvremove|vgreduce|zpool|zfs|tune2fs|resize2fs|fsck(\..+)?|e2fsck|xfs_repair|debugfs|dmsetup|losetup|swapoff|btrfs|bcachefs|flash_erase|flashcp|nandwrite|flashrom)$/;
 
-/** Calls that change nothing. */
+/** Programs, and arguments with which they change nothing. */
 const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
   [
     /^(fdisk|sfdisk|gdisk|sgdisk|parted|cfdisk)$/,
@@ -34,12 +34,12 @@ const READ_ONLY_CALLS: readonly (readonly [RegExp, RegExp])[] = [
 /** Devices that hold no data. */
 const SOUND_OR_SERIAL = /^\/dev\/(dsp|audio|mixer|tty(S|USB|ACM)\d)/;
 
-/** Tools that take a device's short name or a pool, never an image file. */
+/** Tools that take the short name of a device or a pool, never an image file. */
 const NAMES_ONLY =
   /^(vgremove|lvremove|pvremove|vgreduce|zpool|zfs|swapoff|dmsetup|diskutil|btrfs|flashrom)$/;
 const GROWS = /^(tune2fs|resize2fs|fsck|e2fsck|xfs_repair|losetup|swapoff|dmsetup|debugfs)/;
 
-/** For tools that also create and mount, only some verbs destroy data. */
+/** Whether this call changes a volume without destroying its data. Most tools have verbs of both kinds. */
 function onlyChanges({ program, args }: JudgedCommand): boolean {
   if (GROWS.test(program)) return true;
   const line = args.map(({ text }) => text).join(" ");

@@ -22,7 +22,7 @@ function sendsSecret(command: JudgedCommand): Hit | null {
 
 const USUAL_IDENTITY = /(^| )(--(netrc-file|cert|key|cacert|config|proxy-cert|proxy-key)|-E|-K)[= ]$/;
 
-/** A key that opens the connection is used, not sent. */
+/** Whether the path is a key that authenticates the connection: the program uses it and does not send it. */
 function isKey(path: string, command: JudgedCommand): boolean {
   const before = line(command).split(path)[0] ?? "";
   const { identity = USUAL_IDENTITY } = programNamed(command.program).sends ?? {};
@@ -121,6 +121,7 @@ export const exfiltrationRules: readonly Rule[] = [
       "cp ~/.ssh/id_rsa .",
       "grep key < ~/.netrc",
       "base64 ~/.ss*/id_rsa",
+      "cd ~/.ssh && cat id_rsa",
     ],
     misses: [
       "cat ~/.ssh/id_rsa.pub",
@@ -175,40 +176,34 @@ export const exfiltrationRules: readonly Rule[] = [
       "aws secretsmanager get-secret-value --secret-id x",
     ],
     misses: ["gpg --verify a.sig", "gh auth status", "aws s3 ls"],
-    check: onRows([
-      { program: /^gpg2?$/, args: /--export-secret/, does: "show private keys" },
-      { program: /^git$/, args: /^(-\S+ )*(credential fill|credential-\w+ get)/, does: "show a credential" },
-      {
-        program: /^(xinput|xev|evtest|logkeys|showkey|screenkey|xspy)$/,
-        args: /test|record|--start|\/dev\/input|-k|-a/,
-        does: "record what the user types",
-      },
-      { program: /^ssh-keygen$/, args: /(^| )-y( |$)/, does: "read a private key" },
-      {
-        program: /^(gh|glab|hub|gcloud|az|doctl|heroku|npm|op|vault|aws|kubectl|oc|docker|firebase)$/,
-        args: /(^| )(auth (token|print-\S+|application-default print-access-token)|print-access-token|get-access-token|auth:token|account get-access-token|token (list|create)|(item|document) get|read op:|inject|kv get|read secret|get-secret-value|get-parameters?\b.*--with-decryption|get-session-token|configure get \S*secret\S*|get secrets? .*-o|view-secret|config view .*--raw|login:ci)( |$|\/)?/,
-        does: "show a credential",
-      },
-      { program: /^heroku$/, args: /^config(:get)?( |$)/, does: "show credentials" },
-      {
-        program: /^doppler$/,
-        args: /^secrets( |$)/,
-        unless: /^secrets (set|delete|upload)/,
-        does: "show credentials",
-      },
-      { program: /^(pass|gopass)$/, args: /^(show|-c|otp|\w+\/)/, does: "show a credential" },
-      {
-        program: /^security$/,
-        args: /^(find-(generic|internet)-password|export|dump-keychain)/,
-        does: "show a credential",
-      },
-      {
-        program: /^(secret-tool|keyring|lpass|bw|keepassxc-cli)$/,
-        args: /^(lookup|get|show|list|export|search|clip)/,
-        does: "show a credential",
-      },
-      { program: /^(mimikatz|gcore|procdump)$/, args: /(?:)/, does: "read the memory of another process" },
-    ]),
+    check: onRows({
+      "show private keys": [{ program: /^gpg2?$/, args: /--export-secret/ }],
+      "show a credential": [
+        { program: /^git$/, args: /^(-\S+ )*(credential fill|credential-\w+ get)/ },
+        {
+          program: /^(gh|glab|hub|gcloud|az|doctl|heroku|npm|op|vault|aws|kubectl|oc|docker|firebase)$/,
+          args: /(^| )(auth (token|print-\S+|application-default print-access-token)|print-access-token|get-access-token|auth:token|account get-access-token|token (list|create)|(item|document) get|read op:|inject|kv get|read secret|get-secret-value|get-parameters?\b.*--with-decryption|get-session-token|configure get \S*secret\S*|get secrets? .*-o|view-secret|config view .*--raw|login:ci)( |$|\/)?/,
+        },
+        { program: /^(pass|gopass)$/, args: /^(show|-c|otp|\w+\/)/ },
+        { program: /^security$/, args: /^(find-(generic|internet)-password|export|dump-keychain)/ },
+        {
+          program: /^(secret-tool|keyring|lpass|bw|keepassxc-cli)$/,
+          args: /^(lookup|get|show|list|export|search|clip)/,
+        },
+      ],
+      "record what the user types": [
+        {
+          program: /^(xinput|xev|evtest|logkeys|showkey|screenkey|xspy)$/,
+          args: /test|record|--start|\/dev\/input|-k|-a/,
+        },
+      ],
+      "read a private key": [{ program: /^ssh-keygen$/, args: /(^| )-y( |$)/ }],
+      "show credentials": [
+        { program: /^heroku$/, args: /^config(:get)?( |$)/ },
+        { program: /^doppler$/, args: /^secrets( |$)/, unless: /^secrets (set|delete|upload)/ },
+      ],
+      "read the memory of another process": [{ program: /^(mimikatz|gcore|procdump)$/, args: /(?:)/ }],
+    }),
   },
   {
     id: "upload",

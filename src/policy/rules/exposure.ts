@@ -6,11 +6,11 @@ import { isBuiltinName } from "../shell-model/builtin-names.ts";
 import { BRACKET, shown } from "../shell-model/marks.ts";
 import { onRows } from "./tables.ts";
 
-/** An address that means every interface, alone, with a port, or as the value of an option. */
+/** The address of all interfaces: alone, with a port, or as the value of an option. */
 const EVERYWHERE = /^(--?[\w.-]+=)?(\w+:\/\/)?(0\.0\.0\.0|\[::\]|::|\*)(:[\d:]+\S*)?$/;
 const CLIENTS =
   /^(curl|wget|https?|xh|nc|ncat|netcat|telnet|nmap|ssh|sed|awk|psql|mysql|redis-cli|cp|mv|rm|mkdir|tar|ls|grep|egrep|rg|ag|echo|printf|cat|jq|yq|test|\[|lsof|ss|netstat|ping|expr|case|read|less|head|tail|docker-credential-\w+|export|declare|ip|route|iptables|ufw|tcpdump|dig)$/;
-/** Options before an address; an address alone is often a value to look for. */
+/** Options before an address. An address without such an option is often a search pattern. */
 const BINDS =
   /^(-?-?(host|bind|bind[_-](ip|address|addr)|ip|address|listen(-address)?|addr|hostname|server\.(host|address)|inspect(-brk)?|http|interface)|-[abHBlLSsip])$/i;
 
@@ -29,7 +29,7 @@ function listensEverywhere(command: JudgedCommand): Hit | null {
     ({ name, value }) => /HOST|BIND|ADDR|LISTEN/.test(name) && EVERYWHERE.test(value) && value !== "*",
   );
   if (servesEverything(command))
-    return { reason: `${shown(program)} would offer a whole directory tree to every other machine.` };
+    return { reason: `${shown(program)} would let every other machine read a whole directory tree.` };
   if (!isBound && !isSet) return null;
   return { reason: `${shown(program)} would accept connections from every other machine.` };
 }
@@ -47,19 +47,20 @@ function servesEverything({ args, cwds, links }: JudgedCommand): boolean {
   );
 }
 
-const SHELLS = onRows([
-  {
-    program:
-      /^(ttyd|gotty|wetty|x11vnc|vncserver|Xvnc|tigervncserver|shellinaboxd|tmate|sshx|upterm|code-server|xrdp)$/,
-    args: /\S/,
-    unless: /^(-v|--version|-h)$/,
-    does: "give other machines a terminal or a screen of this one",
-  },
-  { program: /^sshd$/, args: /(?:)/, unless: /(^| )-[tTG]( |$)/, does: "let other machines log in" },
-  { program: /^rsync$/, args: /(^| )--daemon( |$)/, does: "offer files to other machines" },
-  { program: /^git$/, args: /^(-\S+ )*daemon( |$)/, does: "offer repositories to other machines" },
-  { program: /^ssh-import-id(-gh|-lp)?$/, args: /\S/, does: "let the owner of another account log in" },
-]);
+const SHELLS = onRows({
+  "let other machines use a terminal or the screen of this one": [
+    {
+      program:
+        /^(ttyd|gotty|wetty|x11vnc|vncserver|Xvnc|tigervncserver|shellinaboxd|tmate|sshx|upterm|code-server|xrdp)$/,
+      args: /\S/,
+      unless: /^(-v|--version|-h)$/,
+    },
+  ],
+  "let other machines log in": [{ program: /^sshd$/, args: /(?:)/, unless: /(^| )-[tTG]( |$)/ }],
+  "serve files to other machines": [{ program: /^rsync$/, args: /(^| )--daemon( |$)/ }],
+  "serve repositories to other machines": [{ program: /^git$/, args: /^(-\S+ )*daemon( |$)/ }],
+  "let the owner of another account log in": [{ program: /^ssh-import-id(-gh|-lp)?$/, args: /\S/ }],
+});
 
 export const exposureRules: readonly Rule[] = [
   {

@@ -1,4 +1,4 @@
-// Code that a package manager fetches although the project does not list it.
+// Package managers that download code which is not a dependency of the project.
 
 import type { Rule } from "../rule.ts";
 import { onRows } from "./tables.ts";
@@ -42,47 +42,34 @@ export const fetchedRules: readonly Rule[] = [
       "pipx run x",
     ],
     misses: ["npx tsc --noEmit", "npx eslint . --fix", "npx vitest", "uv run pytest", "yarn build"],
-    check: onRows([
-      {
-        program: /^(npx|pnpx)$/,
-        args: /^(-\S+ )*(-y|--yes|-p|--package)( |=)|^(-\S+ )*\S+@(latest|next|\d)|^(-\S+ )*(https?:|github:|git\+)/,
-        unless: WELL_KNOWN,
-        does: "download and run a package",
-      },
-      {
-        program: /^npm$/,
-        args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/,
-        unless: new RegExp(
-          `${WELL_KNOWN.source}|^(create|init) (vite|react-app|next-app|svelte|astro|vue|remix|expo-app|turbo|playwright|@vitejs/app|vue@\\S+|vite@\\S+|next-app@\\S+)( |$)`,
-        ),
-        does: "download and run a package",
-      },
-      {
-        program: /^(pnpm|yarn|bun)$/,
-        args: /^(dlx|create|x)( |$)/,
-        unless: WELL_KNOWN,
-        does: "download and run a package",
-      },
-      { program: /^bunx$/, args: /\S/, unless: WELL_KNOWN, does: "download and run a package" },
-      {
-        program: /^(uvx|pipx)$/,
-        args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/,
-        unless: WELL_KNOWN,
-        does: "download and run a package",
-      },
-      {
-        program: /^uv$/,
-        args: /^tool run /,
-        unless: new RegExp(WELL_KNOWN.source.replace("^", "^tool ")),
-        does: "download and run a package",
-      },
-      {
-        program: /^(deno|bun|go)$/,
-        args: /^(run|install|x) .*(https?:\/\/|\S+\.\S+\/\S+@)/,
-        does: "download and run code",
-      },
-      { program: /^nix$/, args: /^(run|shell|develop) (?!\.|-)\S/, does: "download and run code" },
-    ]),
+    check: onRows({
+      "download and run a package": [
+        {
+          program: /^(npx|pnpx)$/,
+          args: /^(-\S+ )*(-y|--yes|-p|--package)( |=)|^(-\S+ )*\S+@(latest|next|\d)|^(-\S+ )*(https?:|github:|git\+)/,
+          unless: WELL_KNOWN,
+        },
+        {
+          program: /^npm$/,
+          args: /^(exec|x|init|create) .*(-y |--yes )|^(init|create) (?!-)\S/,
+          unless: new RegExp(
+            `${WELL_KNOWN.source}|^(create|init) (vite|react-app|next-app|svelte|astro|vue|remix|expo-app|turbo|playwright|@vitejs/app|vue@\\S+|vite@\\S+|next-app@\\S+)( |$)`,
+          ),
+        },
+        { program: /^(pnpm|yarn|bun)$/, args: /^(dlx|create|x)( |$)/, unless: WELL_KNOWN },
+        { program: /^bunx$/, args: /\S/, unless: WELL_KNOWN },
+        {
+          program: /^(uvx|pipx)$/,
+          args: /^(?!(list|install|uninstall|upgrade|--version|ensurepath)\b)\S/,
+          unless: WELL_KNOWN,
+        },
+        { program: /^uv$/, args: /^tool run /, unless: new RegExp(WELL_KNOWN.source.replace("^", "^tool ")) },
+      ],
+      "download and run code": [
+        { program: /^(deno|bun|go)$/, args: /^(run|install|x) .*(https?:\/\/|\S+\.\S+\/\S+@)/ },
+        { program: /^nix$/, args: /^(run|shell|develop) (?!\.|-)\S/ },
+      ],
+    }),
   },
   {
     id: "install-unreviewed",
@@ -106,73 +93,48 @@ export const fetchedRules: readonly Rule[] = [
       "pip install requests",
       "cargo build",
     ],
-    check: onRows([
-      {
-        program: /^(pip[\d.]*|pipenv|uv|poetry|pdm|conda|mamba)$/,
-        args: /(^|pip )(install|add)\b/,
-        unless:
-          /^(?!.*((^| )(git\+|https?:|git:|ssh:|git@)|--(extra-)?index-url|(^| )-i |--break-system-packages|--trusted-host))/,
-        does: "install code from outside the registry",
-      },
-      {
-        program: /^python[\d.]*$/,
-        args: /^-m pip install .*(git\+|https?:|--(extra-)?index-url|--break-system-packages)/,
-        does: "install code from outside the registry",
-      },
-      {
-        program: /^(npm|pnpm|bun)$/,
-        args: /^(i|install|add|update|up|uninstall|remove|rm|link)\b.*( -g| --global| --location=global)/,
-        does: "change the programs of the whole machine",
-      },
-      {
-        program: /^npm$/,
-        args: /^(-g|--global) (i|install|add|uninstall)/,
-        does: "change the programs of the whole machine",
-      },
-      {
-        program: /^yarn$/,
-        args: /^global (add|remove|upgrade)/,
-        does: "change the programs of the whole machine",
-      },
-      {
-        program: /^(npm|pnpm|yarn|bun)$/,
-        args: new RegExp(`^(i|install|add)\\b.*${URL.source}`),
-        does: "install code from outside the registry",
-      },
-      {
-        program: /^(npm|pnpm|yarn|pip[\d.]*)$/,
-        args: /--registry[ =]http|^config set (registry|script-shell|prefix|.*_authToken)/,
-        does: "use another package registry",
-      },
-      {
-        program: /^cargo$/,
-        args: /^(install|binstall)\b/,
-        unless: /--path|--list/,
-        does: "install a program for the whole user account",
-      },
-      {
-        program: /^(pipx|uv)$/,
-        args: /^(tool )?install /,
-        unless: /^install -e/,
-        does: "install a program for the whole user account",
-      },
-      { program: /^go$/, args: /^install \S+@/, does: "install a program for the whole user account" },
-      {
-        program: /^gem$/,
-        args: /^(install|update|uninstall)\b/,
-        does: "change the programs of the whole machine",
-      },
-      {
-        program: /^(brew|port)$/,
-        args: /^(install|reinstall|upgrade|uninstall|remove|rm|tap|cask|services (start|stop|restart))\b/,
-        does: "change the programs of the whole machine",
-      },
-      { program: /^(code|codium|cursor)$/, args: /--install-extension/, does: "install an extension" },
-      {
-        program: /^(helm|krew|kubectl|gh|asdf|mise)$/,
-        args: /^(plugin|krew|extension|ext) (install|add)/,
-        does: "install a plugin",
-      },
-    ]),
+    check: onRows({
+      "install code from outside the registry": [
+        {
+          program: /^(pip[\d.]*|pipenv|uv|poetry|pdm|conda|mamba)$/,
+          args: /(^|pip )(install|add)\b/,
+          unless:
+            /^(?!.*((^| )(git\+|https?:|git:|ssh:|git@)|--(extra-)?index-url|(^| )-i |--break-system-packages|--trusted-host))/,
+        },
+        {
+          program: /^python[\d.]*$/,
+          args: /^-m pip install .*(git\+|https?:|--(extra-)?index-url|--break-system-packages)/,
+        },
+        { program: /^(npm|pnpm|yarn|bun)$/, args: new RegExp(`^(i|install|add)\\b.*${URL.source}`) },
+      ],
+      "change the programs of the whole machine": [
+        {
+          program: /^(npm|pnpm|bun)$/,
+          args: /^(i|install|add|update|up|uninstall|remove|rm|link)\b.*( -g| --global| --location=global)/,
+        },
+        { program: /^npm$/, args: /^(-g|--global) (i|install|add|uninstall)/ },
+        { program: /^yarn$/, args: /^global (add|remove|upgrade)/ },
+        { program: /^gem$/, args: /^(install|update|uninstall)\b/ },
+        {
+          program: /^(brew|port)$/,
+          args: /^(install|reinstall|upgrade|uninstall|remove|rm|tap|cask|services (start|stop|restart))\b/,
+        },
+      ],
+      "use another package registry": [
+        {
+          program: /^(npm|pnpm|yarn|pip[\d.]*)$/,
+          args: /--registry[ =]http|^config set (registry|script-shell|prefix|.*_authToken)/,
+        },
+      ],
+      "install a program for the whole user account": [
+        { program: /^cargo$/, args: /^(install|binstall)\b/, unless: /--path|--list/ },
+        { program: /^(pipx|uv)$/, args: /^(tool )?install /, unless: /^install -e/ },
+        { program: /^go$/, args: /^install \S+@/ },
+      ],
+      "install an extension": [{ program: /^(code|codium|cursor)$/, args: /--install-extension/ }],
+      "install a plugin": [
+        { program: /^(helm|krew|kubectl|gh|asdf|mise)$/, args: /^(plugin|krew|extension|ext) (install|add)/ },
+      ],
+    }),
   },
 ];

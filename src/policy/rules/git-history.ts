@@ -13,11 +13,11 @@ const dryRun = /^(-n|--dry-run)$/;
 /** A subcommand that loses work, if all conditions hold. */
 interface Loss {
   readonly loses: string;
-  /** The first argument matches. */
+  /** Must match the first argument. */
   readonly first?: RegExp;
-  /** For each pattern some argument matches. */
+  /** Each pattern must match an argument. */
   readonly given?: readonly RegExp[];
-  /** No argument matches. */
+  /** Must match no argument. */
   readonly unless?: RegExp;
 }
 
@@ -26,9 +26,9 @@ const HISTORY: Loss = { loses: "rewrite the whole history" };
 
 const LOSSES: Readonly<Record<string, Loss>> = {
   reset: { given: [/^--(hard|merge|keep)$/], loses: "discard uncommitted changes" },
-  clean: { given: [force], unless: /^(-\w*n\w*|--dry-run)$/, loses: "delete files git does not know" },
+  clean: { given: [force], unless: /^(-\w*n\w*|--dry-run)$/, loses: "delete files that git does not track" },
   checkout: {
-    // Taking one side of a conflict in one file (--ours, --theirs) is how a conflict is resolved.
+    // --ours and --theirs resolve a conflict in one file.
     given: [/^(-f|--force|--|\.|:\/|\*|-B)$/],
     unless: /^(-b|--orphan)$/,
     loses: UNCOMMITTED,
@@ -66,7 +66,7 @@ const LOSSES: Readonly<Record<string, Loss>> = {
   replace: { given: [/(?:)/], unless: /^(-l|--list)$/, loses: "replace commits" },
 };
 
-/** Long options that lose something. git takes any unique beginning of them: `--forc`. */
+/** Long options that lose work. git accepts unique abbreviations: `--forc`. */
 const LONG_OPTIONS = [
   "--hard",
   "--force",
@@ -80,7 +80,7 @@ const LONG_OPTIONS = [
 const inFull = (arg: string): string =>
   (/^--\w{3}/.test(arg) ? LONG_OPTIONS.find((name) => name.startsWith(arg)) : undefined) ?? arg;
 
-/** What the subcommand would lose, or null. */
+/** The reason why the subcommand would lose work, or null. */
 function lossOf({ verb, args }: GitCall): string | null {
   if (verb === "restore") {
     const unstages = has(args, /^(--staged|-S)$/) && !has(args, /^(--worktree|-W)$/);
@@ -95,7 +95,7 @@ function lossOf({ verb, args }: GitCall): string | null {
   return loss.loses;
 }
 
-/** Settings that make later commands lose work without an option that says so. */
+/** Settings that make git lose work without --force. */
 const LOOSENED =
   /(?:^| )(?:clean\.requireforce[= ](?:false|no|off|0)|remote\.\S{1,80}\.(?:push[= ]\+|mirror[= ](?:true|yes|on|1)))/i;
 
@@ -108,7 +108,7 @@ function loses(command: JudgedCommand): Hit | null {
   const words = command.args.map(({ text }) => text).join(" ");
   const loss =
     lossOf({ verb: call.verb, args: call.args.map(inFull) }) ??
-    (LOOSENED.test(words) ? "lose work although no --force is given" : null);
+    (LOOSENED.test(words) ? "lose work even without --force" : null);
   if (loss === null) return null;
   const reason = `git ${call.verb} would ${loss}.`;
   return call.verb === "push" ? { reason, alternative: PUSH_ALTERNATIVE } : { reason };
@@ -170,26 +170,26 @@ export const gitRules: readonly Rule[] = [
     alternative: "Save a copy or a branch of the work first.",
     matches: ["hg update -C", "svn revert -R .", "bfg --delete-files x.pem", "jj abandon @"],
     misses: ["hg status", "svn update", "jj log"],
-    check: onRows([
-      {
-        program: /^(hg|chg)$/,
-        args: /^(strip|purge|rollback|debugstrip|(update|up|co|checkout) .*(-C|--clean)|revert .*(-a|--all|\.))/,
-        does: "discard changes",
-      },
-      { program: /^svn$/, args: /^(revert|cleanup .*--remove|delete http|rm http)/, does: "discard changes" },
-      {
-        program: /^jj$/,
-        args: /^(abandon|op(eration)? (restore|undo)|restore|git push .*(--deleted|--all))/,
-        does: "discard changes",
-      },
-      { program: /^(bfg|git-filter-repo)$/, args: /\S/, does: "rewrite the whole history" },
-    ]),
+    check: onRows({
+      "discard changes": [
+        {
+          program: /^(hg|chg)$/,
+          args: /^(strip|purge|rollback|debugstrip|(update|up|co|checkout) .*(-C|--clean)|revert .*(-a|--all|\.))/,
+        },
+        { program: /^svn$/, args: /^(revert|cleanup .*--remove|delete http|rm http)/ },
+        {
+          program: /^jj$/,
+          args: /^(abandon|op(eration)? (restore|undo)|restore|git push .*(--deleted|--all))/,
+        },
+      ],
+      "rewrite the whole history": [{ program: /^(bfg|git-filter-repo)$/, args: /\S/ }],
+    }),
   },
   {
     id: "git-run-later",
     verdict: "ask",
     severity: "high",
-    alternative: "Leave settings that name programs to the user.",
+    alternative: "Let the user change settings that name programs.",
     programs: /^git$/,
     matches: [
       "git config --global core.hooksPath /tmp/h",

@@ -15,21 +15,21 @@ export const persistenceRules: readonly Rule[] = [
     id: "replace-keys",
     verdict: "deny",
     severity: "critical",
-    alternative: "Let the user decide on logins; at most, append a key with ssh-copy-id.",
+    alternative: "Let the user decide who can log in. To add a key, append it with ssh-copy-id.",
     matches: ["echo k > ~/.ssh/authorized_keys", "cp k ~/.ssh/authorized_keys", "> ~/.ssh/id_rsa"],
     misses: ["echo k >> ~/.ssh/authorized_keys", "cat ~/.ssh/id_rsa.pub"],
     check: onEffect({
       kinds: ["write"],
       classes: ["secret"],
       when: ({ resolved }) => KEYS.test(resolved.path) || /\/\.ssh\/(id_\w+|identity)$/.test(resolved.path),
-      reason: "{program} would replace {path}, which can lock users out or let others in.",
+      reason: "{program} would replace {path}, which controls logins.",
     }),
   },
   {
     id: "write-credentials",
     verdict: "ask",
     severity: "high",
-    alternative: "Leave keys and credentials to the user.",
+    alternative: "Let the user change keys and credentials.",
     matches: ["echo key >> ~/.ssh/authorized_keys", "echo x > ~/.npmrc", "tee ~/.aws/credentials < x"],
     misses: ["echo x > .npmrc", "echo h >> ~/.ssh/known_hosts"],
     check: onEffect({
@@ -90,92 +90,74 @@ export const persistenceRules: readonly Rule[] = [
       "npm config set --location=project save-exact true",
       "gsettings get a b",
     ],
-    check: onRows([
-      {
-        program: /^(npm|pnpm|yarn|pip[\d.]*|bun)$/,
-        args: /^(-\S+ )*config (-\S+ )*(set|delete|edit|unset)( |$)/,
-        unless: /--location[ =]project|--local( |$)|--site( |$)/,
-        does: "change the settings of the user",
-      },
-      {
-        program: /^python[\d.]*$/,
-        args: /^-m pip config (-\S+ )*(set|unset|edit)/,
-        does: "change the settings of the user",
-      },
-      { program: /^go$/, args: /^env -[wu] /, does: "change the settings of the user" },
-      {
-        program: /^(gsettings|dconf)$/,
-        args: /^(set|reset|reset-recursively|write|load) /,
-        does: "change the settings of the desktop",
-      },
-      {
-        program: /^(xdg-mime|xdg-settings)$/,
-        args: /^(default|set) /,
-        does: "change the settings of the desktop",
-      },
-      { program: /^(kwriteconfig\d?|gconftool-2)$/, args: /\S/, does: "change the settings of the desktop" },
-      {
-        program: /^(conda|mamba|micromamba)$/,
-        args: /^(env remove|remove --all|config --(set|add|append|prepend|remove)|clean)( |$)/,
-        does: "change the environments of the user",
-      },
-      {
-        program: /^rustup$/,
-        args: /^(self uninstall|toolchain (uninstall|remove)|default )/,
-        does: "change the toolchains of the user",
-      },
-      { program: /^gem$/, args: /^sources (-a|--add|-r|-c)/, does: "use another source of packages" },
-      { program: /^unset$/, args: /(^| )HISTFILE( |$)/, does: "hide what it runs from the history" },
-      {
-        program: /^export$/,
-        args: /(^| )HIST(FILE=(\/dev\/null|$| )|(FILE)?SIZE=0)/,
-        does: "hide what it runs from the history",
-      },
-      { program: /^set$/, args: /^\+o history/, does: "hide what it runs from the history" },
-      { program: /^history$/, args: /^-\w*[cd]/, does: "delete the history" },
-      {
-        program: /^(docker|podman|npm|yarn|gh|gcloud|az|aws|heroku|oc|argocd|vault|helm)$/,
-        args: /^(auth |registry |sso )?(login|adduser|logout)( |$)/,
-        unless: /^sso/,
-        does: "change with which account the user works",
-      },
-      {
-        program: /^gpg2?$/,
-        args: /--import-ownertrust|--recv-keys?/,
-        does: "change which keys the user trusts",
-      },
-      { program: /^pyenv$/, args: /^global \S/, does: "change the versions that the user works with" },
-      {
-        program: /^(conda|mamba)$/,
-        args: /(^| )(-n|--name)[ =]base( |$)/,
-        does: "change the environments of the user",
-      },
-      { program: /^(stress|stress-ng)$/, args: /\S/, does: "use up the machine" },
-      {
-        program: /^(hg)$/,
-        args: /(^| )(strip|purge|rollback|revert (-a|--all|-C)|update (-C|--clean)|up -C)( |$)/,
-        does: "lose work",
-      },
-      {
-        program: /^(svn|bzr|fossil)$/,
-        args: /(^| )(revert|clean|clean-tree|cleanup|delete|rm|uncommit)( |$)/,
-        does: "lose work",
-      },
-      { program: /^gio$/, args: /^trash --empty/, does: "empty the trash" },
-      { program: /^trash-(empty|rm)$/, args: /(?:)/, does: "empty the trash" },
-      {
-        program: /^pm2$/,
-        args: /^(delete|kill|startup|unstartup|del) ?/,
-        does: "change processes that pm2 keeps running",
-      },
-      { program: /^wsl(\.exe)?$/, args: /--(shutdown|terminate|unregister)/, does: "stop the machine" },
-      { program: /^gpg2?$/, args: /--delete-(secret-)?(and-public-)?keys?/, does: "delete keys" },
-      {
-        program: /^(xmrig|minerd|cpuminer|ethminer|nbminer|t-rex|lolMiner|cgminer|bfgminer)$/,
-        args: /(?:)/,
-        does: "mine coins with this machine",
-      },
-    ]),
+    check: onRows({
+      "change the settings of the user": [
+        {
+          program: /^(npm|pnpm|yarn|pip[\d.]*|bun)$/,
+          args: /^(-\S+ )*config (-\S+ )*(set|delete|edit|unset)( |$)/,
+          unless: /--location[ =]project|--local( |$)|--site( |$)/,
+        },
+        { program: /^python[\d.]*$/, args: /^-m pip config (-\S+ )*(set|unset|edit)/ },
+        { program: /^go$/, args: /^env -[wu] / },
+      ],
+      "change the settings of the desktop": [
+        { program: /^(gsettings|dconf)$/, args: /^(set|reset|reset-recursively|write|load) / },
+        { program: /^(xdg-mime|xdg-settings)$/, args: /^(default|set) / },
+        { program: /^(kwriteconfig\d?|gconftool-2)$/, args: /\S/ },
+      ],
+      "change the environments of the user": [
+        {
+          program: /^(conda|mamba|micromamba)$/,
+          args: /^(env remove|remove --all|config --(set|add|append|prepend|remove)|clean)( |$)/,
+        },
+        { program: /^(conda|mamba)$/, args: /(^| )(-n|--name)[ =]base( |$)/ },
+      ],
+      "change the toolchains of the user": [
+        { program: /^rustup$/, args: /^(self uninstall|toolchain (uninstall|remove)|default )/ },
+      ],
+      "use another source of packages": [{ program: /^gem$/, args: /^sources (-a|--add|-r|-c)/ }],
+      "hide what it runs from the history": [
+        { program: /^unset$/, args: /(^| )HISTFILE( |$)/ },
+        { program: /^export$/, args: /(^| )HIST(FILE=(\/dev\/null|$| )|(FILE)?SIZE=0)/ },
+        { program: /^set$/, args: /^\+o history/ },
+      ],
+      "delete the history": [{ program: /^history$/, args: /^-\w*[cd]/ }],
+      "change the account that the user is logged in to": [
+        {
+          program: /^(docker|podman|npm|yarn|gh|gcloud|az|aws|heroku|oc|argocd|vault|helm)$/,
+          args: /^(auth |registry |sso )?(login|adduser|logout)( |$)/,
+          unless: /^sso/,
+        },
+      ],
+      "change which keys the user trusts": [{ program: /^gpg2?$/, args: /--import-ownertrust|--recv-keys?/ }],
+      "change the versions that the user works with": [{ program: /^pyenv$/, args: /^global \S/ }],
+      "use all CPU time or memory of the machine": [{ program: /^(stress|stress-ng)$/, args: /\S/ }],
+      "lose work": [
+        {
+          program: /^(hg)$/,
+          args: /(^| )(strip|purge|rollback|revert (-a|--all|-C)|update (-C|--clean)|up -C)( |$)/,
+        },
+        {
+          program: /^(svn|bzr|fossil)$/,
+          args: /(^| )(revert|clean|clean-tree|cleanup|delete|rm|uncommit)( |$)/,
+        },
+      ],
+      "empty the trash": [
+        { program: /^gio$/, args: /^trash --empty/ },
+        { program: /^trash-(empty|rm)$/, args: /(?:)/ },
+      ],
+      "change processes that pm2 keeps running": [
+        { program: /^pm2$/, args: /^(delete|kill|startup|unstartup|del) ?/ },
+      ],
+      "stop the virtual machine": [{ program: /^wsl(\.exe)?$/, args: /--(shutdown|terminate|unregister)/ }],
+      "delete keys": [{ program: /^gpg2?$/, args: /--delete-(secret-)?(and-public-)?keys?/ }],
+      "mine cryptocurrency on this machine": [
+        {
+          program: /^(xmrig|minerd|cpuminer|ethminer|nbminer|t-rex|lolMiner|cgminer|bfgminer)$/,
+          args: /(?:)/,
+        },
+      ],
+    }),
   },
   {
     id: "change-policy",

@@ -21,7 +21,7 @@ function killsEverything(command: JudgedCommand): boolean {
   return killsByPattern(program, args);
 }
 
-/** By a PID that means every process, or by a list of all processes. */
+/** Whether a target of `kill` is every process, or comes from a list of all processes. */
 function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   const targets = killTargets(args.map(({ text }) => text));
   if (targets.some((pid) => /^-?1$/.test(pid) || pid.includes(EACH))) return true;
@@ -29,10 +29,10 @@ function killsAll({ args, stdin, substituted }: JudgedCommand): boolean {
   return lists && targets.some((pid) => !isCertain(pid));
 }
 
-/** Names that every program in the same language runs under. */
+/** Process names that all programs in one language share. */
 const INTERPRETERS = /^(node|python[\d.]*|java|ruby|php|perl|bash|zsh|sh|deno|bun)$/;
 
-/** Whether it would kill programs of other work besides the one that is meant. */
+/** Whether it would kill every program in a language, not only the intended one. */
 function killsByLanguage({ program, args }: JudgedCommand): boolean {
   if (program !== "pkill" && program !== "killall") return false;
   const isHard = args.some(({ text }) => /^-(9|KILL|SIGKILL)$/.test(text));
@@ -46,7 +46,7 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
     programNamed(program).options,
   );
   const [pattern] = options.operands;
-  // With -v, every other process.
+  // -v selects every process that does not match.
   if (program === "pkill" && hasFlag(options, "-v inverse")) return true;
   if (hasFlag(options, "-uU euid uid user") && !pattern) return true;
   if (valuesOf(options, "-P parent").some(({ text }) => text === "1")) return true;
@@ -55,7 +55,7 @@ function killsByPattern(program: string, args: JudgedCommand["args"]): boolean {
   );
 }
 
-/** The PIDs of a kill, without the signal, which has the form of one. */
+/** The PIDs among the arguments of `kill`. A signal such as -9 looks like a negative PID. */
 function killTargets(args: readonly string[]): readonly string[] {
   const rest = [...args];
   const [first = ""] = rest;
@@ -122,7 +122,7 @@ export const processRules: readonly Rule[] = [
     misses: ["pkill -f 'node server.js'", "killall node", "kill -9 123"],
     check: onArgs(
       (_args, command) => killsByLanguage(command),
-      "{program} would kill every program of that language.",
+      "{program} would kill every program written in that language.",
     ),
   },
   {

@@ -1,9 +1,9 @@
-// Local data inside an address, a header or the body of a request.
+// Local data in the URL, a header or the body of a request.
 
 import type { JudgedCommand } from "../facts.ts";
 import { isCertain } from "../shell-model/marks.ts";
 
-/** Whether local data is in an address, a header or the body of a request. */
+/** Whether the request contains local data. */
 export function carriesData({ args, substituted, program }: JudgedCommand): boolean {
   const isPacked = substituted.includes("packed");
   const isData = isPacked || substituted.includes("data");
@@ -29,5 +29,5 @@ const FIELD =
   /^(-[HAUbedFu]|--(header|user-agent|referer|cookie|data(-\w+)?|form|json|post-data|body-data|user|url-query))(=|$)/;
 const AUTHORIZATION = /authorization|api-?key|private-token|x-\w*-?token|bearer/i;
 const ADDRESS = /^(?:\w+:\/\/)?([^/?#]+\.[^/?#]+|\[[^\]]+\])([^?#]*)([?#].*)?$/s;
-/** Without encryption, or by a number instead of a name. */
+/** A URL without encryption, or with an IP address instead of a name. */
 const OPEN_HOST = /^http:\/\/|^(https?:\/\/)?\d+\.\d+\.\d+\.\d+/;

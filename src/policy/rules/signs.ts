@@ -1,4 +1,4 @@
-// Rules for signs of the walk: fork bombs, code that is unknown before the run, hidden characters.
+// Rules for the signs that the walk finds: fork bombs, code that is known only at run time, hidden characters.
 
 import type { Rule } from "../rule.ts";
 
@@ -48,7 +48,7 @@ export const signRules: readonly Rule[] = [
     id: "unparsed",
     verdict: "ask",
     severity: "medium",
-    alternative: "Check the quotes and brackets, or put the script into a file.",
+    alternative: "Check the quotes and brackets, or write the script to a file.",
     matches: ["echo 'open", "if true; then echo"],
     misses: ["echo 'closed'"],
     sign: "unparsed",
@@ -58,11 +58,11 @@ export const signRules: readonly Rule[] = [
     id: "too-complex",
     verdict: "ask",
     severity: "medium",
-    alternative: "Split the command, or put it into a file and run that.",
+    alternative: "Split the command, or write it to a file and run the file.",
     matches: [`${"$(".repeat(200)}ls${")".repeat(200)}`],
     misses: ["echo $(echo $(ls))"],
     sign: "too-complex",
-    reason: () => "The command is too large or too deeply nested to be judged.",
+    reason: () => "The command is too long or too deeply nested to judge.",
   },
   {
     id: "policy-error",
@@ -72,7 +72,7 @@ export const signRules: readonly Rule[] = [
     matches: [],
     misses: ["ls"],
     sign: "policy-error",
-    reason: (detail) => `The command could not be judged: ${detail}.`,
+    reason: (detail) => `The policy failed to judge the command: ${detail}.`,
   },
   {
     id: "hidden-code",
@@ -88,7 +88,7 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["bash -c 'npm test'", "bash scripts/build.sh", "find . -exec sh -c 'echo \"$1\"' _ {} \\;"],
     sign: "hidden-code",
-    reason: (detail) => `The code is unknown before the run: ${detail}.`,
+    reason: (detail) => `The code is known only at run time: ${detail}.`,
   },
   {
     id: "remote-code",
@@ -121,7 +121,7 @@ export const signRules: readonly Rule[] = [
     ],
     misses: ["echo $((1 + 2))", `echo \${x^^}`, `echo "\${a[0]}"`],
     sign: "evaluated-data",
-    reason: (detail) => `Data would be evaluated as code: ${detail}.`,
+    reason: (detail) => `bash would evaluate data as code: ${detail}.`,
   },
   {
     id: "unknown-program",
@@ -164,7 +164,7 @@ export const signRules: readonly Rule[] = [
       "./run.sh /tmp/x",
     ],
     sign: "unknown-effect",
-    reason: (detail) => `The program is unknown: ${detail}.`,
+    reason: (detail) => `The policy cannot tell which program runs: ${detail}.`,
   },
   {
     id: "loosen-policy",
@@ -194,13 +194,13 @@ export const signRules: readonly Rule[] = [
       "nacre kill 3f9a",
     ],
     sign: "loosens-policy",
-    reason: (detail) => `${detail}: only the user decides that.`,
+    reason: (detail) => `${detail}: only the user may decide that.`,
   },
   {
     id: "skip-approvals",
     verdict: "ask",
     severity: "high",
-    alternative: "Start the agent with its approvals, or ask the user to start it.",
+    alternative: "Start the agent without this option, or ask the user to start it.",
     matches: [
       "claude --dangerously-skip-permissions -p x",
       "claude --permission-mode bypassPermissions",

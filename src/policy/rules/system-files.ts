@@ -1,4 +1,4 @@
-// Writing to files that the machine needs to boot and to log users in.
+// Writes to files of the machine and outside the workspace.
 
 import type { Effect, JudgedCommand } from "../facts.ts";
 import { onArgs, onEffect, type Rule } from "../rule.ts";
@@ -9,7 +9,7 @@ const replaces = ({ kind, how }: Effect) => kind === "write" && how !== "extract
 const CRITICAL =
   /^\/(etc\/(passwd|shadow|group|gshadow|sudoers(\.d\/.*)?|fstab|crypttab|pam\.d\/.*|ld\.so\.preload|security\/.*|ssh\/.*|inittab|subuid|subgid|shells|nsswitch\.conf)|bin|sbin|lib|lib64|boot|usr|root)(\/|$)?/;
 
-/** Caches are there to be written, and nothing is lost with them. */
+/** Programs may write caches freely: their content can be recreated. */
 const CACHES = /\/\.cache\/./;
 
 export const systemFileRules: readonly Rule[] = [
@@ -67,7 +67,7 @@ export const systemFileRules: readonly Rule[] = [
           effect.how === "extract"
         );
       },
-      reason: "{program} would change files of the machine ({path}).",
+      reason: "{program} would change system files ({path}).",
     }),
   },
   {
@@ -101,7 +101,7 @@ export const systemFileRules: readonly Rule[] = [
     id: "write-anywhere",
     verdict: "ask",
     severity: "high",
-    alternative: "Unpack into a directory of its own, without absolute names.",
+    alternative: "Unpack into a separate directory, without absolute names.",
     programs: /^(tar|bsdtar|cpio|pax)$/,
     matches: ["tar -xPf backup.tar", "cpio -idm --absolute-filenames < a.cpio"],
     misses: ["tar -xf backup.tar", "tar -tPf a.tar", "cpio -idm < a.cpio"],
@@ -111,14 +111,14 @@ export const systemFileRules: readonly Rule[] = [
           ? args.includes("--absolute-filenames")
           : /^-?\w*x/.test(args[0] ?? "") &&
             args.some((arg) => /^-\w*P|^--absolute-names$/.test(arg) || /^\w*P\w*$/.test(args[0] ?? "")),
-      "{program} would write wherever the archive says.",
+      "{program} would write to the absolute paths in the archive.",
     ),
   },
   {
     id: "fill-disk",
     verdict: "ask",
     severity: "medium",
-    alternative: "Bound it: head -c 10M /dev/zero > file, or dd with count.",
+    alternative: "Limit the size: head -c 10M /dev/zero > file, or dd with count.",
     programs: /^(yes|cat|tee|pv|head|tail|tac|sort)$/,
     matches: ["cat /dev/zero > /tmp/fill", "yes > big.txt"],
     misses: ["head -c 1M /dev/zero > x", "cat a > b", "yes | npm init"],
@@ -140,9 +140,9 @@ export const systemFileRules: readonly Rule[] = [
       const isStored =
         /^(tail|tac|sort)$/.test(command.program) &&
         command.args.some(({ text }) => /^\/dev\/(zero|u?random)$/.test(text));
-      if (isStored) return { reason: `${command.program} would fill the memory of the machine.` };
+      if (isStored) return { reason: `${command.program} would use all memory of the machine.` };
       return (isEndless || isHuge) && isKept
-        ? { reason: `${command.program} would write without end.` }
+        ? { reason: `${command.program} would write until the disk is full.` }
         : null;
     },
   },

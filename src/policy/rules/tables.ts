@@ -1,4 +1,4 @@
-// Rules as tables: one row per program and verb, with what the command does.
+// Rules as tables: the calls of programs that have the same result.
 
 import { POLICY_ROW_ARGUMENT_MAX_CHARS } from "../../support/limits.ts";
 import { asksForHelp, type JudgedCommand } from "../facts.ts";
@@ -6,17 +6,16 @@ import { remembered } from "../remembered.ts";
 import type { Check, Hit } from "../rule.ts";
 import { shown } from "../shell-model/marks.ts";
 
-export interface Row {
+interface Row {
   readonly program: RegExp;
-  /** Matches the arguments, joined by single blanks. */
+  /** Must match the arguments, joined by single spaces. */
   readonly args: RegExp;
   readonly unless?: RegExp;
-  /** What it would do, after the program's name. */
-  readonly does: string;
 }
 
-/** A check that fires on the first row that matches. */
-export function onRows(rows: readonly Row[]): Check {
+/** A check that uses the first row that matches. Each key completes the reason `PROGRAM would …`. */
+export function onRows(table: Readonly<Record<string, readonly Row[]>>): Check {
+  const rows = Object.entries(table).flatMap(([does, group]) => group.map((row) => ({ ...row, does })));
   const rowsOf = remembered((program) => rows.filter((row) => row.program.test(program)));
   const check = (command: JudgedCommand): Hit | null => {
     const own = rowsOf(command.program);

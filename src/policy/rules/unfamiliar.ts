@@ -34,7 +34,7 @@ export const unfamiliarRules: readonly Rule[] = [
         (RUNS_FILES.test(command.program) || isShell(command.program)) &&
         /^[^-]/.test(command.args[0]?.text ?? "-");
       if (asksForHelp(command) || !(unknown || path || runsFile)) return null;
-      return { reason: `${shown(command.called)} is not a program the policy knows.` };
+      return { reason: `${shown(command.called)} is not a program that the policy knows.` };
     },
   },
   {
@@ -69,7 +69,7 @@ export const unfamiliarRules: readonly Rule[] = [
     id: "unfamiliar-verb",
     verdict: "ask",
     severity: "medium",
-    alternative: "Show first what would be deleted (list, --dry-run), and let the user delete it.",
+    alternative: "List what the command would delete (list, --dry-run), and let the user delete it.",
     matches: ["frobctl bucket delete -n telemetry", "frobctl project destroy x", "frob -A app purge -f"],
     misses: [
       "frobctl bucket list",
@@ -97,7 +97,7 @@ export const unfamiliarRules: readonly Rule[] = [
     id: "forwarded-danger",
     verdict: "ask",
     severity: "high",
-    alternative: "Run the inner command directly, so that it can be judged.",
+    alternative: "Run the inner command directly, so that the policy can judge it.",
     matches: ["mywrapper rm -rf /", "runit -x -- chmod -R 777 /"],
     misses: ["mywrapper rm -rf build", "echo rm -rf /", "frobnicate rm"],
     // judge.ts checks this, because it needs all other rules.

@@ -10,7 +10,7 @@ export const injectionRules: readonly Rule[] = [
     id: "injected-variable",
     verdict: "ask",
     severity: "medium",
-    alternative: "Run the program without the variable, or name what it would load.",
+    alternative: "Run the program without the variable.",
     matches: [
       "LD_PRELOAD=./x.so ls",
       "env LD_LIBRARY_PATH=. ls",
@@ -32,7 +32,7 @@ export const injectionRules: readonly Rule[] = [
     check: (command) => {
       const variable = injectedVariable(command);
       return variable
-        ? { reason: `${variable.name}=${shown(variable.value)} makes another program run or load something.` }
+        ? { reason: `${variable.name}=${shown(variable.value)} makes another program run or load code.` }
         : null;
     },
   },
@@ -54,31 +54,23 @@ export const injectionRules: readonly Rule[] = [
       "php -d memory_limit=1G a.php",
       "enable -n test",
     ],
-    check: onRows([
-      {
-        program: /^cargo$/,
-        args: /--config[ =]\S*(wrapper|runner|linker|rustc|rustdoc)\b/,
-        does: "build with another program",
-      },
-      {
-        program: /^(npm|pnpm|yarn)$/,
-        args: /--script-shell[ =]/,
-        does: "run its scripts with another program",
-      },
-      {
-        program: /^php[\d.]*$/,
-        args: /(^| )-d ?(auto_(pre|ap)pend_file|extension|zend_extension)=/,
-        does: "run another file first",
-      },
-      {
-        program: /^pip[\d.]*$/,
-        args: /^config set \S*index-url/,
-        does: "use another package registry from now on",
-      },
-      { program: /^sqlite3?$/, args: /(^| )\.load |load_extension\(/, does: "load code into itself" },
-      { program: /^strace$/, args: /(^| )-o ?[|!]/, does: "run a program on its output" },
-      { program: /^g?make$/, args: /--eval[ =].*\$\(shell/, does: "run a command before it builds anything" },
-      { program: /^enable$/, args: /(^| )-f/, does: "load code into the shell" },
-    ]),
+    check: onRows({
+      "build with another program": [
+        { program: /^cargo$/, args: /--config[ =]\S*(wrapper|runner|linker|rustc|rustdoc)\b/ },
+      ],
+      "run the package scripts with another shell": [
+        { program: /^(npm|pnpm|yarn)$/, args: /--script-shell[ =]/ },
+      ],
+      "run another file first": [
+        { program: /^php[\d.]*$/, args: /(^| )-d ?(auto_(pre|ap)pend_file|extension|zend_extension)=/ },
+      ],
+      "use another package registry from now on": [
+        { program: /^pip[\d.]*$/, args: /^config set \S*index-url/ },
+      ],
+      "load code from a file": [{ program: /^sqlite3?$/, args: /(^| )\.load |load_extension\(/ }],
+      "run a program on its output": [{ program: /^strace$/, args: /(^| )-o ?[|!]/ }],
+      "run a command before it builds anything": [{ program: /^g?make$/, args: /--eval[ =].*\$\(shell/ }],
+      "load code into the shell": [{ program: /^enable$/, args: /(^| )-f/ }],
+    }),
   },
 ];

@@ -1,5 +1,5 @@
-// Arithmetic evaluates the values of its variables and subscripts again, including commands in them. unbash does not
-// parse these (quotes, subscripts, values that contain commands), so this file searches the text.
+// In arithmetic, bash evaluates the values of variables and subscripts again, including commands in them. unbash does not
+// parse quotes and subscripts there, so this file searches their text.
 
 import type { ArithmeticExpansionPart, ArithmeticExpression, SyntaxNode } from "unbash";
 import {
@@ -20,7 +20,7 @@ export function checkArithmetic(node: SyntaxNode, context: WordContext): void {
         : "";
   if (text === "") return;
   if (/^\$\[/.test(text) ? /['"`[]|\$\(/.test(text.slice(2)) : QUOTED_SUBSCRIPT.test(text)) {
-    context.evaluated("arithmetic evaluates a quoted or subscripted text as code");
+    context.evaluated("arithmetic evaluates quotes and subscripts as code");
     return;
   }
   for (const [name] of text.slice(0, POLICY_ARITHMETIC_SCANNED_MAX_CHARS).matchAll(/[A-Za-z_]\w*/g)) {
@@ -45,14 +45,14 @@ function numeric(node: SyntaxNode) {
     : [];
 }
 
-/** Characters of a value that are searched for commands in one step. */
+/** The number of characters that one step searches for commands. */
 const VALUE_CHARS_PER_STEP = 12;
-// Excludes brackets: each one starts a match of its own, and scanning past the next would be quadratic.
+// Stops at the next bracket, which starts its own match. Scanning past it would take quadratic time.
 const QUOTED_SUBSCRIPT = /'|\[[^\][]{0,256}(\$\(|`)/;
 /** A command inside a subscript. */
 export const COMMAND_IN_VALUE = /\[[^\][]{0,256}(\$\(|`)/;
 
-/** The number an expansion yields if it is constant; else an unknown number, or every number of a wide range. */
+/** The result of an expansion if it is constant. Otherwise an unknown number, or EACH for a wide range. */
 export function numberOf({ text, expression }: ArithmeticExpansionPart, scope: Scope): string {
   if (text.length > POLICY_ARITHMETIC_FOLDED_MAX_CHARS) return SOMETHING;
   for (const [name] of text.matchAll(/[A-Za-z_]\w*/g))

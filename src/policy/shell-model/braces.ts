@@ -1,4 +1,4 @@
-// Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Quotes and expansions inside are kept as they are written.
+// Brace expansion of raw text: `{a,b}`, `{1..9}`, nested. Keeps quotes and expansions inside unchanged.
 
 import { POLICY_BRACES_MAX_COUNT, POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
@@ -6,7 +6,7 @@ import { EACH } from "./marks.ts";
 
 /** The alternatives of one `{…}`, or null if there are too many to list. */
 export function expandBraces(text: string, budget: Budget): readonly string[] | null {
-  // Each level of nesting reads the text again.
+  // Each nesting level reads the text again.
   budget.spend(1 + text.length / CHARS_PER_STEP);
   const inner = text.slice(1, -1);
   const range = RANGE.exec(inner);

@@ -1,5 +1,5 @@
-// The work that one judgment may cost, in steps and in depth. Unlike a clock, steps give the same answer on every machine.
-// A spent budget ends the walk, and judge.ts turns that into `ask`.
+// Limits the work of one judgment, in steps and in nesting depth. Unlike a time limit, steps give the same verdict on every
+// machine. If the budget runs out, the walk ends, and judge.ts turns that into `ask`.
 
 import {
   POLICY_DEPTH_MAX_COUNT,
@@ -30,7 +30,7 @@ export class Budget {
     if (this.#steps < 0) throw new BudgetSpent("too many steps");
   }
 
-  /** Gives up at once if the remaining steps cannot pay for this many commands. */
+  /** Throws at once if the remaining steps do not suffice for this many commands. */
   expect(commands: number): void {
     if (this.#steps < commands * COMMAND_STEPS) throw new BudgetSpent("too many commands");
   }

@@ -3,15 +3,15 @@
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { readOptions } from "../programs/read-options.ts";
 import { COMMAND_IN_VALUE } from "./arithmetic.ts";
-import { directoriesNamed, isThere } from "./cd-targets.ts";
+import { certainlyExists, directoriesNamed } from "./cd-targets.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "./command.ts";
 import { formatted } from "./decode-text.ts";
 import { type Flow, flowOf } from "./flow.ts";
 import { isUnresolved, UNKNOWN } from "./marks.ts";
-import { apartFrom } from "./nested-context.ts";
+import { inSeparateProcess } from "./nested-context.ts";
 import type { Ended, Scope } from "./script-scope.ts";
 
-/** null: its output is computed as for any other program. */
+/** Returns null if its output is computed as for any other program. */
 type Builtin = (command: EffectiveCommand, around: CommandContext, runner: Runner) => Flow | null;
 
 export function runBuiltin(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
@@ -111,14 +111,14 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
       const equal = text.indexOf("=");
       if (equal <= 0) continue;
       around.scope.setAlias(text.slice(0, equal), text.slice(equal + 1));
-      runner.runText(text.slice(equal + 1), apartFrom(around, "alias"));
+      runner.runText(text.slice(equal + 1), inSeparateProcess(around, "alias"));
     }
     return SILENT;
   },
   trap: (command, around, runner) => {
     const [action] = readOptions(command.args).operands;
     if (action && action.text !== "-" && command.args.length > 1)
-      runner.runText(action.text, apartFrom(around, "trap"));
+      runner.runText(action.text, inSeparateProcess(around, "trap"));
     return SILENT;
   },
   fc: (command, _around, runner) => {
@@ -164,7 +164,7 @@ function changesDirectory(command: EffectiveCommand, { scope }: CommandContext, 
   const named = directoriesNamed(target?.text ?? null, command, scope, where);
   const targets = flags.has("P") && target ? withoutLinks(target.text, named, scope) : named;
   const from = scope.cwds;
-  if (from.every((cwd) => targets(cwd).every((path) => isThere(path, cwd, scope, where))))
+  if (from.every((cwd) => targets(cwd).every((path) => certainlyExists(path, cwd, scope, where))))
     scope.move((cwd) => targets(cwd)[0] ?? UNKNOWN);
   else scope.tryMove(targets);
   scope.assign("OLDPWD", from);
@@ -215,13 +215,14 @@ function reads(command: EffectiveCommand, { scope }: CommandContext, runner: Run
 /** Runs the text in an option: `mapfile -C`, `complete -C`. */
 function callsBack(command: EffectiveCommand, option: string, around: CommandContext, runner: Runner): Flow {
   for (const { text } of readOptions(command.args, { values: `-${option}AFGPSWXo` }).values.get(option) ?? [])
-    runner.runText(text, apartFrom(around, command.called));
+    runner.runText(text, inSeparateProcess(around, command.called));
   return SILENT;
 }
 
 function readsWithCallback(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow {
   const { values, operands } = readOptions(command.args, { values: "-CdnsuOc" });
-  for (const { text } of values.get("C") ?? []) runner.runText(text, apartFrom(around, command.called));
+  for (const { text } of values.get("C") ?? [])
+    runner.runText(text, inSeparateProcess(around, command.called));
   evaluatedNames(operands, runner);
   const lines = linesOf(command, values.get("u")?.[0], around.scope);
   around.scope.assign(operands[0]?.text ?? "MAPFILE", lines, lines);
@@ -264,7 +265,7 @@ function testsVariable(command: EffectiveCommand, _around: CommandContext, runne
 function evaluatedNames(names: readonly Field[], runner: Runner): void {
   for (const { text, span } of names) {
     if (COMMAND_IN_VALUE.test(text.split("=")[0] ?? "")) {
-      runner.sign("evaluated-data", span, "the subscript of the name is evaluated and runs a command");
+      runner.sign("evaluated-data", span, "the subscript of the name runs a command");
     }
   }
 }

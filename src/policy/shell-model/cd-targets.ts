@@ -1,4 +1,4 @@
-// The targets of `cd` and `pushd`: HOME, OLDPWD, CDPATH and cdable_vars, and whether the directory surely exists.
+// The possible targets of `cd` and `pushd`, with HOME, OLDPWD, CDPATH and cdable_vars, and whether a target certainly exists.
 
 import { changeDirectory, locate, type Where } from "../paths/paths.ts";
 import type { EffectiveCommand } from "./command.ts";
@@ -41,8 +41,8 @@ function variableNamed(text: string, scope: Scope): readonly string[] {
   return scope.variable(text)?.values ?? (/^\w+$/.test(text) ? [UNKNOWN] : []);
 }
 
-/** Whether the directory surely exists: the shell is in it or below it, or the command created it. */
-export function isThere(path: string, cwd: string, scope: Scope, where: Where): boolean {
+/** Whether the directory certainly exists: the shell is in it or below it, or the command created it. */
+export function certainlyExists(path: string, cwd: string, scope: Scope, where: Where): boolean {
   if (isUnresolved(path))
     return /^\/(var\/)?tmp\//.test(path) && path.includes(SOMETHING) && !path.includes(UNKNOWN);
   if (path === "/" || path === where.home || scope.made.directories.has(path)) return true;

@@ -13,7 +13,7 @@ import type { WordContext } from "./word-context.ts";
 import { evaluateText, isPlain, PLAIN_STEPS } from "./words.ts";
 
 export interface EvaluatedCommand {
-  /** One argv for every program its name may stand for. */
+  /** One argv for each program that the name may mean. */
   readonly argvs: readonly (readonly Field[])[];
   readonly around: CommandContext;
 }
@@ -49,7 +49,7 @@ function bareAround({ scope, stdin, via }: Frame, span: Span): CommandContext {
   return { scope, stdin, via, redirects: NOTHING, assignments: NOTHING, substituted: NOTHING, span };
 }
 
-/** The argv of a command of plain words only, as most lines of a long script are; null for any other. */
+/** The argv of a command that has only plain words, as most lines of a long script do. Null for other commands. */
 function plainArgv(node: Command, frame: Frame, { budget }: WordContext): readonly Field[] | null {
   const { name, prefix, suffix } = node;
   if (!name || prefix.length > 0 || !isPlain(name.text)) return null;
@@ -110,7 +110,7 @@ function sorted(node: Command) {
   };
 }
 
-/** Keeps such a process substitution in the walk, as a file that the command does not read. */
+/** Keeps that process substitution in the walk, as a redirection that the command does not read. */
 function readFrom(target: Word): RedirectionNode {
   return {
     type: "Redirect",
@@ -137,7 +137,7 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
       continue;
     }
     const fields = fieldsOf(word, frame, context).flat();
-    // unbash splits `--file=<(x)` into two words that touch.
+    // unbash splits `--file=<(x)` into two words without a space between them.
     const joins = word.pos === previous.end && word.pos !== word.end;
     const [head] = fields;
     const tail = joins ? args.pop() : undefined;
@@ -148,7 +148,7 @@ function evaluateArgvs(words: readonly (Word | Assignment)[], frame: Frame, cont
   return names.slice(0, POLICY_ALTERNATIVES_MAX_COUNT).map((name) => [...name, ...args]);
 }
 
-/** The values that an assignment passes to its command. Without a command they stay in the shell. */
+/** The values that an assignment passes to its command. Without a command, the assignment changes the shell. */
 function assignedValues(
   node: Assignment,
   stays: boolean,
@@ -171,7 +171,7 @@ interface Assigned {
 function assignTo(scope: Scope, node: Assignment, { values, origins }: Assigned, context: WordContext): void {
   // A subscript can run commands.
   if (node.index) evaluateText(node.index, context);
-  // bash keeps the paths of programs and the texts of aliases in these.
+  // In these arrays bash stores the paths of programs and the texts of aliases.
   if (/^BASH_(CMDS|ALIASES)$/.test(node.name)) context.evaluated("it changes which program a name runs");
   const before = scope.variable(node.name);
   if (node.value.type === "ArrayValue") {

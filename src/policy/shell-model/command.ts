@@ -1,5 +1,5 @@
-// An effective command: what really runs after words are evaluated and wrappers are removed; and the interface through
-// which wrappers, shells and interpreters return what they would run.
+// An effective command: a command after words are evaluated and wrappers are removed. Also the interface through which
+// wrappers, shells and interpreters pass on the commands that they would run.
 
 import type { Where } from "../paths/paths.ts";
 import type { Profile } from "../verdict.ts";
@@ -12,7 +12,7 @@ import type { Span } from "./span.ts";
 export interface Field {
   readonly text: string;
   readonly span: Span;
-  /** What can be read from it when it names a process substitution. */
+  /** The output of the process substitution, if the word is one. */
   readonly flow?: Flow;
 }
 
@@ -33,7 +33,7 @@ export interface EffectiveCommand {
   readonly program: string;
   /** The program as it was called. */
   readonly called: string;
-  /** Whether the name stands for a function or an alias whose text is walked as well. */
+  /** Whether the name is a function or an alias whose text is walked as well. */
   readonly isDefined: boolean;
   readonly args: readonly Field[];
   readonly assignments: readonly AssignedValue[];
@@ -49,7 +49,7 @@ export interface EffectiveCommand {
   readonly span: Span;
 }
 
-/** A property of the text that belongs to no single command: a fork bomb, code that is unknown before the run. */
+/** A danger that the walk finds in the text itself: a fork bomb, code that is known only at run time. */
 export interface Sign {
   readonly kind: SignKind;
   readonly span: Span;
@@ -73,7 +73,7 @@ export type SignKind =
   | "skips-approvals"
   | "policy-error";
 
-/** What a running command passes to the commands inside it. */
+/** The state that a command passes to the commands it runs. */
 export interface CommandContext {
   readonly scope: Scope;
   readonly stdin: Flow;
@@ -84,16 +84,16 @@ export interface CommandContext {
   readonly span: Span;
 }
 
-/** Runs nested commands and texts in the same walk, and holds what they are judged by. */
+/** Walks nested commands and texts as part of the same walk. No method really runs anything. */
 export interface Runner {
   readonly where: Where;
   readonly profile: Profile;
   readonly isSandboxed: boolean;
-  /** Runs an argv; returns what it prints. */
+  /** Walks an argv and returns its output. */
   runArgv(argv: readonly Field[], around: CommandContext): Flow;
-  /** Runs shell text; returns what it prints. */
+  /** Walks shell text and returns its output. */
   runText(text: string, around: CommandContext): Flow;
   sign(kind: SignKind, span: Span, detail: string): void;
-  /** Pays for work that grows with the text. */
+  /** Charges the budget for work that grows with the text. */
   spend(steps: number): void;
 }

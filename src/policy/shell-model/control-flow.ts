@@ -16,7 +16,7 @@ import type { Span } from "./span.ts";
 import type { WordContext } from "./word-context.ts";
 import { evaluateText, evaluateWord } from "./words.ts";
 
-/** The walk, as seen from inside a compound command. */
+/** The part of the walk that compound commands use. */
 export interface Walker {
   node(node: SyntaxNode, frame: Frame): Flow;
   readonly budget: Budget;
@@ -24,7 +24,7 @@ export interface Walker {
   sign(kind: SignKind, span: Span, detail: string): void;
 }
 
-/** Each command sees the result of the one before it. Code after the list may see the result of any of them. */
+/** Each command starts in the state after the previous one. Code after the list may start in the state after any of them. */
 export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   const [first, ...rest] = node.commands;
   if (!first) return flowOf("");
@@ -52,7 +52,7 @@ export function walkAndOr(node: AndOr, frame: Frame, walker: Walker): Flow {
   return flowOf(text, origins);
 }
 
-/** The directories of the paths through a list of `&&` and `||` that skip the next command. */
+/** The directories in which a list of `&&` and `||` may continue, for the ways through it that skip the next command. */
 class Ways {
   #failed: Directories | null = null;
   #passed: Directories | null = null;

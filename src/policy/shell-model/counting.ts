@@ -1,12 +1,11 @@
-// Ranges of numbers in loops: which range is so wide that it covers every process ID, and which loop variable counts
-// through one.
+// Loops that count through a range so wide that it covers every process ID.
 
 import { forEachChild, type SyntaxNode } from "unbash";
 import { POLICY_WIDE_RANGE_COUNT } from "../../support/limits.ts";
 import type { Budget } from "./budget.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** The variables that a condition compares with a number of a wide range. */
+/** The variables that a condition compares with a large number. */
 export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: Budget): readonly string[] {
   const names = new Set<string>();
   let isFar = false;
@@ -22,7 +21,7 @@ export function countedFar(nodes: readonly (SyntaxNode | undefined)[], budget: B
   return isFar ? [...names] : [];
 }
 
-/** Whether a variable is a counter: it starts at a number, unlike an ID that the script read somewhere. */
+/** Whether a variable is a counter: its first value is a number, unlike a PID that the script reads from somewhere. */
 export function isCounter(name: string, scope: Scope): boolean {
   return scope.variable(name)?.values.every((value) => /^-?\d+$/.test(value)) ?? false;
 }

@@ -24,7 +24,7 @@ export function decodeAnsiC(text: string): string {
   return unescaped(text, ANSI_C, strayByte).split("\0", 1)[0] ?? "";
 }
 
-/** The escapes that one reader knows: their pattern, and the letters whose meaning differs from ESCAPES. */
+/** The escapes that one program knows: their pattern, and the letters whose meaning differs from ESCAPES. */
 interface Dialect {
   readonly pattern: RegExp;
   readonly own: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ function unescaped(text: string, { pattern, own }: Dialect, byteText: (byte: num
   return decoded.isWellFormed() ? decoded : decoded.replace(STRAY_BYTES, (run) => unmarked(joinedBytes(run)));
 }
 
-/** For a number that is no character, bash writes the bytes that UTF-8 would use: such bytes are not valid UTF-8. */
+/** For a number that is not a character, bash writes the bytes that UTF-8 would use. These are not valid UTF-8. */
 function characterText(code: number, byteText: (byte: number) => string): string {
   const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   if (isCharacter) return unmarked(String.fromCodePoint(code));

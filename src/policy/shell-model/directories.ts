@@ -1,13 +1,13 @@
-// The directories a shell may be in, and those it is in if its last `cd` failed. After an unchecked `cd` a list continues
-// in either directory; after `&&` only in the new one.
+// The directories in which the shell may be. After `cd x;` the list continues in x or, if `cd` failed, in the old directory.
+// After `cd x &&` it continues only in x.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
 import { UNKNOWN } from "./marks.ts";
 
 export class Directories {
-  /** Every directory it may be in, if the last command succeeded. */
+  /** Every possible directory, if the last command succeeded. */
   readonly now: readonly string[];
-  /** The same if the last command failed; null if that makes no difference. */
+  /** Every possible directory, if the last command failed; null if these are the same. */
   readonly ifFailed: readonly string[] | null;
 
   constructor(now: readonly string[], ifFailed: readonly string[] | null = null) {
@@ -33,7 +33,7 @@ export class Directories {
     return this.ifFailed === null ? this : new Directories(this.ifFailed, this.now);
   }
 
-  /** Whether the last command succeeded or failed. */
+  /** After a command that may have succeeded or failed. */
   either(): Directories {
     return this.ifFailed === null ? this : new Directories(union(this.now, this.ifFailed));
   }

@@ -1,4 +1,4 @@
-// Parameter expansion with known values: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and the parameters bash itself sets.
+// Parameter expansion with known values: `$x`, `${x:-y}`, `${x#p}`, `${a[@]}`, and parameters that bash sets.
 
 import { type ParameterExpansionPart, type ParameterOperation, parse, type Word } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT, POLICY_PATTERN_VALUE_MAX_CHARS } from "../../support/limits.ts";
@@ -43,7 +43,7 @@ export function expandSimple(name: string, context: WordContext): readonly strin
 /** Names of variables that hold credentials. */
 const CREDENTIAL = /(TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)$/;
 
-/** No script has that many arguments: a high one is meant to be empty, as in `rm$IFS$9-rf`. */
+/** Few scripts have many arguments, so a high number usually means an empty text: `rm$IFS$9-rf`. */
 function unknownPositional(name: string): readonly string[] {
   return Number(name) >= 5 ? ["", UNKNOWN] : [UNKNOWN];
 }
@@ -59,7 +59,7 @@ export function expandParameter(
 ): readonly string[] {
   const { operation, prefix } = part;
   if (operation?.type === "Transform" && /[PA]/.test(operation.operand.text)) {
-    context.evaluated("a value is expanded again as a prompt");
+    context.evaluated("bash expands a value again, as a prompt");
   }
   if (prefix === "#") return [SOMETHING];
   if (operation?.type === "Names") return [UNKNOWN];

@@ -17,9 +17,9 @@ export interface Frame {
   fixed: Span | null;
   /** The span of the command whose words are being evaluated. */
   around?: Span;
-  /** Where the values of a loop's variable came from. */
+  /** The origins of the values of loop variables. */
   readonly carries?: readonly DataOrigin[];
-  /** Whether a condition tests the exit status, so that `set -e` does not end the shell. */
+  /** Whether a condition tests the exit status: `set -e` then does not end the shell. */
   readonly isTested?: boolean;
 }
 

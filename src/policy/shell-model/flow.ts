@@ -10,17 +10,17 @@ export type DataOrigin =
   | "socket"
   /** The processes of the machine, or of a user. */
   | "processes"
-  /** A file that is redirected to a program: as well known as a script that is named as an argument. */
+  /** A local file that is redirected to a program: judged like a script in its arguments. */
   | "file"
-  /** Settings that a well-known tool prints for the shell to read. */
+  /** Settings for the shell, printed by a well-known tool. */
   | "settings"
-  /** The content of local files, the environment, or lists of what is on the machine. */
+  /** The content of local files, the environment, or lists of files, processes and the like. */
   | "data"
-  /** The same in an encoding that fits into a name or an address. */
+  /** Local data, encoded so that it fits into a host name or a URL. */
   | "packed"
   /** The name of the user. */
   | "identity"
-  /** A variable that is named like a credential. */
+  /** A variable with the name of a credential. */
   | "token";
 
 /** The data that a command reads or prints. */

@@ -1,5 +1,5 @@
-// Fork bombs by their shape: functions that start themselves in parallel, and endless loops that never wait for the
-// processes they start.
+// Recognizes fork bombs: functions that start themselves in parallel, and endless loops that never wait for the processes
+// they start.
 
 import {
   type CompoundList,
@@ -56,7 +56,7 @@ export function startsItself(script: SyntaxNode): boolean {
 
 const SELF = /^"?\$\{?(0|BASH_SOURCE(\[0\])?)\}?"?$/;
 
-/** Whether the body starts processes and never waits for any of them, in a loop that never ends. */
+/** Whether an endless loop starts processes and never waits for them. */
 export function endlessForks(body: CompoundList, loop?: While): boolean {
   if (loop && !isEndless(loop)) return false;
   let starts = false;
@@ -132,7 +132,7 @@ function visit(root: SyntaxNode, look: (node: SyntaxNode, place: Position) => vo
   }
 }
 
-/** Enters words only if a budget pays: unbash parses their content on access. */
+/** Enters words only if there is a budget to charge: unbash parses their content on access. */
 function isEntered(node: SyntaxNode, budget: Budget | undefined): boolean {
   if (node.type === "Word" || node.type === "Assignment" || node.type === "HereDocBody")
     return budget !== undefined;

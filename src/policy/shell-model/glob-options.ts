@@ -3,7 +3,7 @@
 import { BRACKET, hasGlob, QUESTION, STAR } from "./marks.ts";
 import type { Scope } from "./script-scope.ts";
 
-/** Adds patterns for the files that `dotglob`, GLOBIGNORE and `nocaseglob` let a pattern match. */
+/** Adds patterns for the additional files that a pattern matches with `dotglob`, GLOBIGNORE and `nocaseglob`. */
 export function withGlobOptions(fields: readonly string[], scope: Scope): readonly string[] {
   if (!fields.some(hasGlob)) return fields;
   const ignored = scope.variable("GLOBIGNORE")?.values.some((value) => value !== "") ?? false;
@@ -17,7 +17,7 @@ export function withGlobOptions(fields: readonly string[], scope: Scope): readon
   });
 }
 
-/** The pattern for names that begin with a dot. A part that is only a pattern stays: it names no file in particular. */
+/** The pattern for names with a leading dot: `*.json` becomes `.*.json`. A part without plain characters stays unchanged. */
 function withDots(pattern: string): string {
   return pattern.replace(
     LEADING_GLOB,

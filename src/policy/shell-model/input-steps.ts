@@ -1,9 +1,9 @@
-// The cost of a command that grows with the length of its words and its input.
+// The cost of judging long arguments and input.
 
 import type { Field } from "./command.ts";
 import type { Flow } from "./flow.ts";
 
-/** In steps of the budget. Later stages read words and input several times. */
+/** In steps of the budget. Later stages read arguments and input several times. */
 export function inputSteps(argv: readonly Field[], stdin: Flow): number {
   let chars = stdin.text?.length ?? 0;
   for (const { text } of argv) chars += text.length + FIELD_CHARS;
@@ -12,6 +12,6 @@ export function inputSteps(argv: readonly Field[], stdin: Flow): number {
 
 /** The minimum cost of a field, in characters. */
 const FIELD_CHARS = 4;
-/** Ordinary commands stay below this. */
+/** Ordinary commands are shorter than this. */
 const FREE_INPUT_CHARS = 512;
 const INPUT_CHARS_PER_STEP = 8;

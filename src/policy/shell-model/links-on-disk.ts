@@ -1,6 +1,6 @@
 // Symbolic links on disk below the workspace, the home directory, the directory of the command and the temporary
-// directories. Elsewhere the text of a path decides: creating links there needs approval, and a lookup on a network mount
-// that hangs would block the host process.
+// directories. Elsewhere the policy takes paths literally: commands need approval to create links there, and a lookup on a
+// hanging network mount would block the host process.
 
 import { POLICY_LINKS_MAX_COUNT } from "../../support/limits.ts";
 import { couldBe, equals, startsWith } from "../paths/path-parts.ts";
@@ -9,7 +9,7 @@ import type { Budget } from "./budget.ts";
 import type { LinkReader } from "./link-reader.ts";
 import { hasGlob, isCertain, unmarked } from "./marks.ts";
 
-/** A directory under the name that paths use, and under its name without links. */
+/** A directory, by the name that paths use and by its name without links. */
 interface Base {
   readonly named: readonly string[];
   real: readonly string[] | null;
@@ -33,7 +33,7 @@ export class LinksOnDisk {
     this.#budget = budget;
   }
 
-  /** Longest name first. Created with the first path: many commands name none. */
+  /** Longest name first. Created when the first path is resolved, because many commands name no path. */
   get #bases(): readonly Base[] {
     this.#found ??= basesOf(this.#where, partsOf(this.#cwd));
     return this.#found;
@@ -65,8 +65,8 @@ export class LinksOnDisk {
   }
 
   /**
-   * The targets of the links that a path names; null: nothing exists there. The directories above it contain no link. A
-   * path that was reached through a link or `..` may name a base without links.
+   * The targets of the links that a path names, or null if nothing exists there. No part above the last is a link.
+   * @param hasMoved Whether the path was reached through a link or `..`: it may then use the link-free name of a base.
    */
   targetsAt(at: readonly string[], hasMoved: boolean): readonly string[] | null {
     const parent = at.slice(0, -1);
@@ -142,7 +142,7 @@ function basesOf({ workspaceParts, homeParts }: Where, cwd: readonly string[]): 
     .map((parts) => ({ named: parts, real: null }));
 }
 
-/** Not the root: everything is below it, including the links in the kernel's own trees. */
+/** The root cannot be a base: everything is below it, including the links in /proc and /sys. */
 function isBase(parts: readonly string[]): boolean {
   return parts.length > 0 && parts.every(isCertain) && !/^(proc|sys)$/.test(parts[0] ?? "");
 }

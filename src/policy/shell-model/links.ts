@@ -17,7 +17,7 @@ import { hasGlob, isCertain, UNKNOWN } from "./marks.ts";
 export class Links {
   /** By absolute path. A link that several branches create has several targets. */
   readonly #made = new Map<string, MadeLink>();
-  /** Cached until the next link is created: effects and flows ask about the same words. */
+  /** Cached until the command creates another link: effects and flows resolve the same words. */
   readonly #followed = new Map<string, readonly string[]>();
   readonly #where: Where;
   readonly #budget: Budget;
@@ -32,7 +32,7 @@ export class Links {
 
   /** Records a link that the command creates. */
   add(path: string, target: string): void {
-    // Such a link leads into itself: no path resolves through it.
+    // A link to itself: no path resolves through it.
     if (`${target}/`.startsWith(`${path}/`)) return;
     this.#followed.clear();
     const known = this.#made.get(path);
@@ -61,7 +61,7 @@ export class Links {
     return [named, ...paths.map((path) => locate(path, "/", this.#where))];
   }
 
-  /** The paths that a word leads to through links; empty if it contains no link. */
+  /** The paths that a word leads to through links; empty if no part of it is a link. */
   followed(text: string, cwd: string, follows: boolean): readonly string[] {
     if (this.#isEmpty) return NONE;
     const isLast = follows || /(^|\/)\.?$/.test(text);
@@ -84,20 +84,20 @@ export class Links {
   #walk({ start, rest, count, follows, found }: Walking): void {
     this.#budget.spend((1 + rest.length) / PARTS_PER_STEP);
     // A missing directory contains no links. The command may create it and go up again with `..`.
-    let isThere = true;
+    let certainlyExists = true;
     let at: readonly string[] = start;
     let hasMoved = count > 0;
     for (const [i, part] of rest.entries()) {
       if (part === "..") {
         at = this.#disk?.above(at) ?? at.slice(0, -1);
-        isThere = true;
+        certainlyExists = true;
         hasMoved = true;
         continue;
       }
       at = [...at, part];
       if (i === rest.length - 1 && !follows) break;
-      const targets = this.#targetsAt(at, isThere, hasMoved);
-      if (targets === MISSING) isThere = false;
+      const targets = this.#targetsAt(at, certainlyExists, hasMoved);
+      if (targets === MISSING) certainlyExists = false;
       if (targets.length === 0) continue;
       for (const target of targets)
         this.#start(target, at, { rest: rest.slice(i + 1), count, follows, found });
@@ -131,9 +131,9 @@ export class Links {
     return this.#disk?.entered(parts) ?? { start: [], rest: parts };
   }
 
-  #targetsAt(at: readonly string[], isThere = true, hasMoved = true): readonly string[] {
+  #targetsAt(at: readonly string[], certainlyExists = true, hasMoved = true): readonly string[] {
     const made = this.#madeAt(at);
-    if (this.#disk === null || !isThere) return made;
+    if (this.#disk === null || !certainlyExists) return made;
     // A link that the command created replaces the one on disk; a pattern may match both.
     if (made.length > 0 && !hasGlob(at.at(-1) ?? "")) return made;
     const onDisk = this.#disk.targetsAt(at, hasMoved);
@@ -160,7 +160,7 @@ function isSamePath(at: readonly string[], link: readonly string[]): boolean {
   });
 }
 
-/** `ln -s ~/* .` makes a link `x` that leads to `~/x`. */
+/** `ln -s ~/* .` creates a link `x` to each `~/x`. */
 function nameFilledIn(target: string, link: readonly string[], at: readonly string[]): string {
   const name = link.at(-1) ?? "";
   const isPattern = !isCertain(name) && target.endsWith(`/${name}`);

@@ -9,7 +9,7 @@ export class MadePaths {
   /** Remotes that the command adds to a repository. */
   readonly remotes = new Set<string>();
 
-  /** Includes those on disk. */
+  /** Links that the command created, and links on disk. */
   readonly links: Links;
   /** The source of each copy, hard link or moved file. */
   readonly copies = new Map<string, string>();

@@ -13,7 +13,7 @@ export const DEEP = "\uFDD5";
 /** As the last part of a path: some of the files below it. */
 export const MANY = "\uFDD6";
 
-/** Every number of a range so wide that no single one is meant: `{1..65535}`. */
+/** Every number of a wide range such as `{1..65535}`. */
 export const EACH = "\uFDD7";
 
 const ANY_MARK = /[\uFDD0-\uFDD7]/;
@@ -53,7 +53,7 @@ export function shown(text: string): string {
     : readable.replace(STRAY_BYTE, (mark) => `\\x${(mark.charCodeAt(0) & 0xff).toString(16)}`);
 }
 
-/** Text from outside, such as a decoded escape, with the characters replaced that are marks. */
+/** Replaces characters that are marks in text from outside, such as a decoded escape. */
 export function unmarked(text: string): string {
   return ANY_MARK.test(text) ? text.replace(ALL_MARKS, "\uFFFD") : text;
 }

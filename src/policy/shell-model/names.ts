@@ -1,5 +1,5 @@
-// What command names mean at one point of a script, besides functions and aliases whose text is known: names that were
-// redefined unseen, names bound to a path, shell options. Values are immutable, so that scopes can share them.
+// The meaning of command names at one point of a script: functions whose text is unknown, names bound to a path, shell
+// options. Functions and aliases with a known text are in the Scope. Immutable, so that scopes can share it.
 
 export class Names {
   /** Functions whose text is unknown, and builtins that were disabled. */

@@ -1,14 +1,14 @@
-// The contexts in which a command runs others.
+// The contexts in which a command runs other commands.
 
 import type { CommandContext } from "./command.ts";
 import { NO_FLOW } from "./flow.ts";
 
-/** The context of what a command runs: redirections are its own, and it passes on no input unless the caller adds it. */
-export function insideOf(around: CommandContext, via: string): CommandContext {
+/** In the same process. The inner command has its own redirections, and no input unless the caller adds it. */
+export function inSameProcess(around: CommandContext, via: string): CommandContext {
   return { ...around, via: [...around.via, via], redirects: [], stdin: NO_FLOW };
 }
 
-/** The same in a process of its own, whose directory and variables do not come back. */
-export function apartFrom(around: CommandContext, via: string): CommandContext {
-  return { ...insideOf(around, via), scope: around.scope.fork() };
+/** In a separate process, whose directory and variables do not affect the outer shell. */
+export function inSeparateProcess(around: CommandContext, via: string): CommandContext {
+  return { ...inSameProcess(around, via), scope: around.scope.fork() };
 }

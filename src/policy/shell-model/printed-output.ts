@@ -1,4 +1,4 @@
-// What a command prints: the text where its program's record knows it, and where the data came from.
+// The output of a command: its text, if the program's record knows it, and its origins.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
 import { holdsCredentials, type Where } from "../paths/paths.ts";
@@ -16,7 +16,7 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
   const text = folded !== null && folded.length > POLICY_FOLDED_MAX_CHARS ? null : folded;
   const carried = joinOrigins(command.stdin.origins, command.substituted, ownOrigins(command, prints));
   const gone: DataOrigin | null = prints.selects?.(command) ? "processes" : null;
-  // Processed data is no longer the file itself.
+  // Processed data no longer counts as the file itself.
   const flow = flowOf(
     text,
     carried.filter((origin) => origin !== gone && origin !== "file"),
@@ -27,16 +27,16 @@ export function foldOutput(command: EffectiveCommand, scope: Scope, where: Where
 
 function ownOrigins(command: EffectiveCommand, { origins }: Prints): readonly DataOrigin[] {
   const own = origins?.(command) ?? [];
-  // Decoded data can be a secret as well. A program with another origin does not print the files it names.
+  // Decoded data can be secret as well. Programs with other origins do not print the files in their arguments.
   if (own.length > 0 && !own.includes("decoded")) return own;
   const shown = joinOrigins(own, own.includes("settings") ? NO_ORIGINS : dataShown(command));
   return readsSecret(command) ? joinOrigins(shown, ["secret"]) : shown;
 }
 
-/** Programs that print what the machine or the repository holds. */
+/** Programs that print data of the machine or the repository. */
 const LISTS =
   /^(env|printenv|set|export|declare|history|ls|tree|find|ps|id|last|ip|ifconfig|arp|netstat|ss|mysqldump|pg_dump|crontab|dmesg|journalctl|tar|zip|getent)$/;
-/** Programs that print the files they are given. */
+/** Programs that print the files in their arguments. */
 const SHOWS = /^(cat|tac|head|tail|strings|grep|rg|sed|awk|cut|sort|nl|jq|yq|paste)$/;
 const PACKS = /^(base64|base32|basenc|xxd|od|hexdump|gzip|bzip2|xz|zstd|openssl|uuencode)$/;
 const GIT_SHOWS = /^(diff|log|show|archive|bundle|stash|format-patch|cat-file|blame|grep|ls-files)$/;

@@ -1,6 +1,6 @@
-// Which program a name really runs. A redefined name, a name found in a directory that commands can write, and a program
-// in the workspace can run anything. That matters only if an argument names a protected path: build scripts, aliases and
-// virtual environments are ordinary.
+// Determines which program a name runs. A redefined name, a program in the workspace and a program in a directory that
+// commands can write to can do anything. The policy asks only if an argument names a protected path, because build scripts,
+// aliases and virtual environments are common.
 
 import { asksForHelp } from "../facts.ts";
 import type { PathClass } from "../paths/path-class.ts";
@@ -10,7 +10,7 @@ import { isBuiltinName } from "./builtin-names.ts";
 import type { CommandContext, EffectiveCommand, Field } from "./command.ts";
 import { shown } from "./marks.ts";
 
-/** Why the program is unknown, and the protected path it gets; null if nothing is at risk. */
+/** The reason why the program is unknown, with the protected path in its arguments. Null if nothing is at risk. */
 export function unknownEffect(
   command: EffectiveCommand,
   around: CommandContext,
@@ -19,23 +19,22 @@ export function unknownEffect(
   const why = unknownBecause(command, around, where);
   if (why === null || asksForHelp(command)) return null;
   const place = command.args.find((arg) => isProtected(arg, command));
-  return place ? `${why}; it gets ${shown(place.text)}` : null;
+  return place ? `${why}, and its arguments name ${shown(place.text)}` : null;
 }
 
 function unknownBecause(command: EffectiveCommand, around: CommandContext, where: Where): string | null {
   const { called, cwds } = command;
   if (called.includes("/")) {
-    const inside = cwds.some((cwd) => isInReach(changeDirectory(called, cwd), where));
-    return inside ? `${shown(called)} can be written by commands` : null;
+    const inside = cwds.some((cwd) => isWritableByCommands(changeDirectory(called, cwd), where));
+    return inside ? `commands can overwrite ${shown(called)}` : null;
   }
   if (isRedefined(command, around)) return `${shown(called)} was redefined`;
+  if (isBuiltinName(called)) return null;
   const first = leadingEntry(command, around, where);
-  return first === null || isBuiltinName(called)
-    ? null
-    : `${shown(called)} is searched in ${shown(first)} first`;
+  return first === null ? null : `bash looks for ${shown(called)} in ${shown(first)} first`;
 }
 
-/** Whether a function of unknown text has replaced the builtin or program, or the builtin was disabled. */
+/** Whether a function with an unknown text has replaced the builtin or program, or the builtin is disabled. */
 export function isRedefined({ called }: EffectiveCommand, { scope, via }: CommandContext): boolean {
   if (scope.names.redefined.size === 0 || !scope.names.redefined.has(called)) return false;
   return (
@@ -44,7 +43,7 @@ export function isRedefined({ called }: EffectiveCommand, { scope, via }: Comman
   );
 }
 
-/** The first entry of PATH that a command can write to and that precedes the system's entries, or null. */
+/** The first entry of PATH before the system directories to which commands can write, or null. */
 function leadingEntry(
   { assignments, cwds }: EffectiveCommand,
   { scope }: CommandContext,
@@ -57,7 +56,7 @@ function leadingEntry(
   for (const value of values) {
     for (const entry of value.split(":")) {
       if (/^\/(usr\/|s?bin(\/|$))/.test(entry)) break;
-      if (cwds.some((cwd) => isInReach(`${changeDirectory(entry || ".", cwd)}/x`, where)))
+      if (cwds.some((cwd) => isWritableByCommands(`${changeDirectory(entry || ".", cwd)}/x`, where)))
         return entry || ".";
     }
   }
@@ -69,7 +68,7 @@ const TOOL_DIRECTORIES =
   /\/(node_modules\/\.bin|\.?v?env\/bin|\.?venv-?[\w.]*\/bin|vendor\/bin|\.tox\/[^/]+\/bin|\.nox\/[^/]+\/bin|\.direnv\/[^/]+\/bin|\.devbox\/.*\/bin)\//;
 
 /** Whether commands may write there without approval. */
-export function isInReach(path: string, where: Where): boolean {
+export function isWritableByCommands(path: string, where: Where): boolean {
   const { class: kind } = locate(path, "/", where);
   return (
     /^(inside-workspace|workspace|hooks|repository|temp|temp-root)$/.test(kind) &&
@@ -77,7 +76,7 @@ export function isInReach(path: string, where: Where): boolean {
   );
 }
 
-/** Classes of paths that an unknown program may get. All others are protected, including classes added later. */
+/** Path classes that may be arguments of an unknown program. All other classes are protected, including future ones. */
 const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "workspace",
   "inside-workspace",
@@ -91,7 +90,7 @@ const HARMLESS: ReadonlySet<PathClass> = new Set<PathClass>([
   "unknown",
 ]);
 
-/** Data elsewhere that workspaces often link to. */
+/** Data outside that workspaces often link to. */
 const ELSEWHERE: ReadonlySet<PathClass> = new Set<PathClass>(["inside-home", "outside"]);
 
 function isProtected({ text, flow }: Field, { cwds, links }: EffectiveCommand): boolean {
@@ -115,7 +114,7 @@ export function originOf(
   for (const cwd of cwds) {
     const copied = made.copies.get(changeDirectory(called, cwd));
     if (copied !== undefined) return copied;
-    // A link to a program of the same name is judged by that name already.
+    // A link to a program of the same name is already judged by that name.
     const linked = made.links.followed(called, cwd, true).find((path) => !path.endsWith(`/${program}`));
     if (linked !== undefined) return linked;
   }

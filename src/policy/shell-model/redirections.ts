@@ -1,5 +1,5 @@
-// Redirections: what a command reads, which files it opens, and what remains for the pipe. A descriptor that is opened
-// for reading is recorded under its path, /dev/fd/N, from which a later command or a shell may read it.
+// Redirections: the input of a command, the files that it opens, and the output that is left for the pipe. Data on a file
+// descriptor is recorded under the path /dev/fd/N, from which a later command or a shell may read it.
 
 import type { HereDoc, HereString, Redirection as RedirectionNode } from "unbash";
 import { POLICY_FOLDED_MAX_CHARS } from "../../support/limits.ts";
@@ -37,7 +37,7 @@ export function evaluateRedirections(
   return { redirects, stdin };
 }
 
-/** For `{name}<file` bash picks a number from ten on. */
+/** For `{name}<file` bash chooses a descriptor of 10 or above. */
 const CHOSEN_DESCRIPTOR = 10;
 
 function descriptorOf({ descriptor }: RedirectionNode, scope: Scope): number | null {
@@ -56,7 +56,7 @@ function readFromThere(operator: string, target: Field | undefined, scope: Scope
   return known ?? (/^([0-2]|-)$/.test(target?.text ?? "") ? null : flowOf(null));
 }
 
-/** Records what a later command reads from a descriptor. From a socket it reads what the other host sends. */
+/** Records the data that a later command reads from a descriptor. On a socket, the other host sends it. */
 function keepOpen(descriptor: number, flow: Flow | null, target: Field | undefined, scope: Scope): void {
   if (descriptor < 3) return;
   if (/^\/dev\/(tcp|udp)\//.test(target?.text ?? ""))
@@ -86,7 +86,7 @@ function readable(target: Field | undefined, scope: Scope): Flow {
     : flowOf(null);
 }
 
-/** Records what is written to files; returns what remains for the pipe. */
+/** Records output that goes to files, and returns the output that is left for the pipe. */
 export function writeFiles(flow: Flow, { redirects, scope }: CommandContext, where: Where): Flow {
   let left = flow;
   for (const { operator, descriptor, target } of redirects) {

@@ -1,4 +1,4 @@
-// One argv: which program it runs, what it changes in the scope, what it runs in turn, and what it prints.
+// Walks one argv: finds the program, its changes to the scope, the commands that it runs, and its output.
 
 import { POLICY_NAMES_MAX_DEPTH } from "../../support/limits.ts";
 import { shellQuote } from "../../support/shell-quote.ts";
@@ -19,13 +19,13 @@ import type { Flow } from "./flow.ts";
 import { flowOf, joinOrigins } from "./flow.ts";
 import { couldMatch } from "./glob.ts";
 import { hasGlob, isUnresolved, UNKNOWN } from "./marks.ts";
-import { insideOf } from "./nested-context.ts";
+import { inSameProcess } from "./nested-context.ts";
 import { foldOutput } from "./printed-output.ts";
-import { isInReach, isRedefined, originOf, unknownEffect } from "./program-identity.ts";
+import { isRedefined, isWritableByCommands, originOf, unknownEffect } from "./program-identity.ts";
 import type { Scope } from "./script-scope.ts";
 import { runVariables, visibleAssignments } from "./variables.ts";
 
-/** A runner that also takes the effective commands and knows the functions of the script. */
+/** A runner that also collects the effective commands and knows the functions of the script. */
 export interface CommandRunner extends Runner {
   emit(command: EffectiveCommand): void;
   callFunction(name: string, args: readonly Field[], around: CommandContext): Flow | null;
@@ -50,7 +50,7 @@ export function runCommand(argv: readonly Field[], around: CommandContext, runne
   return ran ? { ...ran, origins: joinOrigins(ran.origins, printed.origins) } : printed;
 }
 
-/** Notes what the command leaves in files for later ones. */
+/** Records the files that the command creates, for later commands. */
 function noteLeft(command: EffectiveCommand, scope: Scope): void {
   const { leaves, options } = programNamed(command.program);
   if (leaves) leaves(readOptions(command.args, options), command, scope);
@@ -61,37 +61,39 @@ function isSwitchedOff(command: EffectiveCommand, around: CommandContext): boole
   return /^(cd|pushd|popd)$/.test(command.called) && isRedefined(command, around);
 }
 
-/** With `autocd`, the name of a directory alone is a `cd`. */
+/** With `autocd`, a directory name without a command is a `cd`. */
 function enterDirectory({ called, args }: EffectiveCommand, { scope }: CommandContext): void {
   if (args.length > 0 || isKnownProgram(called) || isBuiltinName(called)) return;
   scope.tryMove((cwd) => [changeDirectory(called, cwd)]);
 }
 
-/** What a name may run besides the program it is known for. */
+/** Walks everything that the name may mean besides the usual program. */
 function runOtherMeanings(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): void {
   const { scope, via } = around;
   const hidden = unknownEffect(command, around, runner.where);
   if (hidden !== null) runner.sign("unknown-effect", command.span, hidden);
-  // A function runs in this shell: its directory afterwards is unknown.
+  // A function runs in this shell, so the directory is unknown afterwards.
   if (isRedefined(command, around) && isBuiltinName(command.called)) scope.move(() => UNKNOWN);
   if (via.length >= POLICY_NAMES_MAX_DEPTH) return;
   const alias = scope.expandsAliases ? scope.alias(command.called) : undefined;
   if (alias !== undefined) {
     const text = [alias, ...command.args.map((arg) => shellQuote(arg.text))].join(" ");
-    // bash does not replace a name again inside its own text: `alias ls='ls --color'`.
+    // bash does not expand an alias again inside its own text: `alias ls='ls --color'`.
     scope.removeAlias(command.called);
-    runner.runText(text, { ...insideOf(around, "alias"), stdin: around.stdin });
+    runner.runText(text, { ...inSameProcess(around, "alias"), stdin: around.stdin });
     scope.setAlias(command.called, alias);
   }
   const origin = scope.names.hashed.get(command.called) ?? originOf(command, around);
   if (origin === null) return;
   // bash found the program in its system directory.
-  const isWritable = command.cwds.some((cwd) => isInReach(changeDirectory(origin, cwd), runner.where));
+  const isWritable = command.cwds.some((cwd) =>
+    isWritableByCommands(changeDirectory(origin, cwd), runner.where),
+  );
   if (origin.endsWith(`/${command.called}`) && !isWritable) return;
-  runner.runArgv([{ text: origin, span: command.span }, ...command.args], insideOf(around, "copy"));
+  runner.runArgv([{ text: origin, span: command.span }, ...command.args], inSameProcess(around, "copy"));
 }
 
-/** Runs what the command would run in turn: the first kind that applies. null if it runs nothing. */
+/** Walks the commands that this command runs, by the first kind that applies. Null if it runs none. */
 function runInside(command: EffectiveCommand, around: CommandContext, runner: CommandRunner): Flow | null {
   return (
     runBuiltin(command, around, runner) ??
@@ -112,10 +114,10 @@ function runUnknown(
 ): Flow {
   runner.sign("unknown-program", first.span, command.called);
   if (around.stdin.origins.includes("socket"))
-    runner.sign("reverse-shell", first.span, "the other host of a socket decides which program runs");
+    runner.sign("reverse-shell", first.span, "another host decides over a socket which program runs");
   for (const name of isUnresolved(command.called) ? [] : DESTROYERS) {
     if (couldMatch(command.program, name)) {
-      runner.runArgv([{ ...first, text: name }, ...command.args], insideOf(around, "glob"));
+      runner.runArgv([{ ...first, text: name }, ...command.args], inSameProcess(around, "glob"));
     }
   }
   return flowOf(null);
@@ -129,7 +131,7 @@ function isDefinedName(called: string, { scope }: CommandContext): boolean {
   );
 }
 
-/** GNU programs under their names on BSD and macOS: `gln` is `ln`. */
+/** The names of GNU programs on BSD and macOS: `gln` is `ln`. */
 const GNU =
   /^g(cat|chgrp|chmod|chown|cp|dd|head|install|link|ln|mkdir|mkfifo|mv|rmdir|shred|tail|tar|tee|touch|truncate|unlink|xargs|env|nice|nohup|stdbuf)$/;
 

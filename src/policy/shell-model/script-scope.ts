@@ -1,5 +1,5 @@
-// The state at one point of a script: variables, positional parameters, functions, aliases, the directory, and the files
-// whose text the script itself wrote. A variable has several values if branches assign different ones.
+// The state at one point of a script: variables, positional parameters, functions, aliases, the directory, and the files that
+// the script wrote. A variable has several values if branches assign different ones.
 
 import type { Function as FunctionNode } from "unbash";
 import {
@@ -26,7 +26,7 @@ export interface Variable {
 
 /** All scopes of a walk share the file table: a subshell writes real files. */
 export class Files extends Map<string, Flow> {
-  /** Those that were written since a tool last read them all. */
+  /** The files written since a tool last read all of them. */
   readonly fresh = new Map<string, Flow>();
 
   override set(path: string, flow: Flow): this {
@@ -35,17 +35,17 @@ export class Files extends Map<string, Flow> {
   }
 }
 
-/** What `break`, `return` or `exit` ended: the rest of the list does not run. */
+/** Set by `break`, `return` and `exit`: the rest of the list does not run. */
 export type Ended = "loop" | "function" | "shell";
 
 export class Scope {
   directories: Directories;
-  /** null: the list continues. */
+  /** Null if the list continues. */
   ended: Ended | null = null;
   names: Names = NO_NAMES;
-  /** Whether a command that fails ends the shell: `set -e`. */
+  /** Whether a failing command ends the shell: `set -e`. */
   exitsOnError = false;
-  /** null: unknown. */
+  /** Null if unknown. */
   positional: readonly string[] | null = null;
   readonly files: Files;
   /** Shared by all scopes of a walk, like the files. */
@@ -54,7 +54,7 @@ export class Scope {
   #variables: Map<string, Variable>;
   #functions: Map<string, FunctionNode>;
   #aliases: Map<string, string>;
-  /** The tables that only this scope uses. The others are shared and copied before the first write. */
+  /** The tables that belong to this scope alone. It shares the others, and copies a shared table before its first write. */
   #owns: Owned = ALL;
 
   constructor(directories: Directories, files: Files, made: MadePaths, budget: Budget) {
@@ -115,7 +115,7 @@ export class Scope {
     this.#variables.set(name, { values: limited(values), elements: elements && limited(elements), origins });
   }
 
-  /** From here on bash itself sets the value. */
+  /** Removes a value: from here on, bash itself sets the variable. */
   unassign(name: string): void {
     if (!this.#variables.has(name)) return;
     this.#ownVariables();
@@ -181,7 +181,7 @@ export class Scope {
     return copy;
   }
 
-  /** Adds the state at the end of another branch. */
+  /** Merges the state at the end of another branch into this one. */
   merge(other: Scope): void {
     this.#budget.spend();
     if (this.directories !== other.directories && other.ended === null) this.#mergeDirectories(other);
@@ -194,7 +194,7 @@ export class Scope {
     for (const [name, text] of other.#aliases) if (!this.#aliases.has(name)) this.setAlias(name, text);
   }
 
-  /** Whether nothing changed since the other was forked. */
+  /** Whether nothing has changed since the other scope was forked. */
   sameAs(other: Scope): boolean {
     return (
       this.#variables === other.#variables &&
@@ -230,7 +230,7 @@ export class Scope {
     this.#owns = { ...this.#owns, variables: true };
   }
 
-  /** Functions and aliases are few, but a function that is called later keeps its copies. */
+  /** A copied name costs more than a copied variable, because a function keeps these tables until it is called. */
   #ownNames(): void {
     if (this.#owns.names) return;
     this.#budget.spend((this.#functions.size + this.#aliases.size) * KEPT_NAME_STEPS);
@@ -248,9 +248,9 @@ interface Owned {
 const ALL: Owned = { variables: true, names: true };
 const NONE: Owned = { variables: false, names: false };
 
-/** Characters that are copied or compared in one step. */
+/** The number of characters that one step copies or compares. */
 const CHARS_PER_STEP = 128;
-/** Names that are copied or compared in one step. */
+/** The number of names that one step copies or compares. */
 const NAMES_PER_STEP = 16;
 /** The cost of a name whose copies stay in memory. */
 const KEPT_NAME_STEPS = 0.5;

@@ -1,4 +1,5 @@
-// The scope that a command starts in: its directory, the links on disk, and what earlier commands of the session changed.
+// The scope at the start of a command: its directory, the links on disk, and the changes that earlier commands of the
+// session made.
 
 import type { Where } from "../paths/paths.ts";
 import type { PolicyFacts } from "../verdict.ts";
@@ -27,7 +28,7 @@ function applySession(scope: Scope, session: SessionFacts, where: Where): void {
     IFS: " \t\n",
   };
   for (const [name, value] of Object.entries(variables)) {
-    // An unset IFS splits like the default one. Keep default values out of the scope: PWD changes with each cd.
+    // Do not assign default values. The scope derives PWD from the directory, and bash splits at the default IFS if IFS is unset.
     if (value === usual[name] || (name === "IFS" && value === null)) continue;
     scope.assign(name, [value ?? ""]);
   }

@@ -1,7 +1,7 @@
 // Estimates the cost of parsing a text. A few shapes make the parser scan the same characters repeatedly: a megabyte of
 // opening braces would take minutes. Ordinary text costs nothing here.
 
-/** In steps of the budget. Recognizes only brackets and quotes, and assumes the more expensive of two readings. */
+/** The cost in steps of the budget. Recognizes only brackets and quotes, and in doubt assumes the higher cost. */
 export function lookAheadSteps(text: string): number {
   const count = new LookAheads();
   let last = "";
@@ -17,9 +17,9 @@ export function lookAheadSteps(text: string): number {
 const QUOTES = "'\"`";
 const SPECIAL: ReadonlySet<string> = new Set([...QUOTES, "{", "}", "[", "(", ")", "<"]);
 
-/** Characters that the parser scans in one step. */
+/** The number of characters that the parser scans per step. */
 const CHARS_PER_STEP = 128;
-/** Pairs of here-documents on one line that the parser compares in one step. */
+/** The number of pairs of here-documents on one line that the parser compares per step. */
 const PAIRS_PER_STEP = 256;
 
 /** Scanning an arithmetic expression costs a fraction of scanning `$[`, and ends with the expression. */
@@ -35,7 +35,7 @@ class LookAheads {
   #steps = 0;
   #brackets = 0;
   #hereDocs = 0;
-  /** The open braces of what may be one word. */
+  /** The open braces in the current word. */
   #braces: Brace[] = [];
   /** Open substitutions, and quotes that occurred an odd number of times: the word continues on the next line. */
   #open = 0;

@@ -3,13 +3,13 @@
 import { changeDirectory, type Where } from "../paths/paths.ts";
 import { isShell } from "../programs/programs.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "./command.ts";
-import { apartFrom } from "./nested-context.ts";
-import { isInReach } from "./program-identity.ts";
+import { inSeparateProcess } from "./nested-context.ts";
+import { isWritableByCommands } from "./program-identity.ts";
 
 const LOADS =
   /^(LD_\w+|DYLD_\w+|BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|PROMPT_COMMAND|PS4|BASH_LOADABLES_PATH|GCONV_PATH|GIT_EXEC_PATH|GIT_CONFIG\w*|GIT_TEMPLATE_DIR|GIT_PROXY_COMMAND|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|LUA_INIT|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS|MAKEFLAGS|NPM_CONFIG_SCRIPT_SHELL|npm_config_script_shell|RUSTC_WRAPPER|CARGO_TARGET_\w+_RUNNER)$/;
 
-/** Their value is a command line. */
+/** Variables whose value is a command line. */
 const COMMANDS =
   /^(PROMPT_COMMAND|GIT_SSH|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|GIT_EDITOR|GIT_SEQUENCE_EDITOR|GIT_PAGER|GIT_ASKPASS|PAGER|MANPAGER|EDITOR|VISUAL|BROWSER|SSH_ASKPASS|SUDO_ASKPASS|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|FCEDIT)$/;
 
@@ -22,7 +22,7 @@ export interface InjectedVariable {
   readonly value: string;
 }
 
-/** The variable that would make another program run something, if one is set. */
+/** The first variable that would make another program run code, or null. */
 export function injectedVariable(command: EffectiveCommand): InjectedVariable | null {
   return assignedBy(command).find((variable) => injects(variable, command)) ?? null;
 }
@@ -32,7 +32,7 @@ export function runVariables(command: EffectiveCommand, around: CommandContext, 
   for (const { name, value } of assignedBy(command)) {
     const isPrompt = /^PS[0-4]$/.test(name) && /\$\(|`/.test(value);
     if (!isPrompt && (!COMMANDS.test(name) || ORDINARY.test(value))) continue;
-    const inside = { ...apartFrom(around, name), assignments: [] };
+    const inside = { ...inSeparateProcess(around, name), assignments: [] };
     runner.runText(isPrompt ? `: "${value.replaceAll('"', '\\"')}"` : value, inside);
   }
 }
@@ -48,7 +48,8 @@ export function visibleAssignments(
 ): CommandContext["assignments"] {
   const kept = scope.variable("BASH_ENV");
   if (!kept || assignments.some(({ name }) => name === "BASH_ENV")) return assignments;
-  const isWritable = (path: string) => scope.cwds.some((cwd) => isInReach(changeDirectory(path, cwd), where));
+  const isWritable = (path: string) =>
+    scope.cwds.some((cwd) => isWritableByCommands(changeDirectory(path, cwd), where));
   const runsBash =
     isShell(called.slice(called.lastIndexOf("/") + 1)) || (called.includes("/") && isWritable(called));
   const value = runsBash ? kept.values.find((file) => file !== "" && isWritable(file)) : undefined;
@@ -65,7 +66,7 @@ function injects({ name, value }: InjectedVariable, command: EffectiveCommand): 
     return /(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--eval|-e)/.test(value);
   if (name === "JAVA_TOOL_OPTIONS" || name === "_JAVA_OPTIONS")
     return /-(javaagent|agentlib|agentpath)/.test(value);
-  // A program of the project loads libraries of the project.
+  // A program of the project may load libraries of the project.
   if (/^(LD|DYLD)_LIBRARY_PATH$/.test(name) && command.called.includes("/"))
     return !/^\.{0,2}\/?[\w.-]+(\/[\w.-]+)*$/.test(value);
   if (COMMANDS.test(name)) return !ORDINARY.test(value);

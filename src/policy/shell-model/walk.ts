@@ -43,10 +43,10 @@ export class Walk implements Runner {
 
   readonly #facts: PolicyFacts;
   readonly #found: (command: EffectiveCommand) => void;
-  /** The most recent context: the commands of a list share it. */
+  /** The most recent context, which the commands of a list share. */
   #context: { readonly frame: Frame; readonly words: WordContext } | null = null;
 
-  /** Passes each effective command to `found` at once, so that a long script uses no memory for them. */
+  /** @param found Gets each effective command at once, so that the commands of a long script need no memory. */
   constructor(facts: PolicyFacts, where: Where, budget: Budget, found: (command: EffectiveCommand) => void) {
     this.where = where;
     this.profile = facts.profile ?? "standard";
@@ -260,10 +260,10 @@ export class Walk implements Runner {
     const { script } = part;
     const around = frame.fixed ?? frame.around ?? { start: part.pos, end: part.end };
     if (!script) {
-      this.sign("unparsed", around, "a substitution cannot be read");
+      this.sign("unparsed", around, "a substitution cannot be parsed");
       return flowOf(null);
     }
-    // Positions in an unescaped text do not fit the original text.
+    // Positions in an unescaped text differ from those in the original text.
     const fixed = script.source === undefined ? frame.fixed : around;
     const scope = frame.scope.fork();
     // A substitution does not inherit `set -e`.

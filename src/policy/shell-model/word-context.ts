@@ -1,4 +1,4 @@
-// What the evaluation of words needs from the walk.
+// The part of the walk that the evaluation of words uses.
 
 import type { ArithmeticExpansionPart, ProcessSubstitutionPart, SyntaxNode } from "unbash";
 import type { Where } from "../paths/paths.ts";
@@ -16,11 +16,11 @@ export interface WordContext {
   readonly scope: Scope;
   readonly where: Where;
   readonly budget: Budget;
-  /** Walks a substitution; returns what it prints. */
+  /** Walks a substitution and returns its output. */
   substitute(part: Exclude<Substitution, ProcessSubstitutionPart>): Flow;
   /** Records the origins of a substituted value. */
   carry(origins: readonly DataOrigin[]): void;
-  /** Walks a process substitution; returns what can be read from it. */
+  /** Walks a process substitution and returns its output. */
   connect(part: ProcessSubstitutionPart): Flow;
   /** Walks the commands inside an arithmetic expression. */
   arithmetic(part: ArithmeticExpansionPart): void;

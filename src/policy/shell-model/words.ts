@@ -1,5 +1,5 @@
-// From a word of the syntax tree to the fields bash would make of it: quotes removed, braces and tildes expanded,
-// constants filled in, split at IFS. An unknown part becomes a mark (marks.ts), never a guess.
+// Turns a word of the syntax tree into fields, as bash does: removes quotes, expands braces, tildes and known variables, and
+// splits at IFS. An unknown part becomes a mark (marks.ts).
 
 import { parse, type Word, type WordPart } from "unbash";
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../support/limits.ts";
@@ -49,7 +49,7 @@ export function evaluateText(word: Word, context: WordContext): readonly string[
   );
 }
 
-/** Evaluates parts that are all inside quotes, as the body of a here-document is. */
+/** Evaluates quoted parts, such as the body of a here-document. */
 export function evaluateQuoted(parts: readonly WordPart[], context: WordContext): string {
   const ways = new Evaluation(context).ways(parts, true);
   return ways.length === 1 ? (ways[0] ?? []).map(({ text }) => text).join("") : UNKNOWN;
@@ -177,9 +177,9 @@ class Evaluation {
   }
 }
 
-/** Characters of a value that are copied in one step. */
+/** The number of characters of a value that one step copies. */
 const VALUE_CHARS_PER_STEP = 32;
-/** Characters that are split into fields in one step. Each combination is split separately. */
+/** The number of characters that one step splits into fields. Each combination is split separately. */
 const SPLIT_CHARS_PER_STEP = 8;
 
 function charsIn(pieces: readonly Piece[]): number {
@@ -197,7 +197,7 @@ function listElements(part: WordPart, scope: Scope): readonly string[] | null {
   return isList ? (scope.variable(part.parameter)?.elements ?? null) : null;
 }
 
-/** Every list with every continuation. A single list is extended without a copy: copying would be quadratic. */
+/** Appends each choice to each list. A single list is extended in place, because copying would take quadratic time. */
 function multiplied<T>(lists: T[][], choices: readonly (readonly T[])[]): T[][] {
   const [list] = lists;
   const [choice] = choices;
@@ -266,7 +266,7 @@ function expandTildes(pieces: readonly Piece[], context: WordContext, assignment
 }
 
 function homeOf(name: string, { where, scope }: WordContext): string {
-  // If HOME is unset, bash asks the user database.
+  // If HOME is unset, bash uses the user database.
   if (name === "") return onlyOf(scope.variable("HOME")?.values ?? [where.home]) || where.home;
   if (name === "+") return onlyOf(scope.variable("PWD")?.values ?? scope.cwds);
   if (name === "-") return onlyOf(scope.variable("OLDPWD")?.values ?? [UNKNOWN]);

@@ -42,10 +42,12 @@ export const NEWEST_CHECKS_COUNT = 8;
 /** Killing such a chain: time without a yield to other work, and quiet time after which the chain counts as dead. */
 export const NEW_PROCESS_BURST_MS = 4;
 export const NEW_PROCESS_QUIET_MS = 12;
-/** Up to this many PIDs, the scan opens each entry of /proc directly. For more, it lists /proc first. */
-export const FEW_PIDS_COUNT = 64;
+/** Entries of a listing of /proc that cost as much as a check of one PID. */
+export const PID_PROBES_PER_ENTRY_COUNT = 2;
 /** Forks per millisecond: no machine is faster. */
 export const FORKS_PER_MS_MAX_COUNT = 100;
+/** Readings of the last PID in the time in which the kernel could assign all PIDs. A late timer must not miss a wrap. */
+export const PID_READINGS_PER_WRAP_COUNT = 3;
 /** Scans for leftovers. A scan without a result is repeated if the kernel assigned PIDs meanwhile. */
 export const LEFTOVER_SCANS_COUNT = 3;
 
@@ -67,3 +69,5 @@ export const PROBE_MAX_MS = 10_000;
 export const PROBE_OUTPUT_MAX_CHARS = 2_000;
 /** The longest delay that setTimeout supports. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
+/** Age at which the list of listening sockets is read again. Waits for many ports share one list. */
+export const LISTENERS_MAX_AGE_MS = 20;

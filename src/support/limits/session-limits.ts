@@ -47,3 +47,17 @@ export const WATCHDOG_LOOKS_COUNT = 3;
 export const WATCHDOG_EXIT_MS = 300;
 /** Poll interval while waiting for a named session. */
 export const SESSION_TURN_POLL_MS = 50;
+/** A save that takes longer makes the next one run in a saver, a fork of bash. So does a command that ran longer and
+ * may have set many variables. */
+export const STATE_SAVE_SLOW_MS = 3;
+export const LARGE_STATE_MIN_MS = 5;
+/** Pause of a saver before it begins. If the next command ends within this time, the host ends the saver. */
+export const SAVER_PAUSE_MS = 30;
+/** Poll interval while waiting for a saver. */
+export const SAVER_POLL_MS = 5;
+/** Age and number of ended savers that the first process of the system has not reaped. Beyond that, a session has no
+ * more savers. */
+export const UNREAPED_SAVER_MAX_MS = 30_000;
+export const UNREAPED_SAVERS_MAX_COUNT = 512;
+/** Age of a link to the directory of bash that a command may use without reading it again. */
+export const FRESH_LINK_MAX_MS = 1;

@@ -21,7 +21,7 @@ export const KILL_AGAIN_MAX_MS = 10_000;
 /** Before a scan: time to detect a command that forks faster than the scan, and time to stop its new processes. */
 export const FORK_CHECK_MS = 0.5;
 export const FORK_CHECK_MAX_MS = 25;
-/** Scans that find new processes before each new process is killed as it appears, and the time for those kills. */
+/** Scans in a row that may find new processes. After that, each new process is killed as it appears, for this time. */
 export const FREEZE_ROUNDS_MAX_COUNT = 3;
 export const NEW_PROCESS_MAX_MS = 1_000;
 /** Interval of SIGCONT to a shim that has not recorded the end of a killed shell: it may be stopped. */
@@ -36,7 +36,7 @@ export const INTERRUPT_GRACE_MS = 1_000;
 export const INTERRUPT_ROUND_MS = 50;
 /** Time for a process that holds a command's output to end by itself, like `tee`, and for a new child to run exec. */
 export const LEFTOVER_GRACE_MS = 30;
-/** Longest wait for such processes, including time without a processor, and longest pause between two checks. */
+/** Largest sum of the pauses in which such processes get no processor time, and longest pause between two checks. */
 export const LEFTOVER_WAIT_MAX_MS = 2_000;
 export const LEFTOVER_POLL_MAX_MS = 8;
 /** Pause before the kill at a deadline is tried again. */
@@ -45,6 +45,10 @@ export const DEADLINE_RETRY_MS = 1_000;
 /** Interval of the check of live shells for a shim that died without a message, and shims per check. */
 export const LIVENESS_CHECK_MS = 500;
 export const LIVENESS_READS_COUNT = 50;
+/** Marks of output times: the pause between two is at least the shell's age divided by this (also in output-times.sh). */
+export const OUTPUT_TIMES_PER_AGE_COUNT = 4_096;
+/** Largest uncertainty of an output time that is shown without a remark. */
+export const OUTPUT_TIME_COARSE_MS = 2_000;
 /** Live background shells of one scope. */
 export const LIVE_SHELLS_PER_SCOPE_MAX_COUNT = 64;
 /** Length of a command in the list of live shells, and ids that an ambiguous prefix lists. */
@@ -66,11 +70,43 @@ export const ALL_OUTPUT_MAX_BYTES = 64 * 1024 ** 2;
 /** Interval at which a manager deletes finished shells, and the delay of the first time. */
 export const SWEEP_INTERVAL_MS = 60_000;
 export const SWEEP_DELAY_MS = 1_000;
+/** Ids of removed shells that a manager remembers, to report them as swept. */
+export const REMOVED_SHELL_IDS_MAX_COUNT = 10_000;
 /** Time for the shells of dead hosts when a manager starts, and shells between two yields. */
 export const ADOPT_MAX_MS = 2_000;
 export const ADOPT_CHUNK_COUNT = 50;
 /** Time for a bash to reach the read of its job after its start, and the poll interval. */
 export const ADOPT_UNCLEAR_MAX_MS = 250;
 export const ADOPT_POLL_MS = 2;
-/** Lifetime of a durable shell without a deadline of its own. */
+/** Lifetime of a durable shell whose caller set no deadline. */
 export const DURABLE_DEADLINE_MS = 86_400_000;
+
+/** Search of output: block that is read at once; part of a longer line that is matched at once, and their overlap. */
+export const SEARCH_BLOCK_BYTES = 512 * 1024;
+export const SEARCH_OVERLAP_BYTES = 8 * 1024;
+/** Text that is tested for any match before its lines are tested. */
+export const SEARCH_CHUNK_CHARS = 64 * 1024;
+/** Length of one line in a result. Of a longer line, the result shows the part around the match. */
+export const OUTPUT_SEARCH_LINE_MAX_CHARS = 1_000;
+/** Lines before and after a match. */
+export const SEARCH_CONTEXT_MAX_COUNT = 100;
+/** Time for a search that sets none. */
+export const SEARCH_DEFAULT_MS = 30_000;
+/** Memory of the thread that searches. */
+export const SEARCH_HEAP_MAX_BYTES = 48 * 1024 ** 2;
+/** Poll interval of a wait for a port or a file, and of the search for a listener in another network namespace. */
+export const READY_POLL_MS = 50;
+export const READY_NAMESPACE_POLL_MS = 500;
+/** The largest TCP port. */
+export const PORT_MAX_COUNT = 65_535;
+
+/** Diagnosis: time over which processes are observed, and how often. */
+export const DIAGNOSIS_WINDOW_MS = 1_000;
+export const DIAGNOSIS_SAMPLES_COUNT = 5;
+/** Share of the time on a processor from which a process counts as running. */
+export const DIAGNOSIS_BUSY_SHARE = 0.5;
+/** Length of a command line in a diagnosis, and processes that its summary names. */
+export const DIAGNOSIS_COMMAND_MAX_CHARS = 200;
+export const DIAGNOSIS_NAMED_MAX_COUNT = 3;
+/** Length of the directory name that stands for a scope. */
+export const FINISHED_SCOPE_NAME_CHARS = 32;

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "../../../src/policy/judge.ts";
+import { isLong } from "../../fixtures/long.ts";
 import { dev, verdictOf } from "../dev.ts";
 
 const megabyte = (text: string) => text.repeat(Math.ceil(2 ** 20 / text.length));
+
+/** As much of a hostile text as one judgement needs to reach its limits; with NACRE_LONG=1 a megabyte. */
+const much = (text: string) => text.repeat(Math.ceil((isLong ? 2 ** 20 : 2 ** 18) / text.length));
 
 /** A build as people write it, over and over. */
 const ordinaryLines = (i: number) => `# step ${i}: prepare the output directory
@@ -28,7 +32,7 @@ describe("bypass by size", () => {
     expect(verdictOf(`${"true | ".repeat(100)}rm -rf /`)).toBe("deny");
   });
 
-  it("a flat script of a megabyte is judged to its end", () => {
+  it("a megabyte of plain lines is judged to its end", () => {
     const script = megabyte("echo one ordinary line of a script\n");
     expect(verdictOf(script)).toBe("allow");
     expect(verdictOf("echo x\n".repeat(2 ** 16))).toBe("allow");
@@ -49,34 +53,34 @@ describe("bypass by size", () => {
   });
 
   const hostile: Record<string, string> = {
-    "one-letter commands": megabyte("a;"),
+    "one-letter commands": much("a;"),
     "open parentheses": "(".repeat(2 ** 20),
-    "open substitutions": megabyte("$("),
-    "open quoted substitutions": megabyte('"$('),
-    "open quotes": megabyte(`"'`),
-    braces: `rm -rf ${megabyte("{a,b}")}`,
+    "open substitutions": much("$("),
+    "open quoted substitutions": much('"$('),
+    "open quotes": much(`"'`),
+    braces: `rm -rf ${much("{a,b}")}`,
     "nested evals": `${"eval ".repeat(2 ** 17)}ls`,
     "nested wrappers": `${"sudo ".repeat(2 ** 17)}ls`,
     "branching assignments": Array.from({ length: 60_000 }, (_, i) => `x && v${i}=1`).join("\n"),
     "functions that call twice": `${Array.from({ length: 60 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join(";")};f0`,
     "nested loops": `${"for i in a b; do x=$i;".repeat(200)}ls;${"done;".repeat(200)}`,
     "doubling values": `a=xx;${"a=$a$a;".repeat(2_000)}rm -rf $a`,
-    "deep arrays": `a=(${megabyte("x ")}); rm -rf "\${a[@]}"`,
-    "roots by the megabyte": megabyte("rm -rf /;"),
-    "options by the megabyte": `curl ${megabyte("-d@a ")}`,
-    "one word for a pattern": `http ${megabyte("a@/b.c")}/`,
-    "variables by the megabyte": `export ${megabyte("a=b ")}; rm -rf $a`,
-    "functions by the megabyte": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
-    "protected paths for an unknown program": `frob ${megabyte("/etc/a ")}`,
-    "commands with protected paths": megabyte("frob /a/b ~/c ./d --out=/e;"),
+    "deep arrays": `a=(${much("x ")}); rm -rf "\${a[@]}"`,
+    "roots by the thousand": much("rm -rf /;"),
+    "options by the thousand": `curl ${much("-d@a ")}`,
+    "one word for a pattern": `http ${much("a@/b.c")}/`,
+    "variables by the thousand": `export ${much("a=b ")}; rm -rf $a`,
+    "functions by the thousand": Array.from({ length: 80_000 }, (_, i) => `f${i}(){ :; }`).join("\n"),
+    "protected paths for an unknown program": `frob ${much("/etc/a ")}`,
+    "commands with protected paths": much("frob /a/b ~/c ./d --out=/e;"),
     "clones and builds": megabyte("git clone x; make;"),
-    "written recipes": megabyte("echo a>Makefile;make;"),
-    "code by the megabyte": megabyte("python3 -c 'x=1';"),
-    "calls by the megabyte": megabyte('python3 -c \'open("/etc/x","w")\';'),
-    "searches by the megabyte": megabyte("find . -exec a {} +;"),
-    "a list that goes to a program": `python3 -c '${megabyte("os.system(")}'`,
+    "written recipes": much("echo a>Makefile;make;"),
+    "code by the thousand": much("python3 -c 'x=1';"),
+    "calls by the thousand": much('python3 -c \'open("/etc/x","w")\';'),
+    "searches by the thousand": much("find . -exec a {} +;"),
+    "a list that goes to a program": `python3 -c '${much("os.system(")}'`,
   };
-  it.each(Object.keys(hostile))("hostile text ends, and not with allow: %s", (name) => {
+  it.each(Object.keys(hostile))("judging hostile text ends, and not with allow: %s", (name) => {
     const verdict = judge(hostile[name] ?? "", dev);
     expect(verdict.verdict).not.toBe("allow");
     expect(verdict.findings.length).toBeLessThanOrEqual(400);
@@ -110,7 +114,7 @@ describe("bypass by size", () => {
     "scripts of a written package": repeated("'\"ls -l\",'", 11, 'echo "$a">f.json;npm i;'),
     "nested loops": `${"for i in a b;do x=$i;".repeat(18)}:;${"done;".repeat(18)}`,
   };
-  it.each(Object.keys(short))("500 characters become too complex before they take long: %s", (name) => {
+  it.each(Object.keys(short))("500 hostile characters use up the budget quickly: %s", (name) => {
     const text = short[name] ?? "";
     expect(text.length).toBeLessThanOrEqual(500);
     // A generous ceiling against hangs: one judgement takes less than a tenth of a second.
@@ -121,7 +125,7 @@ describe("bypass by size", () => {
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 
-  it("a substitution nested deeper than in any real script is asked about", () => {
+  it("the policy asks about a substitution nested deeper than in any real script", () => {
     expect(verdictOf(`echo ${"$(echo ".repeat(150)}x${")".repeat(150)}`)).toBe("ask");
   });
 });

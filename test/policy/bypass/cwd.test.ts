@@ -54,7 +54,7 @@ describe("bypass through the working directory", () => {
     "command cd build; rm -rf *",
     "cd /tmp/nothere; rm -rf *",
     'cd build; D=$(pwd); rm -rf "$D"',
-  ])("after a cd that may have failed, both directories are judged: %j", (command) => {
+  ])("after a cd that may fail, both directories are judged: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 });

@@ -9,7 +9,7 @@ describe("bypass by decoded text", () => {
     "echo 726d202d7266202f | xxd -r -p | bash",
     "echo '/ fr- mr' | rev | sh",
     "echo 'ez -es /' | tr a-z n-za-m | sh",
-  ])("constants are decoded before they reach a shell: %j", (command) => {
+  ])("encoded constants are decoded if a shell runs them: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -22,7 +22,7 @@ describe("bypass by devices", () => {
     "lvremove -f /dev/vg0/root",
     "zpool destroy -f tank",
     "dd of=/dev/mapper/x if=y",
-  ])("disks are not written to: %j", (command) => {
+  ])("writing to a disk is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -13,7 +13,7 @@ describe("bypass by evaluation", () => {
     "unset 'a[$(id)]'",
     "x='a[$(id)]'; echo $((x))",
     "[[ -v 'a[$(id)]' ]]",
-  ])("data that is evaluated is asked about: %j", (command) => {
+  ])("the policy asks about data that bash evaluates as code: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by exec options", () => {
+describe("bypass by options that run programs", () => {
   it.each([
     "tar -xf a.tar --to-command='rm -rf /'",
     "tar cf a b --checkpoint-action=exec='rm -rf /'",
@@ -16,7 +16,7 @@ describe("bypass by exec options", () => {
     "make -f - <<'E'\na:\n\trm -rf /\nE",
     "crontab - <<< '* * * * * rm -rf /'",
     "echo 'rm -rf /' | at now",
-  ])("options that run programs are read: %j", (command) => {
+  ])("the values of options that run programs are judged: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -10,7 +10,7 @@ describe("bypass by find", () => {
     "find / | xargs rm -f",
     "fd . / -x rm -rf",
     "find ~ -type f -delete",
-  ])("the roots of a search are the targets: %j", (command) => {
+  ])("a search acts on everything below its roots: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

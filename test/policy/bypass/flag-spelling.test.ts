@@ -10,7 +10,7 @@ describe("bypass by flag spelling", () => {
     "rm / -rf",
     "rm -rf -- /",
     "rm -v -r -f /",
-  ])("every spelling of the flags is refused: %j", (command) => {
+  ])("every spelling of the flags is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

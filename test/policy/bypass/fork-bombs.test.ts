@@ -11,7 +11,7 @@ describe("bypass by fork bombs", () => {
     "for ((;;)); do ./x & done",
     "bash -c ':(){ :|:& };:'",
     "perl -e 'fork while fork'",
-  ])("a fork bomb is known by its shape: %j", (command) => {
+  ])("a fork bomb is recognized: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -30,7 +30,7 @@ describe("bypass by globs", () => {
     "find . -maxdepth 1 -name '.g*' -delete",
     "find . -iname '.GIT' -exec rm -rf {} +",
     "find . -name .git | xargs rm -rf",
-  ])("a pattern that fits the repository is asked about: %j", (command) => {
+  ])("the policy asks about a pattern that matches the repository: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 
@@ -70,7 +70,7 @@ describe("bypass by globs", () => {
     "find . -type f -name '.git*' -exec cat {} +",
     "find . -name '*.json' -exec sed -i s/a/b/ {} +",
     "find . -name .git -type d",
-  ])("a pattern that fits nothing of note passes: %j", (command) => {
+  ])("a pattern that matches nothing protected is allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by ifs", () => {
+describe("bypass by IFS", () => {
   it.each(["rm$IFS-rf$IFS/", `rm\${IFS}-rf\${IFS}/`, "IFS=,; c=rm,-rf,/; $c"])(
-    "IFS splits what it touches: %j",
+    "words are split at IFS: %j",
     (command) => {
       expect(verdictOf(command)).toBe("deny");
     },

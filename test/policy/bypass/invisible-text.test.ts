@@ -3,7 +3,7 @@ import { verdictOf } from "../dev.ts";
 
 describe("bypass by invisible text", () => {
   it.each(["ls\r", "ls\u0000", "ls\u00a0-la\u200b", "echo \u202egpj", "l\u200bs", "echo \ud800"])(
-    "text that hides something is asked about: %j",
+    "the policy asks about hidden characters: %j",
     (command) => {
       expect(verdictOf(command)).toBe("ask");
     },

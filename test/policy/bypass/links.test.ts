@@ -60,7 +60,7 @@ describe("bypass by links", () => {
     'ruby -e \'File.symlink("/home/dev", "x")\'; rm -rf x/*',
     'ruby -rfileutils -e \'FileUtils.ln_s("/home/dev", "x")\'; rm -rf x/*',
     'php -r \'symlink("/home/dev", "x");\'; rm -rf x/*',
-  ])("a link that the command made is followed: %j", (command) => {
+  ])("the policy follows a link that the command creates: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
@@ -76,7 +76,7 @@ describe("bypass by links", () => {
     "cp -al ~/.ssh k",
     'python3 -c \'import os; os.link("/home/dev/.bashrc", "b")\'',
     'node -e \'fs.linkSync("/home/dev/.bashrc", "b")\'',
-  ])("a second name for a protected file is no way to it: %j", (command) => {
+  ])("a hard link to a protected file is judged like the file: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
@@ -84,11 +84,11 @@ describe("bypass by links", () => {
     "cd / && rm -rf /proc/self/cwd/*",
     "cd ~ && rm -rf /proc/self/cwd/",
     "cd ~ && rm -rf /proc/$$/cwd/*",
-  ])("the kernel's name for the directory is that directory: %j", (command) => {
+  ])("/proc/self/cwd is the current directory: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 
-  it("what a link leads to is refused as if it were named", () => {
+  it("a path through a link is judged like the target of the link", () => {
     expect(judge("ln -s ~ r && rm -rf r/*", dev)).toMatchObject({ verdict: "deny", rule: "delete-home" });
     expect(judge("ln -sfn / x; chmod -R 777 x/", dev)).toMatchObject({ verdict: "deny" });
   });

@@ -25,7 +25,7 @@ describe("bypass by nested shells", () => {
     "bind -x '\"x\": rm -rf /'",
     "at now <<< 'rm -rf /'",
     "watch 'rm -rf /'",
-  ])("texts inside texts are read: %j", (command) => {
+  ])("nested shell texts are judged: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

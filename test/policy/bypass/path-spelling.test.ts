@@ -14,7 +14,7 @@ describe("bypass by path spelling", () => {
     "rm -rf ~dev",
     "rm -rf $HOME",
     "rm -rf /proc/self/root",
-  ])("every spelling of the path is refused: %j", (command) => {
+  ])("every spelling of the path is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

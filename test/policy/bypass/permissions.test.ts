@@ -10,7 +10,7 @@ describe("bypass by permissions", () => {
     "chattr -R +i /",
     "chmod u+s /bin/bash",
     "find / -exec chown nobody {} \\;",
-  ])("system trees keep their permissions: %j", (command) => {
+  ])("changing the permissions of system directories is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

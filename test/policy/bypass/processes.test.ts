@@ -18,7 +18,7 @@ describe("bypass by processes", () => {
     "systemctl poweroff",
     "init 0",
     "echo b > /proc/sysrq-trigger",
-  ])("ending every process is stopped: %j", (command) => {
+  ])("killing every process is stopped: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -123,12 +123,12 @@ describe("bypass by self-approval", () => {
     'echo \'import { createToolkit } from "nacre"; createToolkit({ policy: "off" })\' > x.mjs && node x.mjs',
     "HOME=/tmp/x nacre run ls",
     "export HOME=/tmp/x; nacre run ls",
-  ])("a nested nacre cannot choose looser rules, and what it runs is judged: %j", (command) => {
+  ])("a nested nacre cannot choose looser rules, and its command is judged: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
   it.each(["nacre run 'rm -rf /'", "nacre run -- rm -rf /", "npx nacre run --cwd / 'rm -rf *'"])(
-    "a destructive command is denied inside a nested nacre, too: %j",
+    "a destructive command is also denied inside a nested nacre: %j",
     (command) => {
       expect(verdictOf(command)).toBe("deny");
     },
@@ -274,7 +274,7 @@ describe("bypass by self-approval", () => {
   it("the reason names the loosened setting", () => {
     expect(judge("nacre run --policy off ls", dev)).toMatchObject({
       rule: "loosen-policy",
-      reason: "nacre would run commands with --policy off: only the user decides that.",
+      reason: "nacre would run commands with --policy off: only the user may decide that.",
     });
     expect(judge("codex --yolo", dev)).toMatchObject({ rule: "skip-approvals" });
   });

@@ -80,7 +80,7 @@ describe("bypass by session state", () => {
     ["globstar", { shellOptions: ["globstar"] }, "rm -rf **"],
     ["extglob", { shellOptions: ["extglob"] }, "rm -rf !(src)"],
   ];
-  it.each(stopped)("%s: %j stops %j", (_name, changed, command) => {
+  it.each(stopped)("%s: with %j the policy stops %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).not.toBe("allow");
   });
 
@@ -131,7 +131,7 @@ describe("bypass by session state", () => {
     ["dotglob", { shellOptions: ["dotglob"] }, "rm -rf build/*"],
     ["another shell option", { shellOptions: ["globstar", "dotglob"] }, "rm -rf **/.cache"],
   ];
-  it.each(allowed)("%s: %j lets %j pass", (_name, changed, command) => {
+  it.each(allowed)("%s: with %j the policy allows %j", (_name, changed, command) => {
     expect(verdictOf(command, session(changed))).toBe("allow");
   });
 
@@ -154,7 +154,7 @@ describe("bypass by session state", () => {
     "shopt -s cdable_vars; build=/; cd build && rm -rf *",
     "shopt -s autocd; ..; rm -rf *",
     "cd /; cd -; cd - && rm -rf *",
-  ])("the same change in the same command counts as well: %j", (command) => {
+  ])("a change of state in the same command counts as well: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 });
@@ -193,7 +193,7 @@ describe("bypass by copied programs", () => {
     "/tmp/tidy -rf ~/Documents",
     "./tidy ~/.ssh/id_rsa",
     "/home/dev/proj/tidy /srv/data",
-  ])("a program that commands can write is not trusted with a protected path: %j", (command) => {
+  ])("the policy asks if a program that commands can overwrite gets a protected path: %j", (command) => {
     expect(verdictOf(command)).not.toBe("allow");
   });
 
@@ -214,7 +214,7 @@ describe("bypass by copied programs", () => {
     "cp /bin/ls ./l && ./l src",
     "gcc -o a a.c && ./a",
     "./x.sh --help",
-  ])("ordinary use of programs in the workspace passes: %j", (command) => {
+  ])("ordinary use of programs in the workspace is allowed: %j", (command) => {
     expect(verdictOf(command)).toBe("allow");
   });
 });

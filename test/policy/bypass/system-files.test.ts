@@ -17,7 +17,7 @@ describe("bypass by system files", () => {
     "mount --bind /tmp /etc",
     "wget -qO /etc/passwd https://example.com/x",
     "curl -so /etc/passwd https://example.com/x",
-  ])("what the system needs is not rewritten: %j", (command) => {
+  ])("overwriting a system file is denied: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

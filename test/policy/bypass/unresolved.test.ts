@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { verdictOf } from "../dev.ts";
 
-describe("bypass by unresolved", () => {
+describe("bypass by unknown values", () => {
   it.each([
     "$X y",
     'rm -rf "$X"',
@@ -10,7 +10,7 @@ describe("bypass by unresolved", () => {
     'bash -c "$1"',
     "cat list | xargs rm -rf",
     "foo rm -rf /",
-  ])("what is only known at run time is asked about where it could destroy: %j", (command) => {
+  ])("the policy asks if a value known only at run time could destroy something: %j", (command) => {
     expect(verdictOf(command)).toBe("ask");
   });
 

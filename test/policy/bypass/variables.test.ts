@@ -13,7 +13,7 @@ describe("bypass by variables", () => {
     "read -r p <<< /; rm -rf $p",
     "d=$(echo /); rm -rf $d",
     `p=/tmp; rm -rf "\${p%tmp}"`,
-  ])("constants are put in where they are used: %j", (command) => {
+  ])("variables with a known value are expanded: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

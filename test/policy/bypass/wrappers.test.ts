@@ -28,7 +28,7 @@ describe("bypass by wrappers", () => {
     "busybox rm -rf /",
     "xargs rm -rf <<< /",
     "parallel rm -rf ::: /",
-  ])("wrappers are peeled with their options: %j", (command) => {
+  ])("wrappers and their options are removed: %j", (command) => {
     expect(verdictOf(command)).toBe("deny");
   });
 

@@ -1,29 +1,29 @@
-// Nested calls of nacre: the inner command is judged like `bash -c`, and the call must not choose looser rules than those
-// that judge this command.
+// Nested calls of nacre. The inner command is judged like `bash -c`. The call must not choose looser rules than those that
+// apply to the outer command.
 
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf, NO_FLOW } from "../../shell-model/flow.ts";
 import { isUnresolved, shown, UNKNOWN } from "../../shell-model/marks.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { Scope } from "../../shell-model/script-scope.ts";
 import { NACRE_OPTIONS } from "../agents.ts";
 import { type Options, readOptions, valuesOf } from "../read-options.ts";
-import { nacreLikeOption, nacreWords } from "./nacre-words.ts";
+import { nacreArguments, nacreLikeOption } from "./nacre-arguments.ts";
 
-/** A call of nacre, however it is started; null for any other program. */
+/** Walks a call of nacre, in any of the ways to start it. Returns null for any other program. */
 export function runNacre(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
-  const words = nacreWords(command);
-  if (words) return runWords(words, command, around, runner);
+  const words = nacreArguments(command);
+  if (words) return runCall(words, command, around, runner);
   const option = nacreLikeOption(command);
   if (option !== null) {
-    const detail = `${shown(command.program)} is given ${option}, which loosens the rules of nacre`;
+    const detail = `${shown(command.program)} passes ${option}, which loosens the rules of nacre`;
     runner.sign("loosens-policy", command.span, detail);
   }
   return null;
 }
 
-function runWords(
+function runCall(
   words: readonly Field[],
   command: EffectiveCommand,
   around: CommandContext,
@@ -43,7 +43,7 @@ function runWords(
   return runOperands(operands, { given, options, command }, around, runner);
 }
 
-/** How a verb takes a decision from the user, or null. */
+/** The reason why a subcommand makes a decision that belongs to the user, or null. */
 function looserVerb(verb: string, operands: readonly Field[], { flags }: Options): string | null {
   if (isUnresolved(verb)) return "the nacre command is known only at run time";
   if (/^(approve|deny|forget)$/.test(verb))
@@ -66,7 +66,7 @@ interface NacreCall {
   readonly command: EffectiveCommand;
 }
 
-/** One operand is shell text. Several operands, or those after `--`, are the argv of one command. */
+/** A single operand is shell text. Several operands, or operands after `--`, are the argv of one command. */
 function runOperands(
   operands: readonly Field[],
   { given, options, command }: NacreCall,
@@ -81,7 +81,7 @@ function runOperands(
   // A named session starts where its last command ended.
   else if (options.flags.has("session")) scope.move(() => UNKNOWN);
   const stdin = options.flags.has("stdin") ? around.stdin : NO_FLOW;
-  const inside = { ...insideOf(around, "nacre"), scope, stdin, assignments: [] };
+  const inside = { ...inSameProcess(around, "nacre"), scope, stdin, assignments: [] };
   const variables = valuesOf(options, "env").flatMap(({ text, span }) => {
     const equal = text.indexOf("=");
     return equal > 0 ? [{ name: text.slice(0, equal), value: text.slice(equal + 1), span }] : [];
@@ -96,7 +96,7 @@ function runOperands(
 
 const STRICTNESS: readonly string[] = ["off", "trusting", "standard", "cautious"];
 
-/** Options that make the rules of `nacre run` and `nacre mcp` looser than those that judge this command. */
+/** Options with which `nacre run` and `nacre mcp` would use looser rules than those that apply to this command. */
 function looserOptions(
   options: Options,
   { cwds, assignments, links }: EffectiveCommand,
@@ -110,7 +110,7 @@ function looserOptions(
       found.push(`nacre would run commands with --policy ${shown(text)}`);
   }
   for (const { text } of valuesOf(options, "policy-file"))
-    found.push(`nacre would run commands by the rules in ${shown(text)}`);
+    found.push(`nacre would use the rules in ${shown(text)}`);
   for (const { text } of valuesOf(options, "sandbox")) {
     if (!/^(read-only|workspace-write)$/.test(text))
       found.push(`nacre would run commands with --sandbox ${shown(text)}`);
@@ -137,7 +137,7 @@ function looserOptions(
   return found;
 }
 
-/** Variables that win over the settings in the user's file. */
+/** Variables that override the settings in the user's file. */
 const SETTING_VARIABLES: readonly string[] = ["NACRE_POLICY", "NACRE_SANDBOX", "NACRE_NETWORK"];
 
 /** Whether variables name another directory for the user's rules. */

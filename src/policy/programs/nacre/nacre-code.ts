@@ -1,19 +1,19 @@
-// Code that uses nacre as a library: it must not choose looser rules than those that judge this command.
+// Code that uses nacre as a library. It must not choose looser rules than those that apply to this command.
 
-/** nacre by its package, by a path into it, or by what it exports. */
+/** The package nacre, a path into it, or one of its exports. */
 const USES =
   /["'`](?:npm:)?nacre(?:@[^"'`/]*)?(?:\/[\w./-]*)?["'`]|\/nacre\/(?:dist|src)\/|\bcreateToolkit\s*\(|\bcreateMcpServer\s*\(/;
-/** The program of the package: its options come from process.argv and are unknown here. */
+/** The CLI of the package: its options come from process.argv, which the policy does not know. */
 const PROGRAM = /["'`][^"'`\n]*\bnacre\/[\w./-]*cli\/[\w./-]*["'`]/;
 const POLICY = /["'`]?\bpolicy["'`]?\s*:\s*(?:["'`](\w*)["'`]|(\w+))/g;
 const SANDBOX_OFF = /["'`]?\bsandbox["'`]?\s*:\s*["'`]off["'`]/;
-/** Options that replace rules or answers. A name alone is short for `name: name`. */
+/** Options that replace rules or approvals. A name alone is short for `name: name`. */
 const REPLACES = /["'`]?\b(policyFile|rules|judge|approve|allowUnsandboxed)["'`]?\s*[:,}(]/;
 
-/** How code loosens the rules of nacre, or null. */
+/** The way in which code loosens the rules of nacre, or null. */
 export function loosenedByCode(code: string): string | null {
   if (!USES.test(code)) return null;
-  if (PROGRAM.test(code)) return "starts nacre with options that cannot be read here";
+  if (PROGRAM.test(code)) return "starts nacre with options that are known only at run time";
   for (const [, literal, name] of code.matchAll(POLICY)) {
     if (name !== undefined) return "uses nacre with a policy that is known only at run time";
     if (literal !== "standard" && literal !== "cautious") return `uses nacre with the policy ${literal}`;

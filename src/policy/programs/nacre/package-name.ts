@@ -1,4 +1,4 @@
-// The package that a word of a package manager or runtime names: `nacre@latest`, `npm:nacre/cli`, `../nacre`,
+// The package that an argument of a package manager or runtime names: `nacre@latest`, `npm:nacre/cli`, `../nacre`,
 // `node_modules/@openai/codex/bin/codex.js`.
 
 /** The name of the package, or null. */
@@ -8,6 +8,6 @@ export function packageOf(text: string): string | null {
   const [, specified, name] = /^(npm:|jsr:)?((?:@[\w.-]+\/)?[\w.-]+)(?:@[^/]*)?(?:\/.*)?$/.exec(text) ?? [];
   if (specified !== undefined && name !== undefined) return name;
   if (/^(@[\w.-]+\/)?[\w.-]+(@[^/]*)?$/.test(text)) return name ?? null;
-  // A directory, an archive or a repository: its last part.
+  // For a directory, an archive or a repository, the last part of the path.
   return /(?:^|[/:])([\w.-]+?)(?:\.git|\.tgz)?(?:#[^/]*)?\/?$/.exec(text)?.[1] ?? null;
 }

@@ -8,9 +8,9 @@ import type { Scope } from "../../shell-model/script-scope.ts";
 import { SHARED_SWITCHES } from "../agents.ts";
 import type { Agent } from "../program-record.ts";
 import { isKnownProgram, isWrapper, programNamed } from "../programs.ts";
-import { runsScripts } from "./nacre-words.ts";
+import { runsScripts } from "./nacre-arguments.ts";
 
-/** Reports an agent that would act without asking. The commands it runs are unknown here. */
+/** Reports an agent that would act without asking. The policy does not know which commands the agent runs. */
 export function runAgent(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): null {
   const agent = agentNamed(command.program);
   if (agent === "none") return null;
@@ -31,7 +31,7 @@ function sharedSwitch({ args }: EffectiveCommand): string | null {
   return args.find(({ text }) => SHARED_SWITCHES.has(text))?.text ?? null;
 }
 
-/** The switch, value or variable that disables an agent's approvals, or null. */
+/** The option, value or variable that disables an agent's approvals, or null. */
 function loosened(agent: Agent, { args, assignments }: EffectiveCommand, scope: Scope): string | null {
   const end = args.findIndex(({ text }, i) => text === "--" && i > 0);
   const texts = (end < 0 ? args : args.slice(0, end)).map(({ text }) => text);

@@ -1,4 +1,4 @@
-// Agents that a runtime starts by a file of their package, or by a module: judged like a call by name.
+// Agents that a runtime starts through a file of their package, or as a module. They are judged like a call by name.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
@@ -6,7 +6,7 @@ import { PACKAGE_PROGRAMS } from "../agents.ts";
 import { PYTHON_OPTIONS } from "../interpreters.ts";
 import { programNamed } from "../programs.ts";
 import { readOptions } from "../read-options.ts";
-import { RUNTIMES, scriptWords } from "./nacre-words.ts";
+import { RUNTIMES, scriptArguments } from "./nacre-arguments.ts";
 import { packageOf } from "./package-name.ts";
 
 /** Runs the agent that a script or module belongs to; null for any other script. */
@@ -18,16 +18,16 @@ export function runStarted(command: EffectiveCommand, around: CommandContext, ru
   return runner.runArgv([{ ...started, text: program }, ...rest], inside);
 }
 
-/** The script or module, and what follows it. */
+/** The script or module, with its arguments. */
 function startedBy(command: EffectiveCommand): readonly Field[] {
   const { program, args } = command;
-  if (RUNTIMES.has(program)) return scriptWords(command);
+  if (RUNTIMES.has(program)) return scriptArguments(command);
   if (!/^(python|pypy)[\d.]*$/.test(program)) return [];
   const at = args.findIndex(({ text }) => text === "-m");
   return at >= 0 ? args.slice(at + 1) : readOptions(args, PYTHON_OPTIONS, "at-operand").operands;
 }
 
-/** The agent that a package or module is; null for anything else. */
+/** The name of the agent that the package or module contains, or null. */
 function agentOf(text: string): string | null {
   const name = packageOf(text) ?? "";
   const program = Object.hasOwn(PACKAGE_PROGRAMS, name) ? PACKAGE_PROGRAMS[name] : name;

@@ -1,10 +1,10 @@
-// awk programs: system(), pipes to and from commands, files they write.
+// awk programs: calls of system(), pipes to and from commands, and files that they write.
 
 import type { CommandContext, Runner } from "../../shell-model/command.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { isUnresolved } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { hasFlag, readOptions, valuesOf } from "../read-options.ts";
 import { writeFile } from "./sed.ts";
@@ -13,7 +13,7 @@ export const runAwk: RunsCommand = (command, around, runner, table) => {
   const options = readOptions(command.args, table, "at-operand");
   const sources = valuesOf(options, "-e source");
   const isElsewhere = sources.length > 0 || hasFlag(options, "-f file");
-  const inside = { ...apartFrom(around, command.program), assignments: [] };
+  const inside = { ...inSeparateProcess(around, command.program), assignments: [] };
   for (const { text, span } of isElsewhere ? sources : options.operands.slice(0, 1))
     scanProgram(text, { ...inside, span }, runner);
   return flowOf(null, command.stdin.origins);
@@ -22,11 +22,11 @@ export const runAwk: RunsCommand = (command, around, runner, table) => {
 function scanProgram(text: string, here: CommandContext, runner: Runner): void {
   const { span } = here;
   if (isUnresolved(text) && text.length < 3)
-    runner.sign("hidden-code", span, "awk runs a program that is built at run time");
+    runner.sign("hidden-code", span, "awk runs code that is built at run time");
   const textsOf = (pattern: RegExp) =>
     [...text.matchAll(pattern)].map(([, shell = ""]) => decodeEscapes(shell));
   const called = textsOf(SYSTEM);
-  // A bar inside a string or a pattern is text.
+  // A vertical bar in a string or a regular expression is not a pipe.
   const masked = text.replace(ANY_STRING, (string) => string.replaceAll("|", "\u0001"));
   const piped = [...masked.matchAll(PIPE_TO)].map(([, shell = ""]) =>
     decodeEscapes(shell.replaceAll("\u0001", "|")),

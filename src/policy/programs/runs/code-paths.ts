@@ -4,14 +4,14 @@ import { POLICY_CODE_PATHS_MAX_COUNT } from "../../../support/limits.ts";
 
 const LITERAL = /"(\/[^"\\\n]{1,300})"|'(\/[^'\\\n]{1,300})'|`(\/[^`\\\n]{1,300})`/g;
 
-/** What stands before a path that is only read, compared or printed. */
+/** Matches the code before a path that is only read, compared or printed. */
 const READ_BEFORE =
   /(?:\b(?:open|fopen|read\w*|load\w*|exists?\w*|exist\?|is_?file|is_?dir\w*|file\?|directory\?|l?stat\w*|listdir|scandir|readdir\w*|walk|i?glob|Path|PurePath|PosixPath|resolve|join|require\w*|import|from|source|include\w*|print\w*|puts|echo|say|log|warn|info|startswith|startsWith|endswith|endsWith|indexOf|includes|replace\w*|split|match\w*|search|test|getsize|access\w*|File\.(?:read\w*|exist\w*|open|file\?|size)|file_get_contents|which|append|insert|extend|route|get|post|put|patch|all|use|url|path|static|href|location|fetch|navigate|goto|basename|dirname|realpath|relpath|Dir\.(?:glob|entries|children|exist\?)|parse|format|assert\w*|expect|toBe|toEqual)\s*\(?\s*\[?\s*|[=!]=\s*)$/;
-/** The path is an item of a list or a value in a table. */
+/** Matches the code before a path that is an item of a list or a value in a table. */
 const ITEM_BEFORE = /(?:[:,[{+%=]|\bin|\breturn)\s*$/;
 
 /** Absolute paths whose use is not known to be harmless. @param destroys Whether the code deletes or writes something. */
-export function loosePaths(source: string, destroys: boolean): readonly string[] {
+export function pathsOfUnknownUse(source: string, destroys: boolean): readonly string[] {
   const found: string[] = [];
   for (const match of source.matchAll(LITERAL)) {
     const path = match[1] ?? match[2] ?? match[3] ?? "";

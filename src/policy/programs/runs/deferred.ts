@@ -1,14 +1,14 @@
-// Texts that another program runs, perhaps later: at, cron tables, recipes of a makefile from stdin.
+// Texts that another program runs, now or later: jobs of at, cron tables, a makefile on stdin.
 
 import { changeDirectory } from "../../paths/paths.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
 export const runAt: RunsCommand = (command, around, runner, table) => {
-  const inside = apartFrom(around, command.program);
+  const inside = inSeparateProcess(around, command.program);
   const { stdin } = command;
   const [cwd = UNKNOWN] = around.scope.cwds;
   const files = valuesOf(readOptions(command.args, table), "-f");
@@ -20,7 +20,7 @@ export const runAt: RunsCommand = (command, around, runner, table) => {
 };
 
 export const runCrontab: RunsCommand = (command, around, runner) => {
-  const inside = apartFrom(around, command.program);
+  const inside = inSeparateProcess(around, command.program);
   for (const line of command.stdin.text?.split("\n") ?? []) {
     const [, scheduled] = /^\s*(?:@\w+|(?:\S+\s+){5})\s*([^#\s].*)$/.exec(line) ?? [];
     if (scheduled !== undefined) runner.runText(scheduled, inside);
@@ -29,12 +29,12 @@ export const runCrontab: RunsCommand = (command, around, runner) => {
 };
 
 export const runMake: RunsCommand = (command, around, runner, table) => {
-  const inside = apartFrom(around, command.program);
+  const inside = inSeparateProcess(around, command.program);
   const options = readOptions(command.args, table);
   for (const { text, span } of command.args) {
     const [, shell] = /^\.?SHELL(?:FLAGS)?=(.+)$/.exec(text) ?? [];
     if (shell === undefined || /^(\/usr)?\/bin\/(ba|da|z)?sh$/.test(shell)) continue;
-    runner.sign("runs-program", span, "make runs its recipes with another program");
+    runner.sign("runs-program", span, "make runs its recipes with another shell");
   }
   const reads = valuesOf(options, "-f file makefile").some(({ text }) => /^(-|\/dev\/stdin)$/.test(text));
   const texts = valuesOf(options, "eval").map(({ text }) => text);
@@ -51,7 +51,7 @@ export const runMake: RunsCommand = (command, around, runner, table) => {
 
 const RECIPES = /(?:^|\n)\t[@-]?([^\n]+)|:[^\n;=]*;\s*[@-]?([^\n]+)/g;
 
-/** `npm pkg set scripts.test="…"` and `npm set-script test "…"`: the text runs with the next script. */
+/** Package scripts that the command adds: `npm pkg set scripts.test="…"`, `npm set-script test "…"`. */
 export const runNewScripts: RunsCommand = (command, around, runner) => {
   const [verb, , text] = command.args;
   const set = command.args.flatMap((arg) => {
@@ -59,11 +59,11 @@ export const runNewScripts: RunsCommand = (command, around, runner) => {
     return script === undefined ? [] : [{ ...arg, text: script }];
   });
   for (const script of verb?.text === "set-script" && text ? [text] : set)
-    runner.runText(script.text, { ...apartFrom(around, command.program), span: script.span });
+    runner.runText(script.text, { ...inSeparateProcess(around, command.program), span: script.span });
   return null;
 };
 
-/** The commands of `cmake -E`, and the programs they stand for. */
+/** The commands of `cmake -E`, and the equivalent programs. */
 const CMAKE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   rm: ["rm"],
   remove: ["rm", "-f"],
@@ -89,6 +89,6 @@ export const runCmakeTool: RunsCommand = (command, around, runner) => {
   if (!argv || !tool) return null;
   return runner.runArgv(
     [...argv.map((text) => ({ text, span: tool.span })), ...rest],
-    apartFrom(around, "cmake"),
+    inSeparateProcess(around, "cmake"),
   );
 };

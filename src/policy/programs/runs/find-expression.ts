@@ -1,4 +1,4 @@
-// find and fd: -exec and -delete act on everything below the roots, unless a test selects some files.
+// find and fd: -exec and -delete apply to everything below the roots, unless a test selects some files.
 
 import { POLICY_FIND_NAMES_MAX_COUNT } from "../../../support/limits.ts";
 import { couldBe } from "../../paths/path-parts.ts";
@@ -7,20 +7,20 @@ import type { CommandContext, Field, Runner } from "../../shell-model/command.ts
 import { flowOf } from "../../shell-model/flow.ts";
 import { withGlobs } from "../../shell-model/glob.ts";
 import { DEEP, MANY, STAR } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
 export interface Search {
   readonly roots: readonly Field[];
-  /** Whether a test selects only some of the files below. */
+  /** Whether a test such as -name selects only some of the files below the roots. */
   readonly narrowed: boolean;
   /** Patterns for the names of the selected files. */
   readonly names: readonly string[];
   readonly expression: readonly Field[];
 }
 
-/** The paths that a search finds: its roots with a mark for everything below, or with the names it selects. */
+/** The paths that a search finds: each root with a mark for everything below it, or with the selected names. */
 export function foundPaths({ roots, narrowed, names }: Search): readonly Field[] {
   const below = narrowed ? [MANY, ...names] : [DEEP];
   return roots.flatMap((root) => {
@@ -43,7 +43,7 @@ export function readFind(args: readonly Field[]): Search {
   };
 }
 
-/** The names that a search selects, without those of a pruned branch (`-name .git -prune -o …`). */
+/** The selected names, without those of a pruned branch (`-name .git -prune -o …`). */
 function namesIn(expression: readonly Field[]): readonly string[] {
   if (expression.some(({ text }, i) => isNegation(text) && expression[i + 1]?.text === "(")) return [];
   const names: string[] = [];
@@ -57,7 +57,7 @@ function namesIn(expression: readonly Field[]): readonly string[] {
     else if (/^-i?name$/.test(text) && name !== undefined && !isNegation(expression[i - 1]?.text ?? ""))
       branch.push(withGlobs(text === "-iname" ? name.toLowerCase() : name));
   }
-  // A repository is a directory.
+  // Only a directory can be a repository.
   const isFiles = expression.some(({ text }, i) => text === "-type" && expression[i + 1]?.text === "f");
   return [...names, ...branch]
     .filter((name) => !isFiles || !couldBe(name, ".git"))
@@ -94,7 +94,7 @@ export const runFind: RunsCommand = (command, around, runner) => {
     if (!/^-(exec|ok)(dir)?$/.test(expression[i]?.text ?? "")) continue;
     const start = i + 1;
     while (i + 1 < expression.length && !/^[;+]$/.test(expression[i + 1]?.text ?? "")) i += 1;
-    const within = apartFrom(around, command.program);
+    const within = inSeparateProcess(around, command.program);
     const [root] = search.roots;
     if (expression[start - 1]?.text.endsWith("dir") && root)
       within.scope.move((cwd) => changeDirectory(root.text, cwd));
@@ -121,12 +121,15 @@ export const runFd: RunsCommand = (command, around, runner, table) => {
   if (at >= 0) {
     const argv = command.args.slice(at + 1);
     if (!narrowed) noteOwnProgram(argv, runner);
-    runOnPaths(argv, paths, apartFrom(around, command.program), runner, true);
+    runOnPaths(argv, paths, inSeparateProcess(around, command.program), runner, true);
   }
   return flowOf(paths.join("\n"));
 };
 
-/** A program of the project on every file, including those of the repository. With a test it is like a call by name. */
+/**
+ * Reports a program of the project that would run on every file, including those in .git. Call this only if no test
+ * such as -name selects some of the files.
+ */
 function noteOwnProgram([program]: readonly Field[], runner: Runner): void {
   if (program?.text.includes("/") && !/^\/(usr\/)?(local\/)?s?bin\//.test(program.text))
     runner.sign("runs-program", program.span, `${program.text} runs on every file found`);

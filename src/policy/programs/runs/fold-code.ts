@@ -1,9 +1,9 @@
-// Folds constants in code of languages other than bash: the home directory, joined strings, decoded strings, and names
-// that are built from strings. This file only matches patterns; it does not parse the languages.
+// Evaluates constants in code of languages other than bash: the home directory, joined strings, decoded strings, and names
+// that are built from strings. It uses regular expressions and does not parse the languages.
 
 import { POLICY_CODE_FOLDED_MAX_CHARS, POLICY_CODE_FOLDS_MAX_COUNT } from "../../../support/limits.ts";
 
-/** The code with its constants folded, followed by the strings that the code passes to eval, exec and the like. */
+/** The code with its constants evaluated, followed by the strings that it passes to eval and similar functions. */
 export function foldedCode(code: string, home: string): string {
   if (code.length > POLICY_CODE_FOLDED_MAX_CHARS) return withHome(code, home);
   const folded = folds(withHome(code, home));
@@ -110,7 +110,7 @@ function percentDecoded(text: string): string {
   );
 }
 
-/** Names that are strings: `getattr(os, "system")(…)`, `fs["rmSync"](…)`, `x.send("rm_rf", …)`, PHP's `$f(…)`. */
+/** Replaces calls through strings with ordinary calls: `getattr(os, "system")(…)`, `fs["rmSync"](…)`, `x.send("rm_rf", …)`, PHP's `$f(…)`. */
 function withNames(code: string): string {
   let named = code
     .replace(/__import__\(\s*["'](\w+)["']\s*\)/g, "$1")

@@ -1,5 +1,5 @@
-// Scans code of other languages for calls that run or destroy something, with literal arguments. It knows no grammar:
-// code that hides its intent passes, and only the sandbox stops it.
+// Scans code of other languages for calls with literal arguments that run or destroy something. It does not parse the
+// languages: code that hides its intent passes, and only the sandbox stops it.
 
 import {
   POLICY_FOLDED_MAX_CHARS,
@@ -9,7 +9,7 @@ import {
 } from "../../../support/limits.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { STAR, UNKNOWN } from "../../shell-model/marks.ts";
-import { loosePaths, pathsNamed } from "./code-paths.ts";
+import { pathsNamed, pathsOfUnknownUse } from "./code-paths.ts";
 import { foldedCode } from "./fold-code.ts";
 
 export interface CodeScan {
@@ -19,26 +19,26 @@ export interface CodeScan {
   readonly argvs: readonly (readonly string[])[];
   readonly forks: "certain" | "maybe" | null;
   readonly reverseShell: boolean;
-  /** Whether it evaluates what it fetches. */
+  /** Whether it evaluates code that it downloads. */
   readonly isFetched: boolean;
   /** Whether it runs its input, its arguments or a file. */
   readonly isHidden: boolean;
   /** Whether it sends something over the network. */
   readonly sends: boolean;
-  /** Whether it sends what it is given, not only a request. */
+  /** Whether it sends data, not only a request. */
   readonly posts: boolean;
   /** Its strings that are absolute paths. */
   readonly literals: readonly string[];
   /** Whether it deletes or overwrites something. */
   readonly destroys: boolean;
-  /** Paths that it names, and not only to read them. */
+  /** Paths that it does more with than read. */
   readonly paths: readonly string[];
 }
 
 export function scanCode(code: string, home: string): CodeScan {
   const source = withOwnNames(foldedCode(withLists(code.slice(0, POLICY_FOLDED_MAX_CHARS)), home));
   const { texts, argvs } = callsIn(source);
-  argvs.push(...withoutCalls(source));
+  argvs.push(...callsWithoutLiterals(source));
   texts.push(...shellTexts(source));
   const isFetched =
     (/(?<![.\w])(exec|eval|Function)\b/.test(source) && FETCHES.test(source)) ||
@@ -65,7 +65,7 @@ export function scanCode(code: string, home: string): CodeScan {
     posts: sends && POSTS.test(source),
     literals: sends ? pathsNamed(source).map((path) => path.replaceAll("*", STAR)) : [],
     destroys,
-    paths: loosePaths(source, destroys),
+    paths: pathsOfUnknownUse(source, destroys),
   };
 }
 
@@ -91,14 +91,14 @@ function callsIn(source: string): { readonly texts: string[]; readonly argvs: (r
 
 const SENDS =
   /requests\.(post|put|request|get)|urlopen|urlretrieve|http\.client|httpx\.|aiohttp|\bfetch\s*\(|axios|https?["']?\)?\.(request|get)|Net::HTTP|URI\.open|open-uri|socket|TCPSocket|LWP|curl_exec|IO::Socket|smtplib|ftplib|file_get_contents\(["']https?:|fsockopen|getaddrinfo|gethostbyname|dns\.(lookup|resolve)/i;
-/** The environment as a whole. */
+/** Matches code that uses all environment variables. */
 const ENVIRONMENT =
   /process\.env(?!\s*[.[\w])|os\.environ(?!\s*(\.get|\.setdefault|\[))|\bENV\.(to_h|to_a|inspect|to_s|map|each)|\$_ENV(?!\[)|System\.getenv\(\)|%ENV\b|getenv\(\)/;
-/** Clients of database servers, and the statements that code gives them. */
+/** Database clients, and the statements that code passes to them. */
 const SERVERS =
   /\b(?:create_(?:async_)?engine\((?!\s*["']sqlite)|psycopg|asyncpg|pymysql|MySQLdb|mysql\.connector|mysqli|DriverManager|createPool|createConnection|new\s+(?:pg\.)?(?:Client|Pool|PDO)\()/;
 const STATEMENTS = /["'`]\s*((?:drop|truncate|delete\s+from|alter\s+table)\s[^"'`\n]{1,400})["'`]/gi;
-/** An environment variable as a part of the host name in a DNS lookup. */
+/** A DNS lookup of a host name that contains an environment variable. */
 const NAMED_AFTER_ENVIRONMENT =
   /\b(?:gethostby\w+|getaddrinfo|dns\.(?:promises\.)?(?:lookup|resolve\w*)|getaddress\w*)\s*\(\s*[^;\n]{0,80}(?:environ|getenv|process\.env|\bENV\b)(?![^;\n]{0,20}HOST)/;
 const POSTS =
@@ -112,7 +112,7 @@ const BUILT_NAMES =
 const DESTROYS =
   /\b(rm|rmtree|rm_rf|rm_r|rmdir\w*|unlink\w*|remove\w*|delete\w*|del_\w+|rmSync|shred|wipe|erase|truncate|rimraf|Remove-Item|RemoveAll|del|deltree|kill|overwrite|writefile|write\w*|rename\w*|move\w*|chmod|chown|symlink\w*|outfile|dumpfile|backup|output|once|copy|save\w*|dump)\b/i;
 
-/** Replaces Perl's lists of bare words by strings. */
+/** Replaces Perl's lists of bare words with strings. */
 function withLists(code: string): string {
   if (!code.includes("qw")) return code;
   return code.replace(
@@ -128,8 +128,8 @@ function withLists(code: string): string {
   );
 }
 
-/** Deletions and kills without a literal in the call itself. */
-function withoutCalls(source: string): readonly (readonly string[])[] {
+/** Deletions and kills whose call contains no literal. */
+function callsWithoutLiterals(source: string): readonly (readonly string[])[] {
   const found: string[][] = KILLS_ALL.test(source) ? [["kill", "-9", "--", "-1"]] : [];
   found.push(...[...source.matchAll(PATH_WRITES)].map(([, path = ""]) => ["tee", "--", path]));
   for (const [, path = "", kind = "", target = ""] of source.matchAll(PATH_LINKS))
@@ -148,7 +148,7 @@ function shellTexts(source: string): readonly string[] {
     ([, text = ""]) => text,
   );
   texts.push(...[...source.matchAll(/(?<![\w.])\$`([^`\n]{1,400})`/g)].map(([, text = ""]) => text));
-  // In JavaScript a backtick quotes an ordinary string.
+  // In JavaScript, backticks quote an ordinary string.
   if (/\b(require|import|const|let|=>)\b/.test(source)) return texts;
   const marked = source.matchAll(/`([^`\n]{1,400})`|(?:%x|qx)[({[]([^)}\]\n]{1,400})/g);
   return [...texts, ...[...marked].map(([, quoted = "", percent = ""]) => quoted || percent)];
@@ -163,7 +163,7 @@ const PATH_WRITES =
 /** Links that pathlib creates. */
 const PATH_LINKS =
   /\bPath\s*\(\s*["']([^"'\n]{1,400})["']\s*\)\s*\.\s*(sym|hard)?link_to\s*\(\s*(?:[\w.]*Path\s*\(\s*)?["']([^"'\n]{1,400})["']/g;
-/** A deleted tree whose name comes from arguments or variables. */
+/** Matches the deletion of a directory whose name comes from arguments or variables. */
 const GIVEN_TREES =
   /\b(?:rmtree|rmSync|rm_rf|rm_r|RemoveAll|remove_tree|rimraf)\s*\(\s*(?:process\.(?:env|argv)|os\.environ|os\.getenv|sys\.argv|ENV\b|ARGV\b|\$ENV|\$ARGV)/;
 const KILLS_ALL =
@@ -216,7 +216,7 @@ function opened(first: string, second: string): readonly (readonly string[])[] {
   return second === "" ? [["cat", "--", first]] : [];
 }
 
-/** Replaces aliases by what they name: `import os as s`, `const {execSync: e}`, `c = "…"`. */
+/** Replaces aliases with the names they stand for: `import os as s`, `const {execSync: e}`, `c = "…"`. */
 function withOwnNames(code: string): string {
   let named = /from\s+subprocess\s+import/.test(code)
     ? code.replace(/(?<![\w.])(run|call)(?=\s*\()/g, "subprocess.$1")

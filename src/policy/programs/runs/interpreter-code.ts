@@ -1,13 +1,13 @@
-// Code for interpreters on the command line or on stdin: what its literals run or destroy. Each such call is judged as
-// the equivalent shell command, so that one set of rules covers both.
+// Code for interpreters on the command line or on stdin. Each call with literal arguments that runs or destroys something is
+// judged as the equivalent shell command, so the same rules cover both.
 
 import { POLICY_FOLDED_MAX_CHARS } from "../../../support/limits.ts";
 import { changeDirectory, holdsCredentials } from "../../paths/paths.ts";
-import { isRiskedPath } from "../../protected-paths.ts";
+import { isPathAtRisk } from "../../protected-paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
 import { isCertain, UNKNOWN } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { Span } from "../../shell-model/span.ts";
 import { MAY_WRITE } from "../may-write.ts";
 import { loosenedByCode } from "../nacre/nacre-code.ts";
@@ -22,31 +22,31 @@ export const runInterpreter: RunsCommand = (command, around, runner, table) => {
   const [first, second] = options.operands;
   if (command.program === "deno" && first?.text === "eval" && second) texts.push(second);
   if (texts.length === 0 && !options.flags.has("m")) texts.push(...scriptOf(first, command, around));
-  // `python -m timeit` and the like take code as arguments.
+  // `python -m timeit` and similar modules take code as arguments.
   if (options.flags.has("m")) texts.push(...command.args.filter(({ text }) => /\w\(/.test(text)));
   for (const { text, span, flow } of texts) {
-    const inside = { ...apartFrom(around, command.program), assignments: [], span };
+    const inside = { ...inSeparateProcess(around, command.program), assignments: [], span };
     runCode(text, inside, flow ?? null, command, runner);
   }
   return flowOf(null);
 };
 
 /**
- * A program whose arguments may be code: a language that is seldom used, or an unknown program. Its language is not
- * known, so a path counts wherever it stands.
+ * A program whose arguments may be code: a rarely used language, or an unknown program. The policy does not know the
+ * language, so every path in the code counts.
  */
 export const runLanguage: RunsCommand = (command, around, runner) => {
   for (const { text, span } of codeGiven(command, around, runner)) {
-    const inside = { ...apartFrom(around, command.program), assignments: [], span };
+    const inside = { ...inSeparateProcess(around, command.program), assignments: [], span };
     const scan = runCode(text, inside, null, command, runner);
     if (scan?.destroys || scan?.sends)
-      noteLoosePaths(scan, pathsNamed(withHomePath(text, runner)), command, inside, runner);
+      reportPathsOfUnknownUse(scan, pathsNamed(withHomePath(text, runner)), command, inside, runner);
     for (const [, shell = ""] of text.matchAll(BARE_COMMANDS)) runner.runText(shell, inside);
   }
   return null;
 };
 
-/** Code in a file that the command wrote, whichever its language is. */
+/** Code in a file that the command wrote, in any language. */
 export function runCodeText(
   text: string,
   command: EffectiveCommand,
@@ -64,7 +64,7 @@ const BARE_COMMANDS =
 const withHomePath = (text: string, { where }: Runner): string =>
   text.replace(/~(?=\/|["'\s)]|$)|\$(?:env:)?(?:HOME\b|\{HOME\}|env\(HOME\))|%\*ENV<HOME>/g, where.home);
 
-/** Arguments that are more than a word or a path, the files they name if the command wrote them, and the input. */
+/** Possible code: arguments that are more than a word or a path, files in the arguments that the command wrote, and stdin. */
 function codeGiven(
   { args, stdin, span }: EffectiveCommand,
   { scope }: CommandContext,
@@ -108,13 +108,13 @@ function runCode(
   runner.spend(SCAN_STEPS + Math.min(code.length, POLICY_FOLDED_MAX_CHARS) / SCANNED_CHARS_PER_STEP);
   if (code.startsWith(UNKNOWN) && (code.length === 1 || !isCertain(code))) {
     const origins = [...(flow?.origins ?? []), ...command.substituted];
-    // A named script, passed as input.
+    // Redirected from a script: the same as naming the script.
     if (origins.join() === "file") return null;
     const kind = origins.includes("network") ? "remote-code" : "hidden-code";
     runner.sign(kind, around.span, `${command.program} runs code that is built at run time`);
   }
   if (code.length > POLICY_FOLDED_MAX_CHARS)
-    runner.sign("hidden-code", around.span, "the code is too long to be read");
+    runner.sign("hidden-code", around.span, "the code is too long to judge");
   const loosened = loosenedByCode(code.slice(0, POLICY_FOLDED_MAX_CHARS));
   if (loosened !== null) runner.sign("loosens-policy", around.span, `${command.program} ${loosened}`);
   const scan = scanCode(code, runner.where.home);
@@ -124,7 +124,7 @@ function runCode(
         ([, text = ""]) => text,
       )
     : [];
-  noteLoosePaths(scan, scan.paths, command, around, runner);
+  reportPathsOfUnknownUse(scan, scan.paths, command, around, runner);
   for (const text of [...scan.texts, ...bare]) runner.runText(text, around);
   for (const argv of [...scan.argvs, ...sentSecrets(scan, around)])
     runner.runArgv(
@@ -135,12 +135,12 @@ function runCode(
   return scan;
 }
 
-/** Some fifty patterns search the code, whatever its length. */
+/** The cost of searching the code with about fifty regular expressions. */
 const SCAN_STEPS = 20;
 const SCANNED_CHARS_PER_STEP = 8;
 
-/** A path of unknown use: what code of another language does with it cannot be told. */
-function noteLoosePaths(
+/** Reports a protected path if the policy does not know what the code does with it. */
+function reportPathsOfUnknownUse(
   { destroys }: CodeScan,
   paths: readonly string[],
   { program }: EffectiveCommand,
@@ -150,10 +150,10 @@ function noteLoosePaths(
   const [cwd = UNKNOWN] = scope.cwds;
   const how = destroys ? MAY_WRITE.unknown : MAY_WRITE.familiar;
   const risky = paths.find((path) =>
-    scope.made.links.resolve(path, cwd, true).some((one, i) => isRiskedPath(one, how, i === 0)),
+    scope.made.links.resolve(path, cwd, true).some((one, i) => isPathAtRisk(one, how, i === 0)),
   );
   if (risky !== undefined)
-    runner.sign("unknown-effect", span, `code of ${program} uses ${risky}, and how is not known`);
+    runner.sign("unknown-effect", span, `${program} code uses ${risky}, and the policy does not know how`);
 }
 
 /** Keys that the code reads and sends, as equivalent shell commands. */
@@ -173,7 +173,11 @@ function sentSecrets(
 function signs(scan: CodeScan, program: string, span: Span, runner: Runner): void {
   if (scan.isHidden) runner.sign("hidden-code", span, `${program} runs its input or its arguments`);
   if (scan.forks)
-    runner.sign(scan.forks === "certain" ? "fork-bomb" : "fork-maybe", span, `${program} forks without end`);
-  if (scan.isFetched) runner.sign("remote-code", span, `${program} runs code that it fetches first`);
+    runner.sign(
+      scan.forks === "certain" ? "fork-bomb" : "fork-maybe",
+      span,
+      `${program} forks in an endless loop`,
+    );
+  if (scan.isFetched) runner.sign("remote-code", span, `${program} runs code that it downloads`);
   if (scan.reverseShell) runner.sign("reverse-shell", span, `${program} connects a shell to a socket`);
 }

@@ -1,18 +1,18 @@
-// xargs and parallel: a command for every item, where the items come from a pipe or from the command line.
+// xargs and parallel: they run a command for each item from a pipe or from the command line.
 
 import { POLICY_ALTERNATIVES_MAX_COUNT } from "../../../support/limits.ts";
 import { shellQuote } from "../../../support/shell-quote.ts";
 import type { Field } from "../../shell-model/command.ts";
 import { type Flow, flowOf, joinOrigins } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { hasFlag, readOptions, valuesOf } from "../read-options.ts";
 
 export const runXargs: RunsCommand = (command, around, runner, table) => {
   const options = readOptions(command.args, table, "at-operand");
   if (command.stdin.origins.includes("endless") && hasFlag(options, "-P max-procs")) {
-    runner.sign("fork-bomb", command.span, "xargs starts processes for input that never ends");
+    runner.sign("fork-bomb", command.span, "xargs starts processes for endless input");
   }
   const [placeholder] = valuesOf(options, "-I replace");
   const place = placeholder?.text ?? (hasFlag(options, "-i replace") ? "{}" : null);
@@ -24,7 +24,7 @@ export const runXargs: RunsCommand = (command, around, runner, table) => {
   const [program] = options.operands;
   if (!program) return null;
   const substituted = joinOrigins(around.substituted, command.stdin.origins);
-  const inside = { ...insideOf(around, "xargs"), substituted };
+  const inside = { ...inSameProcess(around, "xargs"), substituted };
   if (place === null) {
     const added = items.map((text): Field => ({ text, span: program.span }));
     return runner.runArgv([...options.operands, ...added], inside);
@@ -61,12 +61,12 @@ export const runParallel: RunsCommand = (command, around, runner, table) => {
           .map(({ text }) => text)
           .filter((text) => !text.startsWith(":::"));
   const template = operands.map(({ text }) => text).join(" ");
-  const inside = insideOf(around, "parallel");
+  const inside = inSameProcess(around, "parallel");
   if (flags.has("pipe") || flags.has("spreadstdin"))
     return runner.runText(template, { ...inside, stdin: command.stdin });
   for (const item of given.slice(0, POLICY_ALTERNATIVES_MAX_COUNT)) {
     const placed = template.replaceAll(/\{[.#%/0-9]*\}/g, () => shellQuote(item));
-    // Without a template each item is a command of its own.
+    // Without a template, each item is a command.
     const text =
       template === "" || template === "{}"
         ? item
@@ -76,7 +76,7 @@ export const runParallel: RunsCommand = (command, around, runner, table) => {
     runner.runText(text, inside);
   }
   if (command.stdin.origins.includes("endless") && at < 0)
-    runner.sign("fork-maybe", command.span, "parallel starts processes for input that never ends");
+    runner.sign("fork-maybe", command.span, "parallel starts processes for endless input");
   if (given.some((item) => item.includes(UNKNOWN)) && /^(|\{\}|(ba|da|z)?sh -c)$/.test(template)) {
     runner.sign("hidden-code", command.span, "parallel runs commands from its input");
   }

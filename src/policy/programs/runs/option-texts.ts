@@ -1,11 +1,11 @@
-// Options that make a harmless-looking program run another one. Their value is judged as shell text.
+// Options that make an otherwise harmless program run another one. Their value is judged as shell text.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
-/** Runs the values of the options in `runs` and `starts`. */
+/** Walks the values of the options in `runs` and `starts`. */
 export const runOptions: RunsCommand = (command, around, runner, table) => {
   const { runs, starts } = table;
   if (runs === undefined && starts === undefined) return null;
@@ -15,7 +15,7 @@ export const runOptions: RunsCommand = (command, around, runner, table) => {
   return null;
 };
 
-/** Runs texts and reports each that is not among the usual values. */
+/** Walks the texts, and reports each one that is not a usual value. */
 export function runOptionTexts(
   texts: readonly Field[],
   command: EffectiveCommand,
@@ -34,11 +34,11 @@ function runTexts(
   around: CommandContext,
   runner: Runner,
 ): void {
-  const inside = insideOf(around, program);
+  const inside = inSameProcess(around, program);
   for (const { text, span } of texts) runner.runText(text, { ...inside, span });
 }
 
-/** Common values: a compressor or a remote shell. */
+/** Usual values: a compressor or a remote shell. */
 const EXPECTED =
   /^(gzip|pigz|bzip2|pbzip2|xz|zstd|lz4|zstdmt|ssh|cat|gunzip|brotli)( -[\w=]+( ?[\w./~=:@\uFDD0-\uFDD4-]+)?)*$/;
 /** Actions of tar at a checkpoint that run nothing. */

@@ -1,9 +1,9 @@
-// Commands that run elsewhere: over ssh, whose options may also run something here, and in a pod.
+// Commands that run on another machine through ssh, or in a pod. Options of ssh can also run commands on this machine.
 
 import type { CommandContext, Field } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
 import { UNKNOWN } from "../../shell-model/marks.ts";
-import { apartFrom, insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess, inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
@@ -13,7 +13,7 @@ export const runSsh: RunsCommand = (command, around, runner, table) => {
     const [, shell] = /^(?:Proxy|Local|KnownHosts|Permit)\w*Command[\s=]+(.+)$/i.exec(text) ?? [];
     if (shell === undefined || shell === "none") continue;
     runner.sign("runs-program", span, "ssh runs a command on this machine first");
-    runner.runText(shell, { ...insideOf(around, "ssh"), span });
+    runner.runText(shell, { ...inSameProcess(around, "ssh"), span });
   }
   const there = options.operands.slice(1);
   const [first] = there;
@@ -32,9 +32,9 @@ export const runInPod: RunsCommand = (command, around, runner) => {
   return flowOf(null);
 };
 
-/** On another machine, in a directory that is unknown here. */
+/** The context on another machine, in an unknown directory. */
 function elsewhere(around: CommandContext, via: string): CommandContext {
-  const inside = apartFrom(around, via);
+  const inside = inSeparateProcess(around, via);
   inside.scope.move(() => UNKNOWN);
   return inside;
 }

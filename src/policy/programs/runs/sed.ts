@@ -1,8 +1,8 @@
-// The commands of a sed script that run programs or write files: e, the e flag of s, w and W.
+// The commands of a sed script that run programs or write files: e, w, W, and the e flag of s.
 
 import type { CommandContext, Runner } from "../../shell-model/command.ts";
 import { flowOf } from "../../shell-model/flow.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
 
@@ -12,7 +12,7 @@ export const runSed: RunsCommand = (command, around, runner, table) => {
   const scripts =
     expressions.length > 0 || options.flags.has("f") ? expressions : options.operands.slice(0, 1);
   for (const { text, span } of scripts) {
-    const inside = { ...insideOf(around, command.program), span };
+    const inside = { ...inSameProcess(around, command.program), span };
     const { runs, executes, writes } = sedActions(text);
     if (executes) runner.sign("runs-program", span, "sed runs a command from its script or its input");
     for (const shell of runs) runner.runText(shell, inside);
@@ -21,7 +21,7 @@ export const runSed: RunsCommand = (command, around, runner, table) => {
   return flowOf(null, command.stdin.origins);
 };
 
-/** Judges a file that a script writes as if tee wrote it. */
+/** Judges a file that a script writes like a file that tee writes. */
 export function writeFile(path: string, inside: CommandContext, runner: Runner): void {
   const argv = ["tee", path].map((text) => ({ text, span: inside.span }));
   runner.runArgv(argv, inside);
@@ -43,7 +43,7 @@ function sedActions(script: string): Collected {
 
 interface Collected {
   executes: boolean;
-  /** Shell texts named by e. */
+  /** Shell texts after e. */
   readonly runs: string[];
   readonly writes: string[];
 }

@@ -1,13 +1,13 @@
 // Shell escapes of editors, viewers and clients: vim's :!, ed's !, less's +!, .shell of sqlite3.
 
 import type { EffectiveCommand, Field } from "../../shell-model/command.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 
-/** Runs the text that the first or second group matches in the arguments and the input. */
+/** Walks each text in arguments and stdin that the first or second group of the pattern matches. */
 export function shellEscapes(pattern: RegExp): RunsCommand {
   return (command, around, runner) => {
-    const inside = insideOf(around, command.program);
+    const inside = inSameProcess(around, command.program);
     for (const { text, span } of textsOf(command)) {
       for (const [, shell = "", called = ""] of text.matchAll(pattern)) {
         runner.sign("runs-program", span, `${command.program} runs a shell command`);
@@ -18,7 +18,7 @@ export function shellEscapes(pattern: RegExp): RunsCommand {
   };
 }
 
-/** Of mail, ftp and telnet. */
+/** For mail, ftp and telnet. */
 export const MAIL_ESCAPES = shellEscapes(/(?:^|\n)~?!\s*([^\n]+)/g);
 
 function textsOf({ args, stdin, span }: EffectiveCommand): readonly Field[] {

@@ -4,7 +4,7 @@ import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
 import { isUnresolved, UNKNOWN } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { Span } from "../../shell-model/span.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions, valuesOf } from "../read-options.ts";
@@ -21,7 +21,7 @@ export const runSource: RunsCommand = (command, around, runner) => {
 };
 
 export const runShell: RunsCommand = (command, around, runner, table) => {
-  // `+x` switches an option off and is no script.
+  // `+x` turns an option off; it is not a script.
   const args = command.args.filter(({ text }) => !/^\+[A-Za-z]+$/.test(text));
   const options = readOptions(args, table, "at-operand");
   for (const file of valuesOf(options, "rcfile init-file"))
@@ -33,7 +33,7 @@ export const runShell: RunsCommand = (command, around, runner, table) => {
   return readScript(first, command, inShell(command, around, rest), runner);
 };
 
-/** Runs a program that the same command wrote or fetched before. */
+/** Walks a program that the same command wrote or downloaded before. */
 export function runFile(command: EffectiveCommand, around: CommandContext, runner: Runner): Flow | null {
   const flow = command.called.includes("/") ? knownFile(command.called, around) : fileInPath(command, around);
   if (!flow) return null;
@@ -42,7 +42,7 @@ export function runFile(command: EffectiveCommand, around: CommandContext, runne
   return runFlow(flow, command.span, inside, runner);
 }
 
-/** Runs the text that a shell reads; reports text that is unknown before the run. */
+/** Walks the text that a shell reads, or reports that it is known only at run time. */
 export function runFlow(flow: Flow, span: Span, around: CommandContext, runner: Runner): Flow {
   if ((flow.text === null || isUnresolved(flow.text)) && !/^(settings|file)$/.test(flow.origins.join())) {
     const kind = flow.origins.includes("socket")
@@ -91,7 +91,7 @@ function readScript(file: Field, command: EffectiveCommand, around: CommandConte
   return flowOf(null, ["shell"]);
 }
 
-/** A program that the command wrote into a directory of PATH. */
+/** The text of a program that the command wrote to a directory in PATH. */
 function fileInPath({ called, assignments }: EffectiveCommand, around: CommandContext): Flow | undefined {
   const { scope } = around;
   if (scope.files.size === 0) return undefined;
@@ -115,7 +115,7 @@ function inShell(
   args: readonly Field[] | null,
   exitsOnError = command.args.some(({ text }) => /^-\w*e/.test(text)),
 ): CommandContext {
-  const inside = apartFrom(around, command.program);
+  const inside = inSeparateProcess(around, command.program);
   const { scope } = inside;
   scope.exitsOnError = exitsOnError;
   scope.positional = args?.map(({ text }) => text) ?? null;

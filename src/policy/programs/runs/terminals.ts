@@ -1,9 +1,9 @@
-// Text that is typed into a terminal or bound to a key: tmux, screen, and bash's own bind.
+// Text that tmux and screen type into a terminal, or that bash's `bind` assigns to a key.
 
 import type { CommandContext, EffectiveCommand, Field, Runner } from "../../shell-model/command.ts";
 import { decodeEscapes } from "../../shell-model/decode-text.ts";
 import { type Flow, flowOf } from "../../shell-model/flow.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import type { RunsCommand } from "../program-record.ts";
 import { readOptions } from "../read-options.ts";
 
@@ -12,7 +12,7 @@ type TypesInto = (args: readonly Field[], inside: CommandContext, runner: Runner
 const typing =
   (types: TypesInto): RunsCommand =>
   (command: EffectiveCommand, around: CommandContext, runner: Runner): Flow => {
-    types(command.args, apartFrom(around, command.program), runner);
+    types(command.args, inSeparateProcess(around, command.program), runner);
     return flowOf(null);
   };
 
@@ -33,7 +33,7 @@ function typeIntoTmux(args: readonly Field[], around: CommandContext, runner: Ru
 function runTmuxCommand(verb: string, rest: readonly Field[], around: CommandContext, runner: Runner): void {
   const operandsOf = (values: string) => readOptions(rest, { values }, "at-operand").operands;
   if (RUNS.test(verb)) {
-    // -h takes a height for a popup and is a flag elsewhere.
+    // -h takes a height for display-popup and is a flag for the other commands.
     typed(operandsOf(/popup$/.test(verb) ? "-bcdehsStTwxy" : "-ceFlnstxy"), " ", around, runner);
   } else if (/^send(-keys)?$/.test(verb)) {
     const keys = operandsOf("-tN");
@@ -49,7 +49,7 @@ function runTmuxCommand(verb: string, rest: readonly Field[], around: CommandCon
   }
 }
 
-/** tmux takes several commands at once, separated by arguments that are semicolons. */
+/** Splits the arguments of tmux at semicolons into commands. */
 function commandsOf(args: readonly Field[]): readonly (readonly Field[])[] {
   const commands: Field[][] = [[]];
   for (const arg of args) {

@@ -1,4 +1,4 @@
-// Programs that run another program: the inner command, by the `wraps` of their record.
+// Wrappers: finds the inner command with the `wraps` of their record, and walks it.
 
 import { shellQuote } from "../../../support/shell-quote.ts";
 import { changeDirectory } from "../../paths/paths.ts";
@@ -10,12 +10,12 @@ import type {
   Runner,
 } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
-import { insideOf } from "../../shell-model/nested-context.ts";
+import { inSameProcess } from "../../shell-model/nested-context.ts";
 import { PACKAGE_PROGRAMS } from "../agents.ts";
 import type { Program, Wrapper } from "../program-record.ts";
 import { hasFlag, type OptionTable, readOptions, valuesOf } from "../read-options.ts";
 
-interface Peeled {
+interface InnerCommand {
   readonly argv: readonly Field[];
   readonly assignments: readonly AssignedValue[];
   /** The directory the inner program starts in, if the wrapper sets one. */
@@ -30,7 +30,7 @@ export function runWrapped(
   runner: Runner,
   { wraps, options = {} }: Program,
 ): Flow | null {
-  const peeled = wraps ? peel(command, wraps, options) : null;
+  const peeled = wraps ? innerCommandOf(command, wraps, options) : null;
   if (!peeled) return null;
   // `command cd` and `builtin cd` change the directory of this shell.
   const scope = /^(command|builtin)$/.test(command.called) ? around.scope : around.scope.fork();
@@ -40,13 +40,17 @@ export function runWrapped(
   const assignments = [...around.assignments, ...peeled.assignments];
   // The inner program has the wrapper's input and output.
   const { redirects, stdin } = around;
-  const inside = { ...insideOf(around, command.program), scope, assignments, stdin, redirects };
+  const inside = { ...inSameProcess(around, command.program), scope, assignments, stdin, redirects };
   if (peeled.text) return runner.runText(peeled.text.text, { ...inside, span: peeled.text.span });
   return runner.runArgv(peeled.argv, inside);
 }
 
-/** What the wrapper would run, or null if it runs nothing. */
-function peel(command: EffectiveCommand, wrapper: Wrapper, table: OptionTable): Peeled | null {
+/** The inner command, or null if the wrapper runs nothing. */
+function innerCommandOf(
+  command: EffectiveCommand,
+  wrapper: Wrapper,
+  table: OptionTable,
+): InnerCommand | null {
   const verbless = afterVerb(command.args, wrapper);
   if (verbless === null) return null;
   // `env -` is `env -i`.
@@ -61,7 +65,7 @@ function peel(command: EffectiveCommand, wrapper: Wrapper, table: OptionTable): 
   return { argv: text ? [] : argv, assignments, directory, text };
 }
 
-/** The argv with a package replaced by its program: `nacre@latest`, `@openai/codex`. */
+/** Replaces the name of a package with that of its program: `nacre@latest`, `@openai/codex`. */
 function withProgramOf(argv: readonly Field[]): readonly Field[] {
   const [first, ...rest] = argv;
   if (!first) return argv;
@@ -97,7 +101,7 @@ function takeAssignments(rest: readonly Field[], { assigns }: Wrapper) {
   return { assignments, rest: rest.slice(end) };
 }
 
-/** Shell text: the value of an option at any position, or the joined rest. */
+/** The shell text that the wrapper runs: the value of an option, or the joined remaining arguments. */
 function textOf(
   command: EffectiveCommand,
   wrapper: Wrapper,
@@ -115,7 +119,7 @@ function textOf(
   }
   const [head] = rest;
   if (!wrapper.joins || !head) return null;
-  // `npm:dev:*` names scripts of the project, not a program.
+  // `npm:dev:*` means scripts of the project, not a program.
   const texts = rest.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun|node):(?=\S+$)/, "$1 run "));
   return { ...head, text: texts.join(wrapper.joins === "blanks" ? " " : "\n") };
 }

@@ -1,16 +1,16 @@
-// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, settings that are code.
-// The tool finds the file by its name, so every text file that the command wrote before is read.
+// Text that a command writes and a tool then runs: recipes, package scripts, build scripts, tests, configuration that is code.
+// The command line does not name these files, so the policy reads every text file that the command wrote.
 
 import { POLICY_FETCHED_MAX_COUNT } from "../../../support/limits.ts";
 import { changeDirectory } from "../../paths/paths.ts";
 import type { CommandContext, EffectiveCommand, Runner } from "../../shell-model/command.ts";
 import type { Flow } from "../../shell-model/flow.ts";
 import { isUnresolved } from "../../shell-model/marks.ts";
-import { apartFrom } from "../../shell-model/nested-context.ts";
+import { inSeparateProcess } from "../../shell-model/nested-context.ts";
 import { isKnownProgram, isWrapper } from "../programs.ts";
 import { runCodeText } from "./interpreter-code.ts";
 
-/** Tools that run what files of the project say. */
+/** Tools that run code from files of the project. */
 const TOOLS: ReadonlySet<string> = new Set(
   `make gmake bmake nmake remake npm pnpm yarn bun npx pnpx bunx node tsx ts-node deno python python3 ruby perl php cmake ctest cpack
 ninja meson go just rake tox nox pre-commit docker podman docker-compose vite vitest eslint jest mocha webpack rollup
@@ -24,19 +24,19 @@ m4 latex pdflatex xelatex lualatex sphinx-build mkdocs jekyll hugo rails bin/rai
 
 const WRITTEN = "a file it wrote";
 const COMPILERS = /^(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|rustc|go|ghc)$/;
-/** Files that nothing runs. */
+/** Files that no tool runs. */
 const DATA = /\.(md|markdown|rst|adoc|txt|log|csv|tsv|html?|svg|lock|pem|crt|key|sql|patch|diff|css|scss)$/i;
 const CODE =
   /\.(py|[cm]?[jt]sx?|rb|pl|php|lua|rs|go|c|cc|cpp|h|hpp|java|kt|kts|scala|swift|gradle|groovy|exs?|erl|hs|ml|jl|R|cs|nim|cr|zig|pth|sbt)$|(^|\/)(Rakefile|Gemfile|Vagrantfile|Jenkinsfile|SConstruct|wscript|Fastfile|Guardfile|Capfile)$/;
 
-/** Runs what the files hold that this command wrote before, if the program runs files of the project. */
+/** Walks the files that this command wrote before, if the program runs files of the project. */
 export function runWritten(command: EffectiveCommand, around: CommandContext, runner: Runner): void {
   noteFetched(command, around, runner);
   const { files } = around.scope;
   const { program, stdin, via } = command;
-  // A written script may start the tool again; its files were read already.
+  // A written script may start the tool again. Its files were already read.
   if (!TOOLS.has(program) || via.includes(WRITTEN)) return;
-  const inside = { ...apartFrom(around, WRITTEN), assignments: [] };
+  const inside = { ...inSeparateProcess(around, WRITTEN), assignments: [] };
   if (COMPILERS.test(program) && stdin.connected && stdin.text !== null)
     runCodeText(stdin.text, command, inside, runner);
   const written = [...files.fresh];
@@ -47,7 +47,7 @@ export function runWritten(command: EffectiveCommand, around: CommandContext, ru
   }
 }
 
-/** A tool that runs what another host sent: a cloned project, a downloaded program. */
+/** Reports a tool that runs downloaded code: a cloned project, a downloaded program. */
 function noteFetched(command: EffectiveCommand, { scope }: CommandContext, runner: Runner): void {
   const { program, called, args, cwds } = command;
   const { made, files } = scope;
@@ -75,7 +75,7 @@ function noteFetched(command: EffectiveCommand, { scope }: CommandContext, runne
       ) &&
         files.get(place)?.origins.includes("network")),
   );
-  if (isFetched) runner.sign("remote-code", command.span, `${program} runs what was fetched before`);
+  if (isFetched) runner.sign("remote-code", command.span, `${program} runs code that was downloaded`);
 }
 
 const READS_ONLY = /^(--version|-v|--help|list|ls|outdated|audit|tree|metadata|locate-project)$/;
@@ -89,7 +89,7 @@ function runWrittenFile(
 ): void {
   if (text === null || (isUnresolved(text) && !RECIPES.test(path))) {
     if (origins.includes("network") && RECIPES.test(path))
-      runner.sign("remote-code", command.span, `${command.program} runs a file that was fetched`);
+      runner.sign("remote-code", command.span, `${command.program} runs a file that was downloaded`);
     return;
   }
   runner.spend(text.length / LISTED_CHARS_PER_STEP);
@@ -103,10 +103,10 @@ function runWrittenFile(
   if (!CODE.test(path)) runCodeText(text, command, inside, runner);
 }
 
-/** The lines are taken apart before they are walked, and a walk pays for itself. */
+/** The cost of splitting the text into lines. Walking the lines is charged separately. */
 const LISTED_CHARS_PER_STEP = 4;
 
-/** Names of files whose only use is to be run by a tool. */
+/** Names of files that exist only for a tool to run them. */
 const RECIPES =
   /(^|\/)(GNUmakefile|[Mm]akefile|package\.json|[Jj]ustfile|Rakefile|CMakeLists\.txt|setup\.py|conftest\.py|build\.(rs|gradle|sbt)|tox\.ini|(docker-)?compose\.ya?ml|Taskfile\.ya?ml|\.pre-commit-config\.yaml|\.envrc)$/;
 
@@ -115,14 +115,14 @@ function generated(text: string): readonly string[] {
   return [...text.matchAll(/^\/\/go:generate\s+(.+)$/gm)].map(([, line = ""]) => line);
 }
 
-/** The scripts of a package, and every other text in a JSON file that starts with a program. */
+/** The scripts in a package.json, and every other string in a JSON file that starts with a program. */
 function scriptsIn(text: string): readonly string[] {
   return [...text.matchAll(/"((?:[^"\\]|\\.){2,2000})"/g)]
     .map(([, value = ""]) => value.replaceAll('\\"', '"').replaceAll("\\n", "\n"))
     .filter(startsWithProgram);
 }
 
-/** Lines that are commands: recipes, list items, values of keys that name a command. */
+/** The commands in a file: recipes, list items, and values of keys such as `run`. */
 function commandLines(text: string): readonly string[] {
   return text
     .split("\n")

@@ -4,7 +4,7 @@ import type { JudgedCommand } from "./facts.ts";
 import { matchesPattern } from "./shell-model/glob.ts";
 import type { UserRule } from "./user-rule.ts";
 
-export function fits(rule: UserRule, command: JudgedCommand): boolean {
+export function ruleMatches(rule: UserRule, command: JudgedCommand): boolean {
   if (command.program === "" && rule.program.length > 0) return false;
   if (rule.program.length > 0 && !rule.program.some((name) => matchesPattern(name, command.program)))
     return false;

@@ -11,16 +11,16 @@ import { packageOf } from "./package-name.ts";
 
 const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
 
-/** The arguments of nacre, however it is started; null for any other program. */
-export function nacreWords(command: EffectiveCommand): readonly Field[] | null {
+/** The arguments of a call of nacre, in any of the ways to start it. Null for any other program. */
+export function nacreArguments(command: EffectiveCommand): readonly Field[] | null {
   const { program, called, args } = command;
   if (program === "nacre") return args;
-  if (RUNTIMES.has(program)) return wordsForScript(command) ?? wordsForPackage(args);
-  if (MANAGERS.has(program)) return wordsForPackage(args);
-  return called.includes("/") ? wordsAfter({ text: called }, args, command) : null;
+  if (RUNTIMES.has(program)) return argumentsOfScript(command) ?? argumentsOfPackage(args);
+  if (MANAGERS.has(program)) return argumentsOfPackage(args);
+  return called.includes("/") ? argumentsAfter({ text: called }, args, command) : null;
 }
 
-/** Whether a known program runs arbitrary scripts and packages. */
+/** Whether the program can run any script or package. */
 export function runsScripts(program: string): boolean {
   return RUNTIMES.has(program) || MANAGERS.has(program) || /^(python|pypy)[\d.]*$/.test(program);
 }
@@ -33,13 +33,13 @@ const MANAGERS: ReadonlySet<string> = new Set(
 /** First words of a runtime that are not a script: `deno run`, `bun x`, `tsx watch`. */
 const RUNTIME_VERBS = /^(run|x|watch|serve|exec)$/;
 
-function wordsForScript(command: EffectiveCommand): readonly Field[] | null {
-  const [script, ...words] = scriptWords(command);
-  return script ? wordsAfter(script, words, command) : null;
+function argumentsOfScript(command: EffectiveCommand): readonly Field[] | null {
+  const [script, ...words] = scriptArguments(command);
+  return script ? argumentsAfter(script, words, command) : null;
 }
 
-/** The script that a runtime starts and what follows it; none where it runs code from its command line. */
-export function scriptWords({ program, args }: EffectiveCommand): readonly Field[] {
+/** The script that a runtime starts, with its arguments. Empty if the runtime runs code from its command line. */
+export function scriptArguments({ program, args }: EffectiveCommand): readonly Field[] {
   const options = readOptions(args, RUNTIME_OPTIONS, "at-operand");
   if (hasFlag(options, RUNTIME_OPTIONS.code ?? "")) return [];
   const { operands } = options;
@@ -52,7 +52,7 @@ const SCRIPTS =
   /(^|\/)((main|start)(\.[cm]?[jt]s)?|nacre(\.[cm]?js)?)$|(^|\/)nacre(@[^/]*)?\/.*\.[cm]?[jt]s$/;
 
 /** The arguments of a script or package, if it belongs to nacre. */
-function wordsAfter(
+function argumentsAfter(
   script: Pick<Field, "text">,
   words: readonly Field[],
   { cwds }: EffectiveCommand,
@@ -63,7 +63,7 @@ function wordsAfter(
 }
 
 /** The arguments after the package, or after `start`, its script in the repository. Options may precede both. */
-function wordsForPackage(args: readonly Field[]): readonly Field[] | null {
+function argumentsOfPackage(args: readonly Field[]): readonly Field[] | null {
   for (const [i, { text }] of args.entries()) {
     const isPackage = packageOf(text) === "nacre";
     if (!isPackage && text !== "start") continue;
@@ -73,13 +73,13 @@ function wordsForPackage(args: readonly Field[]): readonly Field[] | null {
   return null;
 }
 
-/** Whether words begin with a command of nacre. If nacre surely runs, an unknown command counts as well. */
+/** Whether the arguments begin with a subcommand of nacre. If nacre certainly runs, an unknown one counts as well. */
 function isCall(words: readonly Field[], isNacre: boolean): boolean {
   const [verb] = readOptions(words, NACRE_OPTIONS).operands;
   return verb !== undefined && (VERBS.test(verb.text) || (isNacre && isUnresolved(verb.text)));
 }
 
-/** The option that makes an unknown program or script resemble nacre with looser rules, or null. */
+/** An option of an unknown program or script that would loosen the rules if the program were nacre; or null. */
 export function nacreLikeOption({ program, args }: EffectiveCommand): string | null {
   if (!runsScripts(program) && isKnownProgram(program)) return null;
   const words = args.filter(({ text }) => text !== "--");

@@ -1,0 +1,215 @@
+// What costs grow with: unrelated processes, variables of a session, live shells, and commands run so far. Every figure
+// is a ratio to the smallest amount in the same run. A spawn of bash is measured beside each of them, because the
+// machine itself slows down as well: "less spawn's" is the ratio divided by that of spawn.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ShellManager } from "nacre";
+import { median, quantile, runShell, sleep, spawnBash, timed, withManager } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
+import { note, table, target } from "./shared/report.mjs";
+
+const PROCESSES = amount([0, 1_000, 5_000], [0, 20]);
+const VARIABLES = amount([0, 100, 1_000, 10_000], [0, 100]);
+const SHELLS = amount([0, 100, 1_000], [0, 5]);
+const COMMANDS = amount([1, 10_000], [1, 20]);
+/** The amounts are measured in turn, several times, so that noise affects all of them. */
+const CYCLES = amount(3, 1);
+const ROUNDS = amount(8, 1);
+const GAP_MS = 10;
+
+const PARTS = { processes, variables, liveShells, commands };
+// `node bench/growth.mjs NAME...` runs only these parts.
+const wanted = process.argv.slice(2);
+for (const [name, part] of Object.entries(PARTS))
+  if (wanted.length === 0 || wanted.includes(name)) await part();
+
+async function processes() {
+  const found = samples();
+  for (let cycle = 0; cycle < CYCLES; cycle++) {
+    for (const count of PROCESSES) {
+      const endSleepers = await startSleepers(count);
+      try {
+        await withManager((manager) => besideProcesses(manager, count, found));
+      } finally {
+        await endSleepers();
+      }
+    }
+  }
+  report("Growth with unrelated processes", PROCESSES, found);
+  const most = PROCESSES.at(-1);
+  for (const what of ["start of a host", "kill of a shell", "dispose of a host"])
+    target(`${what} beside ${most} processes`, lessSpawn(found, what, most, 0), { atMost: 1.3 }, "x");
+  const at = (what) => quantile(found.get(what).get(most), 0.95);
+  target(`start of a shell beside ${most} processes, p95`, at("start of a shell"), { atMost: 50 }, " ms");
+  target(`polling a shell beside ${most} processes, p95`, at("poll of a shell"), { atMost: 100 }, " ms");
+}
+
+async function besideProcesses(manager, count, found) {
+  const session = manager.session("bench", { workingDir: "/tmp" });
+  await session.run("true");
+  for (let round = 0; round < ROUNDS; round++) {
+    await lifeOfHost(count, found);
+    await lifeOfShell(manager, count, found);
+    await beside(count, found, "a session command", () => session.run("true"));
+    await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+  }
+}
+
+/** A host from its start to its end, with one command. */
+async function lifeOfHost(count, found) {
+  const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const manager = new ShellManager({ stateRoot });
+  await beside(count, found, "start of a host", () => manager.warmUp());
+  await runShell(manager, "true");
+  await beside(count, found, "dispose of a host", () => manager.dispose());
+  rmSync(stateRoot, { recursive: true, force: true });
+}
+
+async function lifeOfShell(manager, count, found) {
+  let shell;
+  await beside(count, found, "start of a shell", async () => {
+    shell = await manager.createShell({ command: "echo up; sleep 98765", workingDir: "/tmp" });
+  });
+  await shell.waitFor({ pattern: /up/ }, 10_000);
+  await beside(count, found, "poll of a shell", async () => shell.getNewOutput());
+  await beside(count, found, "kill of a shell", () => shell.kill({ graceMs: 0 }));
+  manager.forget(shell);
+}
+
+async function variables() {
+  await withManager(async (manager) => {
+    const found = samples();
+    const sessions = [];
+    for (const count of VARIABLES) {
+      const session = manager.session(`bench-${count}`, { workingDir: "/tmp" });
+      await session.run(`for ((i = 0; i < ${count}; i++)); do printf -v "bench_$i" %s "$i"; done; unset i`);
+      sessions.push([count, session]);
+    }
+    await sleep(500);
+    for (let round = 0; round < CYCLES * ROUNDS; round++)
+      for (const [count, session] of sessions)
+        await beside(count, found, "a session command", () => session.run("true"));
+    report("Growth with the variables of a session", VARIABLES, found);
+    const [few, most] = [VARIABLES.at(1), VARIABLES.at(-1)];
+    const ratio = lessSpawn(found, "a session command", most, few);
+    target(`a session command with ${most} variables, relative to ${few}`, ratio, { atMost: 1.5 }, "x");
+  });
+}
+
+async function liveShells() {
+  await withManager(async (manager) => {
+    const found = samples();
+    const session = manager.session("bench", { workingDir: "/tmp" });
+    await session.run("true");
+    const live = [];
+    for (const count of SHELLS) {
+      while (live.length < count) {
+        const starting = Array.from({ length: Math.min(16, count - live.length) }, () =>
+          manager.createShell({ command: "exec sleep 98765", workingDir: "/tmp" }),
+        );
+        live.push(...(await Promise.all(starting)));
+      }
+      await sleep(200);
+      for (let round = 0; round < CYCLES * ROUNDS; round++) {
+        await lifeOfShell(manager, count, found);
+        await beside(count, found, "a session command", () => session.run("true"));
+        await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+      }
+    }
+    report("Growth with live shells of the host", SHELLS, found);
+  });
+}
+
+async function commands() {
+  await withManager(async (manager) => {
+    const found = samples();
+    const session = manager.session("bench", { workingDir: "/tmp" });
+    // Compiled code is faster: warm up before the first figure.
+    for (let round = 0; round < ROUNDS * CYCLES; round++) {
+      await session.run("true");
+      await runShell(manager, "true");
+    }
+    const [first, most] = COMMANDS;
+    for (const count of [first, most]) {
+      for (let done = first; done < count; done++) {
+        await session.run("true");
+        if (done % 10 === 0) await runShell(manager, "true");
+      }
+      await sleep(200);
+      for (let round = 0; round < CYCLES * ROUNDS; round++) {
+        await lifeOfShell(manager, count, found);
+        await beside(count, found, "a session command", () => session.run("true"));
+        await beside(count, found, "a fresh command", () => runShell(manager, "true"));
+      }
+    }
+    report("Growth with commands run so far", COMMANDS, found);
+    note("Before the second column, the session ran all of these commands, and a fresh shell every tenth.");
+  });
+}
+
+/** Measures the work, and a spawn right before it. */
+async function beside(count, found, what, work) {
+  await sleep(GAP_MS);
+  add(found, "spawn", count, await timed(() => spawnBash("true")));
+  await sleep(GAP_MS);
+  add(found, what, count, await timed(work));
+}
+
+/** Milliseconds by what was measured and by amount. */
+function samples() {
+  return new Map();
+}
+
+function add(found, what, count, ms) {
+  const byCount = found.get(what) ?? new Map();
+  found.set(what, byCount);
+  byCount.set(count, [...(byCount.get(count) ?? []), ms]);
+}
+
+function growth(found, what, most, least) {
+  return median(found.get(what).get(most)) / median(found.get(what).get(least));
+}
+
+/** What spawn gains by chance does not count against nacre. */
+function lessSpawn(found, what, most, least) {
+  return growth(found, what, most, least) / Math.max(1, growth(found, "spawn", most, least));
+}
+
+function report(title, counts, found) {
+  const [least, ...more] = counts;
+  const names = [...found.keys()].sort((a, b) => Number(a === "spawn") - Number(b === "spawn"));
+  table(
+    title,
+    [
+      "what",
+      ...more.map((count) => `${count}: less spawn's`),
+      ...more.map((count) => `${count} to ${least}`),
+    ],
+    names.map((what) => [
+      what,
+      ...more.map((count) => `${lessSpawn(found, what, count, least).toFixed(2)}x`),
+      ...more.map((count) => `${growth(found, what, count, least).toFixed(2)}x`),
+    ]),
+  );
+  table(
+    `${title}, median milliseconds`,
+    ["what", ...counts.map(String)],
+    names.map((what) => [what, ...counts.map((count) => median(found.get(what).get(count)))]),
+  );
+}
+
+/** Real processes that do nothing, in a process group of their own. Returns a function that ends them. */
+async function startSleepers(count) {
+  const program = `for ((i = 0; i < ${count}; i++)); do sleep 98765 & done; echo up; exec sleep 98765`;
+  const child = spawn("bash", ["-c", program], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  await sleep(200);
+  return async () => {
+    process.kill(-child.pid, "SIGKILL");
+    await once(child, "exit");
+    await sleep(200);
+  };
+}

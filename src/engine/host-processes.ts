@@ -1,0 +1,41 @@
+// Whether any command of this host has left a process. Reads only processes that are younger than the host's first keeper:
+// no older one can have a tag of this host.
+import { keeperOfWaiting } from "./attach.ts";
+import { sampleNewest } from "./newest-processes.ts";
+import { isNoneSince, markPids, type PidMark, pidsSince } from "./pids-since.ts";
+import { forEachPid, isEnding } from "./process-table.ts";
+import type { TagSpace } from "./tag.ts";
+import { tagNumberOf } from "./tag-numbers.ts";
+
+export interface HostProcesses {
+  readonly space: TagSpace;
+  /** Taken before the first keeper of the host started. */
+  readonly pidsBefore: PidMark;
+  /** The tag numbers of shells that outlive the host. */
+  readonly durable: ReadonlySet<number | undefined>;
+}
+
+/** True is proof. A slot without a job does not count: its keeper ends it. */
+export async function hasNoProcess({ space, pidsBefore, durable }: HostProcesses): Promise<boolean> {
+  const isOfCommand = (pid: number) => {
+    const number = tagNumberOf(pid, space);
+    return (
+      number !== undefined && !durable.has(number) && !isEnding(pid) && keeperOfWaiting(pid) === undefined
+    );
+  };
+  const before = markPids();
+  let isLeft = false;
+  await forEachPid(pidsSince(pidsBefore), (pid) => {
+    isLeft ||= isOfCommand(pid);
+  });
+  if (isLeft || isNoneSince(before)) return !isLeft;
+  // Other programs have started processes meanwhile. Only a chain of processes that each fork one child and exit can have
+  // escaped the scan.
+  sampleNewest(
+    (pid) => isOfCommand(pid) || undefined,
+    () => {
+      isLeft = true;
+    },
+  );
+  return !isLeft;
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Finds and kills every process of a host's commands, except those of durable shells, by scans of all processes.
+# host-gone.sh uses it. Its tables of durable shells are those of host_is_gone.
+# shellcheck disable=SC2154 # has_grep, keeper_tag, host_shift, shell_shift and command_line are set by keeper.sh
+
+# Stops the processes of the commands until a scan finds nothing new, then kills them all, because a stopped process
+# cannot fork. Repeats this until nothing is left, because the death of a group's leader wakes its stopped members, and
+# a shim that was just forked may start its command only now. Spares shims and loggers, which record the end and exit by
+# themselves, and continues those that are stopped.
+kill_all() {
+  local -A seen=() groups=() cookies=()
+  local pid pids new rest rounds hit deadline=5
+  # Limited by time and not by rounds: a process that cannot be killed must not keep this program busy.
+  SECONDS=0
+  while ((SECONDS < deadline)); do
+    # Repeat this in each round, because a shim may have written its identity only now.
+    [[ $keeper_tag == - ]] && list_related
+    seen=()
+    rest=0
+    # If three scans in a row find something new, a process forks faster than a scan. kill_newest handles that.
+    for ((new = 1, rounds = 0; new && rounds < 3; rounds++)); do
+      new=0
+      list_candidates
+      for pid in "${pids[@]}"; do
+        [[ -n ${seen[$pid]-} || $pid == "$BASHPID" ]] && continue
+        belongs_to "$pid"
+        case $? in
+          0) kill -STOP "$pid" 2>/dev/null && seen[$pid]=1 && new=1 ;;
+          2)
+            rest=1
+            continue_stopped "$pid"
+            ;;
+          3) continue_stopped "$pid" ;;
+        esac
+      done
+    done
+    ((${#seen[@]})) && kill -KILL "${!seen[@]}" 2>/dev/null
+    kill_newest
+    # Killing such a process takes several attempts, and no other program will try.
+    [[ $hit ]] && deadline=30
+    [[ $hit ]] || ((${#seen[@]} || rest)) || break
+    pause
+  done
+}
+
+# Sets pids to all processes that can belong to a command. grep reads a process three times as fast as bash, and every tag
+# has 19 digits. This process has a tag: if grep does not find it, grep failed, for example because of too many arguments.
+list_candidates() {
+  pids=()
+  if [[ $has_grep && $keeper_tag != - ]]; then
+    mapfile -t pids < <(grep -lsE '^Max file locks +[^ ]+ +[0-9]{19} ' /proc/[0-9]*/limits)
+    pids=("${pids[@]%/limits}")
+  fi
+  ((${#pids[@]})) || pids=(/proc/[0-9]*)
+  pids=("${pids[@]#/proc/}")
+} 2>/dev/null
+
+# A process that forks one child and exits is gone when a scan reaches it, and its child appeared after the scan began.
+# But the kernel assigns PIDs in order and reports the latest in /proc/loadavg. One of a few attempts kills that process
+# before it forks. Sets hit if it found a process. Uses the tables of kill_all.
+kill_newest() {
+  local pid last before=0 quiet=0
+  hit=''
+  # Ends after 200 checks without a hit, about 10 ms; after fewer if the kernel has assigned no PID at all.
+  while ((quiet < 200 && SECONDS < deadline)); do
+    read -r _ _ _ _ last </proc/loadavg || return
+    ((quiet += last == before ? 20 : 1))
+    # Check the two newest PIDs, because another process may have forked since.
+    for ((pid = last; pid > 1 && pid > last - 2; pid--)); do
+      is_of_command "$pid" || continue
+      kill -KILL "$pid" 2>/dev/null
+      # An unchanged PID can be that of a zombie, so it does not count as a new process.
+      ((last == before)) || hit=1 quiet=0
+    done
+    before=$last
+  done
+}
+
+# Whether the process belongs to a command that must end, dead or alive.
+is_of_command() {
+  if [[ $keeper_tag == - ]]; then
+    is_related "$1"
+    return
+  fi
+  has_host_tag "$1" && [[ $REPLY != "$keeper_tag" ]] &&
+    [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
+}
+
+# Continues process $1 if it is stopped. A command can stop its shim and its loggers, which would then stay forever.
+continue_stopped() {
+  local stat
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" && [[ ${stat##*) } == [Tt]* ]] && kill -CONT "$1" 2>/dev/null
+}
+
+# 0: part of a command; 2: a shim that must end; 3: another process of nacre; 1: unrelated, or gone.
+belongs_to() {
+  if [[ $keeper_tag == - ]]; then
+    is_related "$1"
+    return
+  fi
+  has_host_tag "$1" && is_alive "$1" || return 1
+  if [[ $REPLY == "$keeper_tag" ]]; then
+    is_young_shim "$1" && return 2
+    return 3
+  fi
+  [[ -z ${spared_tags[$((REPLY >> shell_shift))]-} ]]
+}
+
+# Whether process $1 is a shim, of this or an earlier keeper, that must end and may not have started its command yet. A
+# fork of the keeper that runs no other program has the keeper's command line. A group leader is a keeper or a deputy.
+is_young_shim() {
+  local pid=$1 stat
+  [[ -z ${spared_shims[$1]-} ]] && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  [[ $3 != "$pid" ]] && command_line_of "$pid" && [[ $REPLY == "$command_line" ]]
+}
+
+# False for a zombie, which shows its limits until its parent reaps it. A process whose first thread has ended looks
+# like a zombie while its other threads live on.
+is_alive() {
+  local stat
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  # $1 is the state, the 18th the number of threads.
+  [[ $1 != [ZX] ]] || ((${18} > 1))
+}
+
+# Without tags: the process groups of the commands, processes with the cookie, and their descendants.
+list_related() {
+  local dir pid start
+  for dir in "${covered[@]}"; do
+    [[ -n ${durable[$dir]-} ]] && continue
+    cookies[NACRE_SHELL=${dir##*/}]=1
+    read -r _ _ pid start _ 2>/dev/null <"$dir/identity" || continue
+    # The kernel does not reuse a PID that is still the ID of a group: if no process has it, the group is the shell's.
+    if ! start_time "$pid" || [[ $REPLY == "$start" ]]; then groups[$pid]=1; fi
+  done
+}
+
+# Uses the tables of kill_all.
+is_related() {
+  local pid=$1 stat variable variables=()
+  is_alive "$1" && IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  mapfile -d '' -t variables 2>/dev/null <"/proc/$1/environ"
+  for variable in "${variables[@]}"; do
+    [[ $variable == NACRE_SHELL=* && -n ${cookies[$variable]-} ]] && return
+  done
+  # shellcheck disable=SC2086 # split into words on purpose
+  set -- ${stat##*) }
+  # $2 is the parent, $3 the group.
+  [[ -n ${groups[$3]-} || -n ${seen[$2]-} ]] && return
+  is_young_shim "$pid" && return 2
+  return 1
+}

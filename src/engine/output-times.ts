@@ -1,0 +1,130 @@
+// When the output of a shell arrived. Output files hold only bytes, so a process outside the command samples their size
+// and last change, and appends marks to the file `times` of the shell: one line per growth, at most one per sample.
+//
+//   FILE SIZE TIME SINCE    for example: out 4096 1795000000123 1794999999623
+//
+// The first SIZE bytes of FILE were written by TIME, and those after the previous mark not before SINCE (0: unknown). Both
+// are milliseconds since the epoch. The host samples while it lives (OutputMarks), then the keeper (output-times.sh). Nothing
+// here slows down a command or its loggers.
+import { appendFileSync, readFileSync, type Stats, statSync } from "node:fs";
+import { basename } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { wallMs } from "../support/clock.ts";
+import { OUTPUT_TIME_COARSE_MS, OUTPUT_TIMES_PER_AGE_COUNT } from "../support/limits.ts";
+import type { StartedShell } from "./started-shell.ts";
+
+interface StreamMarks {
+  size: number;
+  markedAt: number;
+  /** The last sample that showed nothing new. */
+  since: number;
+}
+
+/** Writes marks for the shells of this host process. */
+export class OutputMarks {
+  readonly #streams = new WeakMap<StartedShell, Map<string, StreamMarks>>();
+
+  /** Call this repeatedly while the shell runs. */
+  sample(started: StartedShell): void {
+    const { attached, meta, files } = started;
+    // The keeper marks the shells of a dead host. The output of a session belongs to many commands.
+    if (attached || meta.isSessionBash) return;
+    const streams = this.#streams.get(started) ?? new Map<string, StreamMarks>();
+    this.#streams.set(started, streams);
+    const marks = [files.stdout, files.stderr].map((path) => markOf(path, streams, meta.createdAt));
+    const text = marks.join("");
+    // If the disk is full or the directory is gone, there is no mark, and readers know the times less exactly.
+    if (text !== "") attempt(() => appendFileSync(files.times, text, { mode: 0o600 }));
+  }
+}
+
+/** The line of a new mark, or nothing. */
+function markOf(path: string, streams: Map<string, StreamMarks>, createdAt: number): string {
+  const now = wallMs();
+  const known = streams.get(path) ?? { size: 0, markedAt: 0, since: Math.round(createdAt) };
+  streams.set(path, known);
+  const stat = statOf(path);
+  if (!stat) return "";
+  if (stat.size === known.size) {
+    known.since = now;
+    return "";
+  }
+  // The older the shell, the fewer marks, so that the file stays small.
+  if (now - known.markedAt < (now - createdAt) / OUTPUT_TIMES_PER_AGE_COUNT) return "";
+  const line = `${basename(path)} ${stat.size} ${Math.min(now, Math.ceil(stat.mtimeMs))} ${known.since}\n`;
+  Object.assign(known, { size: stat.size, markedAt: now, since: now });
+  return line;
+}
+
+interface OutputMark {
+  readonly size: number;
+  readonly time: number;
+  readonly since: number;
+}
+
+/** The time of some output. */
+export interface OutputTime {
+  /** It was written at this time or before. */
+  readonly ms: number;
+  /** Whether it was written only a moment before. */
+  readonly isExact: boolean;
+}
+
+/** The known times of one output file, as of now. */
+export class OutputTimes {
+  readonly #createdAt: number;
+  /** In order of size and time. */
+  readonly marks: readonly OutputMark[];
+
+  constructor(path: string, timesFile: string, createdAt: number) {
+    this.#createdAt = createdAt;
+    const marks: OutputMark[] = [];
+    const text = attempt(() => readFileSync(timesFile, "latin1")) ?? "";
+    for (const [, file, size, time, since] of text.matchAll(/^(\S+) (\d+) (\d+) (\d+)\n/gm)) {
+      if (file === basename(path))
+        push(marks, { size: Number(size), time: Number(time), since: Number(since) });
+    }
+    const stat = statOf(path);
+    // The kernel knows the time of the last write, even if nothing recorded the times before it.
+    if (stat && stat.size > (marks.at(-1)?.size ?? 0))
+      push(marks, { size: stat.size, time: Math.ceil(stat.mtimeMs), since: 0 });
+    this.marks = marks;
+  }
+
+  /** The time of the byte at this offset; undefined if it is newer than everything known. */
+  at(offset: number): OutputTime | undefined {
+    const index = firstIndex(this.marks, ({ size }) => size > offset);
+    const mark = this.marks[index];
+    if (!mark) return undefined;
+    const earliest = Math.max(mark.since, this.marks[index - 1]?.time ?? this.#createdAt);
+    return { ms: mark.time, isExact: mark.time - earliest <= OUTPUT_TIME_COARSE_MS };
+  }
+
+  /** The offset before which everything was written before this time. */
+  offsetSince(ms: number): number {
+    return this.marks[firstIndex(this.marks, ({ time }) => time >= ms) - 1]?.size ?? 0;
+  }
+}
+
+/** Drops marks that a truncation of the file, or a change of the clock, has made wrong. */
+function push(marks: OutputMark[], mark: OutputMark): void {
+  while ((marks.at(-1)?.size ?? -1) >= mark.size) marks.pop();
+  const before = marks.at(-1)?.time ?? 0;
+  marks.push({ ...mark, time: Math.max(mark.time, before) });
+}
+
+function firstIndex(marks: readonly OutputMark[], fits: (mark: OutputMark) => boolean): number {
+  let low = 0;
+  let high = marks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const mark = marks[middle];
+    if (mark && fits(mark)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function statOf(path: string): Stats | undefined {
+  return attempt(() => statSync(path));
+}

@@ -1,0 +1,19 @@
+// The metadata of a result of BashOutput.
+
+export interface BashOutputMetadata {
+  readonly bash_id: string;
+  readonly status: string;
+  readonly exit_code: number | null;
+  readonly is_running: boolean;
+  readonly duration_ms: number;
+  readonly truncated: boolean;
+  readonly output_file?: string;
+  /** The sandbox that the shell runs in. */
+  readonly sandbox?: string;
+  /** What ended the wait. */
+  readonly waited_for?: "pattern" | "port" | "file" | "exit" | "timeout";
+  /** Of a search: all matching lines, the lines that it tested, and the last line number that it reached. */
+  readonly matches?: number;
+  readonly searched_lines?: number;
+  readonly last_line?: number;
+}

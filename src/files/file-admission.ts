@@ -1,0 +1,170 @@
+// Admits one file operation. It passes through the same admission as a command: the policy judges the command that has
+// the same effect (`cat -- PATH`, `tee -- PATH`), a person is asked about that command, and the audit log records it. So
+// a file tool can never do what a command may not, and no second set of rules exists.
+//
+//   admitFile
+//     pathFor        the path as the caller wrote it, from the session's directory
+//     locate         where it leads, without links; inside the sandbox if there is one
+//     checkRoots     the allowed roots
+//     admit          the policy on both paths, approval (execution/admission.ts)
+//
+// The operation then opens the resolved path without following links. If it leads elsewhere by then, it starts again.
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import { type Admitted, admit } from "../execution/admission.ts";
+import type { ResolvedExecutionOptions } from "../execution/execution-options.ts";
+import { readerOf, scopeOf } from "../execution/scope.ts";
+import { sessionTarget } from "../execution/start-command.ts";
+import type { ShellManager } from "../shell-manager.ts";
+import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
+import { homeDirectory } from "../support/home-directory.ts";
+import { FILE_ATTEMPTS_MAX_COUNT } from "../support/limits.ts";
+import { isPathText, isWithin, resolvedPath, shownPath } from "../support/path-text.ts";
+import { shellQuote } from "../support/shell-quote.ts";
+import type { ExecutionContext } from "../tool/context.ts";
+import type { Disk, Located } from "./disk/disk.ts";
+import { LOCAL_DISK } from "./disk/local-disk.ts";
+import { missingFile, movingPath, systemProblem } from "./file-problems.ts";
+import { FileService } from "./file-service.ts";
+
+export interface FileCall {
+  readonly context: ExecutionContext;
+  readonly options: ResolvedExecutionOptions;
+}
+
+/** An operation that is admitted for one path. */
+export interface AdmittedFile extends Located {
+  /** The path as the caller wrote it, made absolute. */
+  readonly path: string;
+  /** The path for a message: how the caller would write it, and where its links lead. */
+  readonly shown: string;
+  readonly admitted: Admitted;
+  readonly disk: Disk;
+  readonly service: FileService;
+  /** The agent for which KnownFiles stores the version of the file. */
+  readonly reader: string;
+}
+
+export type FileEffect =
+  | { readonly kind: "read" }
+  | { readonly kind: "write"; readonly tool: string; readonly what: string };
+
+/**
+ * Admits the operation, then calls `work`. `work` returns "moved" if the path leads elsewhere by then; both steps are
+ * then repeated.
+ */
+export async function withAdmittedFile<T>(
+  given: string,
+  effect: FileEffect,
+  call: FileCall,
+  work: (file: AdmittedFile) => Promise<T | "moved">,
+): Promise<T> {
+  const path = pathFor(given, call);
+  for (let attempts = 0; attempts < FILE_ATTEMPTS_MAX_COUNT; attempts++) {
+    const file = await admitFile(path, effect, call);
+    try {
+      const done = await work(file);
+      if (done !== "moved") return done;
+    } catch (error) {
+      throw systemProblem(error, path);
+    }
+  }
+  throw movingPath(path);
+}
+
+/** The text that an approval of a write is bound to: different content needs a new approval. */
+export function describeContent(bytes: Buffer | string): string {
+  const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+  return `${Buffer.byteLength(bytes)} bytes, sha256 ${digest}`;
+}
+
+async function admitFile(
+  path: string,
+  effect: FileEffect,
+  { context, options }: FileCall,
+): Promise<AdmittedFile> {
+  const manager = options.manager();
+  const service = FileService.of(manager);
+  const disk = await service.disk(context);
+  const found = await disk.locate(path).catch((error: unknown) => ({ error }));
+  const real = "error" in found ? path : found.real;
+  checkRoots(path, real, manager.allowedRoots);
+  if (disk !== LOCAL_DISK) checkShared(path, real, context, manager);
+  const missingDirs = "error" in found ? 0 : found.missingDirs;
+  const { env: _, ...rest } = context;
+  const wanted = { command: commandFor(effect, path, real, missingDirs), background: false, session: null };
+  const admitted = await admit(wanted, rest, options);
+  // Throw this only after the admission: a refusal must not reveal whether the path exists.
+  if ("error" in found) throw systemProblem(found.error, path);
+  const reader = `${scopeOf(context)}\0${readerOf(context)}`;
+  const shown = real === path ? shownPath(path) : `${shownPath(path)} -> ${shownPath(real)}`;
+  return { ...found, path, shown, admitted, disk, service, reader };
+}
+
+/** The command with the same effect. Single quotes keep every character of a path as it is. */
+export function commandFor(effect: FileEffect, path: string, real: string, missingDirs: number): string {
+  // The policy follows links itself. Naming the resolved path too binds the verdict to the file that will be opened.
+  const paths = (path === real ? [path] : [path, real]).map(shellQuote).join(" ");
+  if (effect.kind === "read") return `cat -- ${paths}`;
+  const parent = missingDirs > 0 ? `mkdir -p -- ${shellQuote(dirname(real))} && ` : "";
+  return `${parent}tee -- ${paths} # ${effect.tool}: ${effect.what}`;
+}
+
+/** The absolute path. Keeps `..`, because the name before it may be a link. */
+export function pathFor(given: string, { context, options }: FileCall, parameter = "file_path"): string {
+  const problem = given === "" ? "is empty" : given.includes("\0") ? "contains a NUL character" : undefined;
+  if (problem !== undefined || !isPathText(given))
+    throw new NacreError("invalid_input", `Parameter ${parameter} ${problem ?? "is not valid Unicode"}.`);
+  if (given.startsWith("/")) return withoutDots(given);
+  if (given === "~" || given.startsWith("~/")) return withoutDots(`${homeDirectory()}${given.slice(1)}`);
+  return withoutDots(`${directoryOf({ context, options })}/${given}`);
+}
+
+/** The directory or file of a search, without links. Throws if it does not exist. */
+export async function resolveSearchRoot(path: string, { context, options }: FileCall): Promise<string> {
+  const manager = options.manager();
+  const disk = await FileService.of(manager).disk(context);
+  const found = await disk.locate(path).catch((error: unknown) => {
+    throw systemProblem(error, path);
+  });
+  checkRoots(path, found.real, manager.allowedRoots);
+  if (found.kind === undefined) throw missingFile(path, found);
+  return found.real;
+}
+
+/** The directory that relative paths start at. */
+export function directoryOf({ context, options }: FileCall): string {
+  const target = sessionTarget(context, options);
+  return target.find()?.directoryFor(target.named) ?? context.workingDir;
+}
+
+/** `/a/./b//c` as `/a/b/c`. Keeps `..` and a final slash. */
+function withoutDots(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  return `/${parts.join("/")}${/[^/]\/$/.test(path) ? "/" : ""}`;
+}
+
+/** Each sandbox has its own /tmp: a file that the worker writes there would be invisible to commands. */
+function checkShared(
+  path: string,
+  real: string,
+  { workingDir }: ExecutionContext,
+  { confiner }: ShellManager,
+): void {
+  if (!/^\/(?:tmp|run)(?:\/|$)/.test(real) || confiner.isVisible(dirname(real), workingDir)) return;
+  throw new NacreError(
+    "invalid_input",
+    `${shownPath(path)} is private to each sandbox: commands and file tools do not see each other's files there. Use a directory in the workspace.`,
+  );
+}
+
+function checkRoots(path: string, real: string, allowedRoots: readonly string[] | undefined): void {
+  if (!allowedRoots) return;
+  const roots = allowedRoots.flatMap((root) => attempt(() => resolvedPath(root)) ?? []);
+  if (roots.some((root) => isWithin(real, root))) return;
+  throw new NacreError(
+    "invalid_input",
+    `${shownPath(path)} is outside the allowed directories (${allowedRoots.map(shownPath).join(", ")}).`,
+  );
+}

@@ -1,0 +1,36 @@
+// Refuses to write a redaction mark that the file does not contain at that place: the model has copied it from output,
+// and writing it would replace a secret by its mark.
+import { REDACTION_MARK } from "../environment/redact.ts";
+import { NacreError } from "../support/errors.ts";
+
+/** For an edit: the replaced text must contain every mark of the new text. */
+export function checkMarksInEdit(replaced: string, written: string): void {
+  check(marksIn(written), marksIn(replaced), "new_string");
+}
+
+/** For a whole file: the old file must contain every line that has a mark, unchanged. */
+export function checkMarksInContent(before: string | undefined, content: string): void {
+  check(markedLines(content), markedLines(before ?? ""), "content");
+}
+
+function check(written: readonly string[], existing: readonly string[], parameter: string): void {
+  const left = [...existing];
+  for (const mark of written) {
+    const at = left.indexOf(mark);
+    if (at >= 0) left.splice(at, 1);
+    else {
+      throw new NacreError(
+        "invalid_input",
+        `Parameter ${parameter} contains the redaction mark ${marksIn(mark)[0] ?? mark}, which stands for a secret that you were not shown. Writing it would destroy the secret: leave that part of the file out of the change. Nothing was changed.`,
+      );
+    }
+  }
+}
+
+function marksIn(text: string): string[] {
+  return text.match(REDACTION_MARK) ?? [];
+}
+
+function markedLines(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => marksIn(line).length > 0);
+}

@@ -1,0 +1,92 @@
+// The text of a file, and the way back to its bytes. A decoded text encodes to exactly the same bytes, so an edit of the
+// text changes no other byte. Every other encoding is refused.
+import { NacreError } from "../support/errors.ts";
+import { shownPath } from "../support/path-text.ts";
+import { binaryKind } from "../text/binary.ts";
+
+export type TextEncoding = "utf-8" | "utf-8-bom" | "utf-16le" | "utf-16be";
+
+export interface TextFile {
+  readonly text: string;
+  readonly encoding: TextEncoding;
+}
+
+export type LineEndings = "lf" | "crlf" | "mixed" | "none";
+
+/** Throws for binary data and other encodings, and names the kind and the size. */
+export function decodeFile(bytes: Buffer, path: string): TextFile {
+  const marked = MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
+  if (marked?.encoding === "utf-8-bom")
+    return { text: utf8(bytes.subarray(3), path, bytes.length), encoding: "utf-8-bom" };
+  if (marked && bytes.length % 2 === 0 && !UTF_32.equals(bytes.subarray(0, 4))) {
+    const content = Buffer.from(bytes.subarray(2));
+    if (marked.encoding === "utf-16be") content.swap16();
+    return { text: content.toString("utf16le"), encoding: marked.encoding };
+  }
+  const kind = binaryKind(bytes);
+  if (kind !== undefined) {
+    throw new NacreError(
+      "invalid_input",
+      `${shownPath(path)} is not text: it is ${article(kind)}${kind} of ${bytes.length} bytes. The file tools handle text only; inspect it with a command, for example file or xxd.`,
+    );
+  }
+  return { text: utf8(bytes, path, bytes.length), encoding: "utf-8" };
+}
+
+/** Throws if the text contains half of a surrogate pair, which no encoding can represent. */
+export function encodeText(text: string, encoding: TextEncoding): Buffer {
+  if (encoding === "utf-8") return Buffer.from(text);
+  if (encoding === "utf-8-bom") return Buffer.concat([UTF_8_MARK, Buffer.from(text)]);
+  const content = Buffer.from(text, "utf16le");
+  if (encoding === "utf-16be") content.swap16();
+  return Buffer.concat([encoding === "utf-16be" ? UTF_16BE_MARK : UTF_16LE_MARK, content]);
+}
+
+/** Refuses half of a surrogate pair, which no encoding can represent. */
+export function checkWellFormed(text: string, parameter: string): void {
+  if (text.isWellFormed()) return;
+  throw new NacreError(
+    "invalid_input",
+    `Parameter ${parameter} contains half of a surrogate pair (\\uD800-\\uDFFF), which cannot be written to a file.`,
+  );
+}
+
+export function lineEndingsOf(text: string): LineEndings {
+  const all = count(text, "\n");
+  if (all === 0) return "none";
+  const crlf = count(text, "\r\n");
+  if (crlf === 0) return "lf";
+  return crlf === all ? "crlf" : "mixed";
+}
+
+function utf8(bytes: Buffer, path: string, size: number): string {
+  try {
+    return STRICT_UTF_8.decode(bytes);
+  } catch {
+    throw new NacreError(
+      "invalid_input",
+      `${shownPath(path)} (${size} bytes) is not UTF-8, and not UTF-16 with a byte order mark. Other encodings are refused, because writing them back could change bytes that you did not mean. Convert a copy with iconv in a command.`,
+    );
+  }
+}
+
+function count(text: string, part: string): number {
+  let found = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found++;
+  return found;
+}
+
+function article(kind: string): string {
+  return kind === "binary data" ? "" : "a ";
+}
+
+const STRICT_UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const UTF_8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const UTF_16LE_MARK = Buffer.from([0xff, 0xfe]);
+const UTF_16BE_MARK = Buffer.from([0xfe, 0xff]);
+const UTF_32 = Buffer.from([0xff, 0xfe, 0, 0]);
+const MARKS: readonly { readonly encoding: TextEncoding; readonly mark: Buffer }[] = [
+  { encoding: "utf-8-bom", mark: UTF_8_MARK },
+  { encoding: "utf-16le", mark: UTF_16LE_MARK },
+  { encoding: "utf-16be", mark: UTF_16BE_MARK },
+];

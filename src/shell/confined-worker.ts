@@ -1,0 +1,103 @@
+// A helper process of nacre inside the sandbox of a workspace. It answers requests while its host lives. A sandboxed
+// command can take the helper over, so the caller must not trust anything that it sends.
+//
+//   host   --stdin-->   worker    requests
+//   host   <--fd 9---   worker    answers, through the report pipe of its shim
+import { Socket } from "node:net";
+import { uptime } from "node:os";
+import { PassThrough } from "node:stream";
+import type { Engine } from "../engine/engine.ts";
+import type { ShellMeta } from "../engine/meta.ts";
+import { openPipe, REPORT_FD } from "../engine/process-pipe.ts";
+import { thisProcess } from "../engine/process-table.ts";
+import { wallMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
+import type { Confiner } from "./confiner.ts";
+
+export interface WorkerPlan {
+  readonly workspace: string;
+  readonly scope: string;
+  /** CommonJS. The first line names the worker in a list of shells. */
+  readonly program: string;
+  readonly capBytes: number;
+  readonly onAnswer: (bytes: Buffer) => void;
+  /** Called once, when the worker has ended. */
+  readonly onEnd: () => void;
+}
+
+export class ConfinedWorker {
+  readonly #input: PassThrough;
+  readonly #answers: Socket;
+
+  private constructor(input: PassThrough, answers: Socket) {
+    this.#input = input;
+    this.#answers = answers;
+  }
+
+  static async start(
+    { engine, confiner }: { readonly engine: Engine; readonly confiner: Confiner },
+    plan: WorkerPlan,
+  ): Promise<ConfinedWorker> {
+    const { workspace, onAnswer, onEnd } = plan;
+    const confined = await confiner.forWorker(workspace);
+    const input = new PassThrough();
+    let answers: Socket | undefined;
+    const started = await engine.start({
+      command: plan.program,
+      workingDir: workspace,
+      // Node would read options from NODE_OPTIONS.
+      variables: { NODE_OPTIONS: "" },
+      stdin: input,
+      capBytes: plan.capBytes,
+      streams: "split",
+      startScript: confined.startScript,
+      meta: (id) => ({ ...metaOf(id, plan), ...confined.meta() }),
+      onExit: () => {
+        answers?.destroy();
+        onEnd();
+      },
+    });
+    const fd = openPipe({ pid: started.shimPid, startTime: started.shimStart }, REPORT_FD, "both");
+    if (fd === undefined) {
+      input.end();
+      throw new NacreError(
+        "spawn_failed",
+        "The file worker was killed before it could begin. Stop the program that kills it, then try again.",
+      );
+    }
+    answers = new Socket({ fd, readable: true, writable: false });
+    answers.on("data", onAnswer);
+    answers.on("error", () => {});
+    // A call that waits for an answer keeps the process alive.
+    answers.unref();
+    return new ConfinedWorker(input, answers);
+  }
+
+  send(bytes: Buffer): void {
+    this.#input.write(bytes);
+  }
+
+  /** The worker reads end-of-file and ends. */
+  end(): void {
+    this.#input.end();
+    this.#answers.destroy();
+  }
+}
+
+function metaOf(id: string, { workspace, scope, capBytes }: WorkerPlan): ShellMeta {
+  return {
+    version: 1,
+    id,
+    workingDir: workspace,
+    scope,
+    session: null,
+    isSessionBash: true,
+    createdAt: wallMs(),
+    startedUptimeMs: Math.round(uptime() * 1000),
+    deadlineMs: null,
+    durable: false,
+    host: thisProcess(),
+    streams: "split",
+    capBytes,
+  };
+}

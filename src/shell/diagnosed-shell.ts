@@ -1,0 +1,38 @@
+// A shell as the subject of a diagnosis.
+import type { ProcessScope } from "../engine/process-scope.ts";
+import type { ProcessRef } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { EXCERPT_MAX_CHARS } from "../support/limits.ts";
+import { shellQuote } from "../support/shell-quote.ts";
+import type { DiagnosedCommand } from "./diagnosis.ts";
+import type { OutputPart } from "./output-part.ts";
+
+interface Subject {
+  readonly started: StartedShell;
+  readonly command: string;
+  readonly startedAt: number;
+  readonly outputParts: Readonly<Record<"stdout" | "stderr", OutputPart>>;
+}
+
+export function diagnosedShell(
+  { started, command, startedAt, outputParts }: Subject,
+  scope: Pick<ProcessScope, "processesOf">,
+): DiagnosedCommand {
+  const short = command.length > EXCERPT_MAX_CHARS ? `${command.slice(0, EXCERPT_MAX_CHARS)}…` : command;
+  return {
+    processes: async () => withoutSandbox((await scope.processesOf([started])).get(started) ?? [], started),
+    outputs: [outputParts.stdout, outputParts.stderr],
+    startedAt,
+    // nacre's bash reads the command from a file. Its path means nothing to the reader.
+    named: (line) => (line.endsWith(` ${started.files.command}`) ? `bash -c ${shellQuote(short)}` : line),
+  };
+}
+
+/**
+ * Leaves out bwrap and the first process of its PID namespace, which only wait for the command. The latter is a fork of
+ * bwrap with the same command line.
+ */
+function withoutSandbox(processes: readonly ProcessRef[], { sandbox }: StartedShell): readonly ProcessRef[] {
+  const bwrap = sandbox && processes.find(({ pid }) => pid === sandbox.pid);
+  return bwrap ? processes.filter(({ command }) => command !== bwrap.command) : processes;
+}

@@ -1,0 +1,38 @@
+// The end of a manager: ends its shells with everything they started, and leaves durable shells to other hosts.
+import type { Engine } from "../engine/engine.ts";
+import { giveUp } from "../engine/lease.ts";
+import { thisProcess } from "../engine/process-table.ts";
+import { KILL_GRACE_MS } from "../support/limits.ts";
+import type { Confiner } from "./confiner.ts";
+import type { KnownShells } from "./known-shells.ts";
+
+export interface DisposedParts {
+  readonly shells: KnownShells;
+  readonly engine: Engine;
+  readonly confiner: Confiner;
+  readonly closeSessions: (by: string) => Promise<unknown>;
+}
+
+export async function disposeShells({
+  shells,
+  engine,
+  confiner,
+  closeSessions,
+}: DisposedParts): Promise<void> {
+  const { running, deadlines } = shells;
+  const ending = running.list().filter((shell) => shells.isOwn(shell) && !shell.durable);
+  const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
+  deadlines.clearAll();
+  running.stop();
+  // Include ended shells, because they may have leftovers.
+  const own = shells.ownOf().filter((shell) => !(shell.durable && shell.isRunning));
+  const by = "the end of its host";
+  await Promise.all([shells.endAll(own, by), closeSessions(by)]);
+  await engine.dispose();
+  confiner.tidy();
+  // This process may live on without the manager. Let other hosts take its durable shells over.
+  for (const { started, durable, isRunning } of shells.ownOf()) {
+    if (durable && isRunning) giveUp(started.files, started.meta, thisProcess());
+  }
+  await Promise.all(waiting);
+}

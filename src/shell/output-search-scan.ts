@@ -1,0 +1,242 @@
+// Scans one output file for lines: numbers them, tests them, and remembers where the first matching ones are. Runs in
+// the worker thread. Reads each byte once and keeps one block in memory.
+//
+//   scanStream -> block of whole lines -> skimBlock   counts lines; finds out whether any line needs plainText
+//                                      -> literal bytes, or mayMatch for many lines at once
+//                                      -> the lines of a block that can match
+//              -> a line longer than a block: in overlapping parts
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { monotonicMs } from "../support/clock.ts";
+import { SEARCH_BLOCK_BYTES, SEARCH_CHUNK_CHARS, SEARCH_OVERLAP_BYTES } from "../support/limits.ts";
+import type { SearchPattern } from "../text/search-pattern.ts";
+import { plainText } from "../text/terminal.ts";
+import { countLines, skimBlock } from "./output-search-bytes.ts";
+
+export interface ScanRequest {
+  readonly path: string;
+  /** Bytes [from, to). */
+  readonly from: number;
+  readonly to: number;
+  /** undefined: every line matches. */
+  readonly pattern: SearchPattern | undefined;
+  /** The first line to test. */
+  readonly fromLine: number;
+  /** The byte at which the first tested line begins, if it is known instead of `fromLine`. */
+  readonly fromByte: number | undefined;
+  /** On the monotonic clock. */
+  readonly deadline: number;
+  /** Called for each matching line. Returns whether the scan still has to remember lines. */
+  readonly onMatch: (found: FoundLine) => boolean;
+}
+
+export interface FoundLine {
+  readonly line: number;
+  /** The bytes of the line, without its newline. */
+  readonly start: number;
+  readonly end: number;
+  /** For a line that was matched in parts: the byte near which it matched. */
+  readonly near?: number;
+}
+
+export interface ScanResult {
+  readonly matches: number;
+  /** The number of the last line that the scan reached. */
+  readonly lastLine: number;
+  /** Lines that were tested. */
+  readonly searchedLines: number;
+  /** The byte at which the scan stopped. */
+  readonly reached: number;
+  readonly isComplete: boolean;
+}
+
+const NEWLINE = 0x0a;
+
+export function scanStream(request: ScanRequest): ScanResult {
+  return new StreamScan(request).run();
+}
+
+class StreamScan {
+  readonly #request: ScanRequest;
+  readonly #buffer = Buffer.allocUnsafeSlow(SEARCH_BLOCK_BYTES);
+  /** The number of the first line that is not scanned yet. */
+  #line = 1;
+  #matches = 0;
+  #searched = 0;
+  #wantsMore = true;
+  /** The state of a line that is longer than the buffer. */
+  #long: { start: number; hasMatched: boolean; near: number } | undefined;
+
+  constructor(request: ScanRequest) {
+    this.#request = request;
+  }
+
+  run(): ScanResult {
+    const { path, from, to, deadline } = this.#request;
+    const fd = openSync(path, "r");
+    try {
+      const end = Math.min(to, fstatSync(fd).size);
+      let at = from;
+      let kept = 0;
+      while (at < end && monotonicMs() < deadline) {
+        const want = Math.min(this.#buffer.length - kept, end - at);
+        const count = readSync(fd, this.#buffer, kept, want, at);
+        if (count === 0) break;
+        at += count;
+        kept += count;
+        // The last block can hold the end of a long line and further lines.
+        do {
+          const used = this.#take(this.#buffer.subarray(0, kept), at - kept, at >= end);
+          kept -= used;
+          this.#buffer.copyWithin(0, used, used + kept);
+        } while (at >= end && kept > 0);
+      }
+      return {
+        matches: this.#matches,
+        lastLine: this.#line - 1,
+        searchedLines: this.#searched,
+        reached: at - kept,
+        isComplete: at >= end,
+      };
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** Scans as many whole lines as there are. Returns the number of bytes that are done. `base`: where they begin. */
+  #take(bytes: Buffer, base: number, isLast: boolean): number {
+    const open = this.#long;
+    if (open) {
+      const newline = bytes.indexOf(NEWLINE, SEARCH_OVERLAP_BYTES);
+      const end = newline < 0 ? bytes.length : newline;
+      this.#testPart(bytes.subarray(0, end), base, newline >= 0 || isLast);
+      if (newline < 0 && !isLast) return bytes.length - SEARCH_OVERLAP_BYTES;
+      this.#endLong(base + end);
+      return newline < 0 ? bytes.length : newline + 1;
+    }
+    const newline = bytes.lastIndexOf(NEWLINE);
+    const end = isLast ? bytes.length : newline + 1;
+    if (end > 0) {
+      this.#scanBlock(bytes.subarray(0, end), base);
+      return end;
+    }
+    if (bytes.length < this.#buffer.length) return 0;
+    this.#long = { start: base, hasMatched: false, near: base };
+    this.#testPart(bytes, base, false);
+    return bytes.length - SEARCH_OVERLAP_BYTES;
+  }
+
+  #isTested(line: number, start: number): boolean {
+    const { fromLine, fromByte } = this.#request;
+    return fromByte === undefined ? line >= fromLine : start >= fromByte;
+  }
+
+  #scanBlock(bytes: Buffer, base: number): void {
+    const { fromLine, fromByte } = this.#request;
+    const { lines, hasControls } = skimBlock(bytes);
+    const after = this.#line + lines;
+    const isBefore = fromByte === undefined ? after <= fromLine : base + bytes.length <= fromByte;
+    if (isBefore) {
+      this.#line = after;
+      return;
+    }
+    if (!this.#isTested(this.#line, base)) this.#scanLines(bytes, base, hasControls);
+    else if (this.#canSkip(bytes, hasControls)) {
+      this.#searched += lines;
+      this.#line = after;
+    } else this.#scanChunks(bytes, base, hasControls);
+  }
+
+  /** Whether no line of the block has to be looked at. */
+  #canSkip(bytes: Buffer, hasControls: boolean): boolean {
+    const { pattern } = this.#request;
+    if (!pattern) return !this.#wantsMore;
+    return !hasControls && pattern.literal !== undefined && !bytes.includes(pattern.literal);
+  }
+
+  #scanChunks(bytes: Buffer, base: number, hasControls: boolean): void {
+    const { pattern } = this.#request;
+    for (let at = 0; at < bytes.length; ) {
+      const wanted = at + SEARCH_CHUNK_CHARS;
+      const newline = wanted >= bytes.length ? -1 : bytes.indexOf(NEWLINE, wanted);
+      const end = newline < 0 ? bytes.length : newline + 1;
+      const chunk = bytes.subarray(at, end);
+      if (pattern && !hasControls && !pattern.mayMatch(chunk.toString("utf8"))) {
+        const lines = countLines(chunk);
+        this.#searched += lines;
+        this.#line += lines;
+      } else this.#scanLines(chunk, base + at, hasControls);
+      at = end;
+    }
+  }
+
+  #scanLines(bytes: Buffer, base: number, hasControls: boolean): void {
+    const { pattern } = this.#request;
+    for (let at = 0; at < bytes.length; ) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      const end = newline < 0 ? bytes.length : newline;
+      if (this.#isTested(this.#line, base + at)) {
+        this.#searched++;
+        if (!pattern || pattern.matches(lineText(bytes, at, end, hasControls)))
+          this.#found({ line: this.#line, start: base + at, end: base + end });
+      }
+      this.#line++;
+      at = end + 1;
+    }
+  }
+
+  /** Tests a part of a line that is too long for one string. Its first bytes are also the last ones of the part before. */
+  #testPart(bytes: Buffer, base: number, isEnd: boolean): void {
+    const { pattern } = this.#request;
+    const long = this.#long;
+    if (!long || long.hasMatched || !this.#isTested(this.#line, long.start)) return;
+    const text = pattern ? bytes.toString("utf8") : "";
+    const near = pattern ? nearMatch(pattern, text, base === long.start, isEnd) : 0;
+    if (near === undefined) return;
+    long.hasMatched = true;
+    long.near = base + Buffer.byteLength(text.slice(0, near));
+  }
+
+  #endLong(end: number): void {
+    const long = this.#long;
+    this.#long = undefined;
+    if (!long) return;
+    if (this.#isTested(this.#line, long.start)) this.#searched++;
+    if (long.hasMatched) this.#found({ line: this.#line, start: long.start, end, near: long.near });
+    this.#line++;
+  }
+
+  #found(line: FoundLine): void {
+    this.#matches++;
+    if (this.#wantsMore) this.#wantsMore = this.#request.onMatch(line);
+  }
+}
+
+function lineText(bytes: Buffer, start: number, end: number, hasControls: boolean): string {
+  const stop = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+  const text = bytes.toString("utf8", start, stop);
+  return hasControls ? plainText(text) : text;
+}
+
+const CARRIAGE_RETURN = 0x0d;
+
+/**
+ * The position of a match in a part of a line. A match that touches an inner end of the part does not count if it can
+ * depend on the end of the line.
+ */
+function nearMatch(
+  pattern: SearchPattern,
+  text: string,
+  isStart: boolean,
+  isEnd: boolean,
+): number | undefined {
+  if (!pattern.mayMatch(text)) return undefined;
+  for (let from = 0; from <= text.length; ) {
+    const found = pattern.find(text, from);
+    if (!found) return undefined;
+    const [start, end] = found;
+    const isDoubtful = pattern.isAnchored && ((start === 0 && !isStart) || (end === text.length && !isEnd));
+    if (!isDoubtful) return start;
+    from = Math.max(end, start + 1);
+  }
+  return undefined;
+}

@@ -1,0 +1,23 @@
+// What a shell is made of (shell-process.ts). Generic, so that this file need not import the class.
+import type { ShellScope } from "../engine/process-scope.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import type { KillReport } from "./kill-report.ts";
+
+export interface TrackedShellOptions<Shell> {
+  /** Finds the shell's processes. */
+  readonly processes: ShellScope;
+  readonly started: StartedShell;
+  readonly command: string;
+  /** The time between TERM and KILL. @default KILL_GRACE_MS */
+  readonly graceMs?: number;
+  /** A wait for a file refuses paths outside of these directories. @default any path */
+  readonly allowedRoots?: readonly string[] | undefined;
+  /** How long ago the shell began. @default 0, just now */
+  readonly ageMs?: number;
+  /** A session reports its end, after it has drained loggers that the shim does not know. @default false */
+  readonly endIsReported?: boolean;
+  /** Called once, when it has ended. */
+  readonly onEnd: (shell: Shell) => void;
+  /** Called with the report of every kill. */
+  readonly onKill?: (shell: Shell, by: string, report: KillReport) => void;
+}

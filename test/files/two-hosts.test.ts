@@ -1,0 +1,103 @@
+// Writers in two processes, and hosts that are killed while they write.
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { useFileTools } from "../fixtures/file-tools.ts";
+import { useFilesHosts } from "../fixtures/files-host.ts";
+
+const world = useFileTools();
+const host = useFilesHosts();
+const { kit, path } = world;
+const isLong = process.env["NACRE_LONG"] === "1";
+const KILLS = isLong ? 500 : 8;
+
+test("8 writers in two processes lose no update; each stale one sees what changed", async () => {
+  const other = await host(world.work(), join(world.work(), "../state"));
+  writeFileSync(path("count"), "lines:\n");
+  const rounds = 6;
+  let stale = 0;
+  const written: string[] = [];
+  /** Adds its own lines at the end, reading again whenever another writer was faster. */
+  const writer = async (
+    name: string,
+    call: (
+      tool: string,
+      args: object,
+    ) => Promise<{ success: boolean; code?: string | undefined; error?: string | undefined }>,
+  ) => {
+    for (let round = 0; round < rounds; round++) {
+      for (;;) {
+        await call("Read", { file_path: "count" });
+        const line = `${name}.${round}\n`;
+        const edit = { file_path: "count", old_string: "lines:\n", new_string: `lines:\n${line}` };
+        const { success, code, error } = await call("Edit", edit);
+        if (success) {
+          written.push(line);
+          break;
+        }
+        expect([code, error]).toEqual(["stale_file", expect.stringMatching(/What changed:\n[-+]/)]);
+        stale++;
+      }
+    }
+  };
+  const own = [0, 1, 2, 3].map((i) =>
+    writer(`own${i}`, async (tool, args) => await kit().call(tool as string, args, { agentId: `own${i}` })),
+  );
+  // The other host takes one call at a time: its writers share one conversation with it.
+  let last: Promise<unknown> = Promise.resolve();
+  const others = [0, 1, 2, 3].map((i) =>
+    writer(`other${i}`, (tool, args) => {
+      const next = last.then(() => other.call(tool, args, { agentId: `other${i}` }));
+      last = next;
+      return next;
+    }),
+  );
+  await Promise.all([...own, ...others]);
+  await other.end();
+  const lines = readFileSync(path("count"), "utf8").split("\n").slice(1, -1);
+  expect(lines.length).toBe(8 * rounds);
+  expect(lines.map((line) => `${line}\n`).sort()).toEqual([...written].sort());
+  expect(stale).toBeGreaterThan(0);
+  expect(readdirSync(world.work())).toEqual(["count"]);
+}, 300_000);
+
+test(`a host that is killed while it writes leaves the old or the new content (${KILLS} times)`, async () => {
+  writeFileSync(path("file"), "a".repeat(1_000));
+  const sizes = [1_000, 300_000, 70_000];
+  for (let i = 0; i < KILLS; i++) {
+    const writer = await host(world.work(), join(world.work(), "../state"));
+    await writer.loop("file", sizes);
+    // No clock decides when: the bytes on disk have changed so often.
+    for (let seen = 0, before = ""; seen < (i % 4) + 1; ) {
+      const now = readFileSync(path("file"), "utf8").slice(0, 1);
+      if (now !== before) seen++;
+      before = now;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writer.kill();
+    const content = readFileSync(path("file"), "utf8");
+    expect(sizes).toContain(content.length);
+    expect(content).toBe(content.charAt(0).repeat(content.length));
+  }
+  await world.open();
+  expect(readdirSync(world.work())).toEqual(["file"]);
+  expect(readdirSync(join(world.work(), "../state/files/unfinished"))).toEqual([]);
+  await kit().call("Read", { file_path: "file" });
+  expect(await kit().call("Write", { file_path: "file", content: "end" })).toMatchObject({ success: true });
+}, 3_600_000);
+
+test("the temporary file of a dead host is removed at the next start, and nothing else", async () => {
+  const other = await host(world.work(), join(world.work(), "../state"));
+  await other.call("Write", { file_path: "a", content: "a" });
+  await other.kill();
+  const unfinished = join(world.work(), "../state/files/unfinished");
+  const name = ".nacre-write-0123456789abcdef";
+  for (const file of [name, ".nacre-write-0123456789abcde0", "kept"]) writeFileSync(path(file), "");
+  symlinkSync(world.work(), path("link"));
+  symlinkSync(path(name), join(unfinished, "999999999-1-0123456789abcdef"));
+  symlinkSync(path("kept"), join(unfinished, "999999999-1-0123456789abcde1"));
+  symlinkSync(path("link/.nacre-write-0123456789abcde0"), join(unfinished, "999999999-1-0123456789abcde0"));
+  await world.open();
+  expect(readdirSync(world.work()).sort()).toEqual([".nacre-write-0123456789abcde0", "a", "kept", "link"]);
+  expect(readdirSync(unfinished)).toEqual([]);
+});
