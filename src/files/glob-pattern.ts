@@ -17,10 +17,12 @@ export interface GlobPattern {
 }
 
 export function globPattern(source: string, parameter: string): GlobPattern {
-  const given = source.replace(/^(?:\.\/)+/, "");
+  const given = source.replace(/^(?:\.\/+)+/, "").replace(/\/(?:\.?\/)+/g, "/");
   if (given === "" || given.length > GLOB_MAX_CHARS || given.includes("\0"))
     throw invalid(parameter, source, `it must have 1 to ${GLOB_MAX_CHARS} characters, and no NUL`);
   if (given.startsWith("!")) throw invalid(parameter, source, "it cannot exclude files: leave out the !");
+  if (PARENT.test(given))
+    throw invalid(parameter, source, "it leaves the directory of the search: give the directory as path");
   const parts = given.split("/");
   const isName = parts.length === 1;
   const last = parts.at(-1) ?? "";
@@ -39,6 +41,9 @@ export function globPattern(source: string, parameter: string): GlobPattern {
 
 /** Patterns for file names that all search programs read in the same way. */
 const SIMPLE_NAME = /^[\w.*?-]+(?:\{[\w.,*?-]+\})?$/;
+
+/** `..` as a whole name, also as an alternative in braces. No path in a result has one, so it could never match. */
+const PARENT = /(?:^|[/{,])\.\.(?:$|[/},])/;
 
 function translate(glob: string, parameter: string): string {
   const parts: string[] = [];

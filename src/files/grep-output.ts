@@ -1,5 +1,9 @@
-// Reads what the search program printed: one group of lines per file. ripgrep and grep end the path with NUL; git grep
-// ends the path and the line number with NUL.
+// Reads what the search program printed. The path of a record ends with NUL and may contain newlines, so a record is read
+// from its start, and not by splitting the output into lines:
+//
+//   ripgrep, grep   path NUL number ":" text LF       context has "-" in place of ":"
+//   git grep        path NUL number NUL column NUL text LF       context has no column
+//   count           path NUL number LF
 import { textOfBytes } from "../support/path-text.ts";
 
 export interface GrepLine {
@@ -9,24 +13,22 @@ export interface GrepLine {
   readonly text: string;
 }
 
-/** The lines of each file, in the order of the output. */
-export function readGrepLines(output: Buffer): Map<string, GrepLine[]> {
+interface GrepRecord {
+  readonly path: string;
+  readonly hasSeparator: boolean;
+  /** The bytes between the path and the end of the line. */
+  readonly rest: Buffer;
+}
+
+/** The lines of each file, in the order of the output. `hasContext`: the call asks for context lines. */
+export function readGrepLines(output: Buffer, hasContext: boolean): Map<string, GrepLine[]> {
   const files = new Map<string, GrepLine[]>();
-  let lines: GrepLine[] = [];
-  for (let at = 0; at < output.length; ) {
-    const end = endOfLine(output, at);
-    const nul = output.indexOf(0, at);
-    if (nul !== -1 && nul < end) {
-      const path = textOfBytes(output.subarray(at, nul));
-      lines = files.get(path) ?? [];
-      files.set(path, lines);
-      lines.push(lineOf(output.subarray(nul + 1, end).toString()));
-    } else if (output.subarray(at, end).toString() === "--") {
-      lines.push({ number: undefined, isMatch: false, text: "--" });
-    }
-    at = end + 1;
+  for (const { path, hasSeparator, rest } of recordsOf(output, hasContext)) {
+    const lines = files.get(path) ?? [];
+    files.set(path, lines);
+    if (hasSeparator && lines.length > 0) lines.push({ number: undefined, isMatch: false, text: "--" });
+    lines.push(lineOf(rest.toString()));
   }
-  for (const own of files.values()) while (own.at(-1)?.number === undefined && own.length > 0) own.pop();
   return files;
 }
 
@@ -38,23 +40,34 @@ export function readPaths(output: Buffer): string[] {
 /** The number of matching lines of each file. */
 export function readCounts(output: Buffer): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of splitAt(output, NEWLINE)) {
-    const nul = line.indexOf(0);
-    const count = Number(line.subarray(nul + 1).toString());
-    if (nul > 0 && count > 0) counts.set(textOfBytes(line.subarray(0, nul)), count);
+  for (const { path, rest } of recordsOf(output, false)) {
+    const count = Number(rest.toString());
+    if (count > 0) counts.set(path, count);
   }
   return counts;
 }
 
-function lineOf(rest: string): GrepLine {
-  const [whole = "", number = "", sign = ""] = /^(\d+)([:\0=-])/.exec(rest) ?? [];
-  // git grep writes NUL before the text of matches and of context alike.
-  return { number: Number(number), isMatch: sign !== "-", text: rest.slice(whole.length).replace(/\r$/, "") };
+function* recordsOf(output: Buffer, hasContext: boolean): Generator<GrepRecord> {
+  let last: string | undefined;
+  for (let at = 0; at < output.length; ) {
+    const nul = output.indexOf(0, at);
+    if (nul === -1) return;
+    const newline = output.indexOf(NEWLINE, nul);
+    const end = newline === -1 ? output.length : newline;
+    const given = textOfBytes(output.subarray(at, nul)).replace(BINARY_MESSAGES, "");
+    // The program prints a separator before each group of lines but the first. A name can begin in the same way.
+    const hasSeparator = hasContext && last !== undefined && given !== last && given.startsWith(SEPARATOR);
+    const path = hasSeparator ? given.slice(SEPARATOR.length) : given;
+    yield { path, hasSeparator, rest: output.subarray(nul + 1, end) };
+    last = path;
+    at = end + 1;
+  }
 }
 
-function endOfLine(output: Buffer, from: number): number {
-  const end = output.indexOf(NEWLINE, from);
-  return end === -1 ? output.length : end;
+function lineOf(rest: string): GrepLine {
+  const [whole = "", number = "", sign = "", column] = /^(\d+)(?:([:-])|\0(?:(\d+)\0)?)/.exec(rest) ?? [];
+  const isMatch = sign === ":" || column !== undefined;
+  return { number: Number(number), isMatch, text: rest.slice(whole.length).replace(/\r$/, "") };
 }
 
 function splitAt(output: Buffer, byte: number): Buffer[] {
@@ -69,3 +82,7 @@ function splitAt(output: Buffer, byte: number): Buffer[] {
 }
 
 const NEWLINE = 0x0a;
+const SEPARATOR = "--\n";
+/** ripgrep reports a file in which it finds a NUL after the first match, on a line in front of the next path. */
+const BINARY_MESSAGES =
+  /^(?:[^\n]*: (?:WARNING: stopped searching binary file after match|binary file matches) \(found "\\0" byte around offset \d+\)\n)+/;

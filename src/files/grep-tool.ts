@@ -146,7 +146,7 @@ function matchesIn(
   { root, start, directory }: SearchFound,
   { stdout }: SearchOutput,
   glob: GlobPattern | undefined,
-  { output_mode: mode }: Args,
+  { output_mode: mode, context = 0, context_before = context, context_after = context }: Args,
 ): Matches {
   const isWanted = (path: string) => !glob || path === root || glob.matches(relativeTo(root, path));
   const sorted = <V>(found: Iterable<readonly [string, V]>) => {
@@ -164,7 +164,7 @@ function matchesIn(
     const matches = counts.reduce((sum, { value }) => sum + value, 0);
     return { entries: counts.map(({ shown, value }) => `${shown}:${value}`), matches, files: counts.length };
   }
-  const files = sorted(readGrepLines(stdout));
+  const files = sorted(readGrepLines(stdout, context_before > 0 || context_after > 0));
   const entries = files.flatMap(({ shown, value }, i) => {
     const lines = value.map((line) => lineText(shown, line));
     const hasContext = value.some(({ isMatch }) => !isMatch);

@@ -110,7 +110,7 @@ function plainGrepText({ pattern, root, mode, before, after, ...rest }: GrepRequ
   const include = name === undefined ? "" : `--include=${shellQuote(name)} `;
   const start = shellQuote(root);
   const plain = `grep -r -H -Z -s --exclude-dir=.git ${include}${options} -- .`;
-  return `if [ -d ${start} ]; then cd -- ${start} && if ${IS_GIT}; then git grep -z --no-color --untracked --exclude-standard ${options} -- .; else ${plain}; fi; else grep -H -Z ${options} -- ${start}; fi`;
+  return `if [ -d ${start} ]; then cd -- ${start} && if ${IS_GIT}; then git grep -z --no-color --untracked --exclude-standard${mode === "content" ? " --column" : ""} ${options} -- .; else ${plain}; fi; else grep -H -Z ${options} -- ${start}; fi`;
 }
 
 /** Selects file names with a ripgrep type, because a glob would override ignore files. */

@@ -15,6 +15,13 @@ export type LineEndings = "lf" | "crlf" | "mixed" | "none";
 
 /** Throws for binary data and other encodings, and names the kind and the size. */
 export function decodeFile(bytes: Buffer, path: string): TextFile {
+  const file = decode(bytes, path);
+  // A text file contains no NUL. Output of a command may, as a separator, so binaryKind() accepts a few.
+  if (file.text.includes("\0")) throw notText(path, "binary data", bytes.length);
+  return file;
+}
+
+function decode(bytes: Buffer, path: string): TextFile {
   const marked = MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
   if (marked?.encoding === "utf-8-bom")
     return { text: utf8(bytes.subarray(3), path, bytes.length), encoding: "utf-8-bom" };
@@ -24,13 +31,15 @@ export function decodeFile(bytes: Buffer, path: string): TextFile {
     return { text: content.toString("utf16le"), encoding: marked.encoding };
   }
   const kind = binaryKind(bytes);
-  if (kind !== undefined) {
-    throw new NacreError(
-      "invalid_input",
-      `${shownPath(path)} is not text: it is ${article(kind)}${kind} of ${bytes.length} bytes. The file tools handle text only; inspect it with a command, for example file or xxd.`,
-    );
-  }
+  if (kind !== undefined) throw notText(path, kind, bytes.length);
   return { text: utf8(bytes, path, bytes.length), encoding: "utf-8" };
+}
+
+function notText(path: string, kind: string, size: number): NacreError {
+  return new NacreError(
+    "invalid_input",
+    `${shownPath(path)} is not text: it is ${article(kind)}${kind} of ${size} bytes. The file tools handle text only; inspect it with a command, for example file or xxd.`,
+  );
 }
 
 /** Throws if the text contains half of a surrogate pair, which no encoding can represent. */
@@ -42,8 +51,14 @@ export function encodeText(text: string, encoding: TextEncoding): Buffer {
   return Buffer.concat([encoding === "utf-16be" ? UTF_16BE_MARK : UTF_16LE_MARK, content]);
 }
 
-/** Refuses half of a surrogate pair, which no encoding can represent. */
+/** Refuses half of a surrogate pair, which no encoding can represent, and NUL, which makes a file binary. */
 export function checkWellFormed(text: string, parameter: string): void {
+  if (text.includes("\0")) {
+    throw new NacreError(
+      "invalid_input",
+      `Parameter ${parameter} contains a NUL character, and a text file contains none. Write binary data with a command, for example printf.`,
+    );
+  }
   if (text.isWellFormed()) return;
   throw new NacreError(
     "invalid_input",

@@ -115,6 +115,13 @@ describe("Read refuses", () => {
     ],
     ["a PDF", Buffer.from("%PDF-1.7\nonly text here\n"), /a PDF of 24 bytes/],
     ["binary data", Buffer.alloc(200, 1), /binary data of 200 bytes/],
+    ["text with one NUL", Buffer.from("some text\nand\0more\n"), /binary data of 19 bytes/],
+    [
+      "text with a NUL far from its start",
+      Buffer.from(`${"text\n".repeat(50_000)}\0\n`),
+      /binary data of 250002 bytes/,
+    ],
+    ["UTF-16 with a NUL", Buffer.from("\ufeffa\0b\n", "utf16le"), /binary data of 10 bytes/],
     ["Latin-1", Buffer.from("caf\xe9 au lait\n", "latin1"), /is not UTF-8/],
   ])("%s, with its kind and size", async (_, bytes, words) => {
     writeFileSync(path("a.bin"), bytes);

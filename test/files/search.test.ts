@@ -96,6 +96,42 @@ describe.each(["rg", "grep"])("with %s", (program) => {
     );
   });
 
+  test("a file name with a newline is named as a whole", async () => {
+    put("src/a.ts\nb", "foo\nbar\n");
+    put("--\nsrc/c.js", "foo\n");
+    put("-\n", "foo\n");
+    const names = ["$'-\\x0a'", "$'--\\x0asrc/c.js'", "$'src/a.ts\\x0ab'"] as const;
+    const own = { pattern: "foo", glob: "{-*,--*/**,src/a.ts?b}" };
+    expect((await grep(own)).output).toBe(names.map((name) => `${name}\n`).join(""));
+    const lines = names.map((name) => `${name}:1:foo`);
+    expect((await grep({ ...own, output_mode: "content" })).output).toBe(`${lines.join("\n")}\n`);
+    expect((await grep({ ...own, output_mode: "content", context: 1 })).output).toBe(
+      `${lines[0]}\n${lines[1]}\n--\n${lines[2]}\n${names[2]}-2-bar\n`,
+    );
+    expect((await grep({ ...own, output_mode: "count" })).output).toBe(
+      names.map((name) => `${name}:1\n`).join(""),
+    );
+    expect((await glob({ pattern: "src/a.ts?b" })).output).toBe(`${names[2]}\n`);
+  });
+
+  test("context lines have a dash, and groups stand apart", async () => {
+    put("x.txt", "1\n2\nhit\n4\n5\n6\n7\nhit\n9\n");
+    for (const path of ["x.txt", "."]) {
+      const found = await grep({ pattern: "hit", path, output_mode: "content", context: 1 });
+      expect(found.output).toBe("x.txt-2-2\nx.txt:3:hit\nx.txt-4-4\n--\nx.txt-7-7\nx.txt:8:hit\nx.txt-9-9\n");
+      expect(found.metadata).toMatchObject({ matches: 2, files: 1 });
+    }
+  });
+
+  test("a pattern that leaves the directory is refused", async () => {
+    for (const pattern of ["../*", "src/../*", "**/..", "{..,src}/*"]) {
+      const refused = { code: "invalid_input", error: expect.stringContaining("give the directory as path") };
+      expect(await glob({ pattern })).toMatchObject(refused);
+      expect(await grep({ pattern: "foo", glob: pattern })).toMatchObject(refused);
+    }
+    expect((await glob({ pattern: "./src//.//*.ts" })).output).toBe("src/a.ts\n");
+  });
+
   test("a pattern that is no regular expression is refused with its reason", async () => {
     const result = await grep({ pattern: "(" });
     expect([result.code, result.error?.length]).toEqual(["invalid_input", expect.any(Number)]);
@@ -136,12 +172,12 @@ describe("a search", () => {
     expect([result.metadata, result.notes]).toMatchObject([{ redacted: 1 }, ["1 secret was redacted."]]);
   });
 
-  test("shows context lines with a dash, and groups apart", async () => {
-    put("x.txt", "1\n2\nhit\n4\n5\n6\n7\nhit\n9\n");
-    const args = { pattern: "hit", path: "x.txt", output_mode: "content", context: 1 } as const;
-    expect((await world.kit().call("Grep", args)).output).toBe(
-      "x.txt-2-2\nx.txt:3:hit\nx.txt-4-4\n--\nx.txt-7-7\nx.txt:8:hit\nx.txt-9-9\n",
-    );
+  test("leaves out a file that turns out to be binary, and names the next one right", async () => {
+    put("m/a.bin", `foo\n${"x\n".repeat(100_000)}\0\n`);
+    put("m/b.txt", "foo\n");
+    const found = await world.kit().call("Grep", { pattern: "foo", path: "m", output_mode: "content" });
+    expect(found.output.split("\n")).toContain("m/b.txt:1:foo");
+    expect(found.output).not.toContain("binary");
   });
 
   test("matches over several lines, by type, and cuts a long line", async () => {

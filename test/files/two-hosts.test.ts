@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useFileTools } from "../fixtures/file-tools.ts";
 import { useFilesHosts } from "../fixtures/files-host.ts";
+import { isLong } from "../fixtures/long.ts";
 
 const world = useFileTools();
 const host = useFilesHosts();
 const { kit, path } = world;
-const isLong = process.env["NACRE_LONG"] === "1";
 const KILLS = isLong ? 500 : 8;
 
 test("8 writers in two processes lose no update; each stale one sees what changed", async () => {
