@@ -115,10 +115,13 @@ function staleFile(file: AdmittedFile, current: LoadedFile | undefined, { option
 }
 
 function notesOn(file: AdmittedFile, answer: Extract<StoreAnswer, { kind: "stored" }>): string[] {
-  const { inPlace, hardLinks } = answer;
+  const { inPlace, hardLinks, isUnlike } = answer;
   return [
     ...linkNotes(file),
     ...(inPlace === undefined ? [] : [`Written in place, not atomically: ${IN_PLACE[inPlace](hardLinks)}.`]),
+    ...(isUnlike
+      ? ["The file may have lost access control entries or extended attributes: cp could not copy them all."]
+      : []),
   ];
 }
 

@@ -35,6 +35,24 @@ async function given(name: string, content: string | Buffer): Promise<void> {
   expect(await read(name)).toMatchObject({ success: true });
 }
 
+/** Python has the system calls that Node lacks. */
+function attributes(program: string, name: string): string {
+  return execFileSync("python3", ["-c", program, path(name)], { encoding: "utf8" });
+}
+
+const ACL = `
+import os, struct, sys
+def entry(tag, rights, id=0xffffffff): return struct.pack("<HHI", tag, rights, id)
+acl = struct.pack("<I", 2) + entry(1, 6) + entry(2, 6, 1234) + entry(4, 4) + entry(16, 6) + entry(32, 0)
+`;
+const SET = `${ACL}
+os.setxattr(sys.argv[1], "user.note", b"text")
+os.setxattr(sys.argv[1], "system.posix_acl_access", acl)`;
+const SET_DEFAULT = `${ACL}
+os.setxattr(sys.argv[1], "system.posix_acl_default", acl)`;
+const GET = `import os, sys
+print([(n, os.getxattr(sys.argv[1], n)) for n in sorted(os.listxattr(sys.argv[1]), reverse=True)])`;
+
 describe("Write", () => {
   test("creates a file and its directories", async () => {
     expect(await write("a/b/c.txt", "text\n")).toMatchObject({
@@ -170,6 +188,7 @@ describe("Edit", () => {
       "not both",
     ],
     ["half of a surrogate pair", { old_string: "a", new_string: "\ud800" }, "surrogate"],
+    ["a NUL", { old_string: "a", new_string: "\0" }, "a NUL character"],
     ["a redaction mark", { old_string: "a", new_string: "[redacted:API_KEY]" }, "redaction mark"],
   ])("refuses %s", async (_, args, words) => {
     await given("a.txt", "a\n");
@@ -228,6 +247,24 @@ describe("Edit", () => {
     expect(result.notes.join()).toContain("hard link");
     expect(textOf("real/a.txt")).toBe("three and more\n");
     expect(statSync(path("other.txt")).nlink).toBe(2);
+  });
+
+  test("keeps extended attributes and the access control list", async () => {
+    await given("a.txt", "one\n");
+    chmodSync(path("a.txt"), 0o640);
+    attributes(SET, "a.txt");
+    const before = attributes(GET, "a.txt");
+    const { notes } = await replace("a.txt", "one", "two");
+    expect([notes, textOf("a.txt")]).toEqual([[], "two\n"]);
+    expect(attributes(GET, "a.txt")).toEqual(before);
+    expect(before).toMatch(/user\.note.*posix_acl_access/);
+  });
+
+  test("takes no access control list from its directory", async () => {
+    await given("a.txt", "one\n");
+    attributes(SET_DEFAULT, ".");
+    await replace("a.txt", "one", "two");
+    expect(attributes(GET, "a.txt").trim()).toBe("[]");
   });
 
   test("refuses a missing file, and one that would become too large", async () => {

@@ -74,6 +74,8 @@ export type StoreAnswer =
       readonly hardLinks: number;
       /** undefined if the file was replaced atomically. */
       readonly inPlace: InPlaceReason | undefined;
+      /** Whether the new file may lack an access control list or an extended attribute of the old one. */
+      readonly isUnlike: boolean;
     }
   | { readonly kind: "moved" }
   /** Another version is there; undefined if it is gone or cannot be read as a whole. */

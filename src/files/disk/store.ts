@@ -3,7 +3,7 @@
 //   store
 //     openParent            creates missing directories, and holds the file's directory open
 //     checkVersion          reads the file again: identity and hash must be those the caller knows
-//     replace | createNew   temporary file, fsync, owner and mode, rename (or link, for a new file), fsync
+//     replace | createNew   temporary file, owner, mode and attributes, fsync, rename (link for a new file), fsync
 //     writeInPlace          where a rename would break something: hard links, another owner, a mount point
 //
 // Whatever fails, the file keeps its old bytes, and no temporary file or new directory stays behind.
@@ -20,6 +20,7 @@ import {
 } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { copyAttributes } from "../../engine/copy-attributes.ts";
 import { attempt } from "../../support/attempt.ts";
 import { fsPath } from "../../support/path-text.ts";
 import { systemCode } from "../../support/system-error.ts";
@@ -96,6 +97,8 @@ async function replace(
       unlinkSync(temporary);
       return await inPlace("owner");
     }
+    const isUnlike = !(await keepAttributes(path, handle));
+    // The owner change clears the setuid bit, and cp can be missing.
     await handle.chmod(Number(old.mode) & 0o7777);
     await handle.sync();
     const identity = identityOf(await handle.stat({ bigint: true }));
@@ -113,7 +116,7 @@ async function replace(
       return await inPlace("mount point");
     }
     directory.sync();
-    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined };
+    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, isUnlike };
   } catch (error) {
     attempt(() => unlinkSync(temporary));
     throw error;
@@ -135,6 +138,16 @@ async function keepOwner(
   } catch (error) {
     if (["EPERM", "EINVAL", "EACCES"].includes(systemCode(error) ?? "")) return false;
     throw error;
+  }
+}
+
+/** False if the new file lacks an access control list or an extended attribute of the old one. */
+async function keepAttributes(path: string | Buffer, handle: FileHandle): Promise<boolean> {
+  const old = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return await copyAttributes(old.fd, handle.fd);
+  } finally {
+    await old.close();
   }
 }
 
@@ -163,7 +176,7 @@ async function createNew(
     }
     attempt(() => unlinkSync(temporary));
     directory.sync();
-    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined };
+    return { kind: "stored", identity, hardLinks: 1, inPlace: undefined, isUnlike: false };
   } finally {
     attempt(() => unlinkSync(temporary));
     await handle.close();
@@ -187,7 +200,8 @@ async function writeInPlace(
       throw error;
     }
     const stat = await handle.stat({ bigint: true });
-    return { kind: "stored", identity: identityOf(stat), hardLinks: Number(stat.nlink), inPlace };
+    const hardLinks = Number(stat.nlink);
+    return { kind: "stored", identity: identityOf(stat), hardLinks, inPlace, isUnlike: false };
   } finally {
     await handle.close();
   }
