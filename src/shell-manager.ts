@@ -182,7 +182,7 @@ export class ShellManager {
     return shell && (scope === undefined || shell.scope === scope) ? shell : undefined;
   }
 
-  /** True if this manager swept or forgot a shell with this id in the scope. @internal */
+  /** True if a shell with this id in the scope was swept, or this manager forgot it. @internal */
   isRemoved(id: string, scope: string): boolean {
     return this.#shells.isRemoved(id, scope);
   }
@@ -203,15 +203,15 @@ export class ShellManager {
 
   #forgetAll(isOld: (shell: ShellProcess) => boolean): number {
     const old = this.listShells().filter(isOld);
-    for (const shell of old) this.forget(shell);
+    for (const shell of old) this.forget(shell, { asSwept: true });
     return old.length;
   }
 
-  /** Drops an ended shell and its files. Its leftovers still end with this manager. */
-  forget(shell: ShellProcess): void {
+  /** Drops an ended shell and its files, but not its leftovers. `asSwept`: later processes report the id as swept. */
+  forget(shell: ShellProcess, { asSwept = false }: { readonly asSwept?: boolean } = {}): void {
     if (shell.isRunning) throw new NacreError("invalid_input", `${shell.id} is still running; end it first.`);
     this.#drop(shell.id);
-    removeShell(this.root, shell.id);
+    removeShell(this.root, shell.id, asSwept);
   }
 
   /** Ends every running shell of a scope, or of all scopes. Returns how many there were. */

@@ -1,5 +1,7 @@
 // Finds shells of this user, whichever program started them.
 import { readdirSync } from "node:fs";
+import { findSwept } from "../engine/swept-ids.ts";
+import { sweptError } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { ShellManager } from "../shell-manager.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
@@ -27,6 +29,8 @@ export function readOnlyManager(): ShellManager {
 export function shellById(manager: ShellManager, id: string): ShellProcess {
   const shell = shellNamed(manager, id) ?? manager.find(id);
   if (shell) return shell;
+  const swept = findSwept(manager.root, id);
+  if (swept !== undefined) throw sweptError(swept);
   throw new NacreError("shell_not_found", `Shell not found: ${id}. ${describeRunning(manager)}`);
 }
 

@@ -7,6 +7,7 @@
 //   <root>/files/                 FILES_NAMES: locks and unfinished writes of the file tools
 //   <root>/profiles/              owned by run-profile.ts
 //   <root>/unreported/            owned by shell/finished-shells.ts
+//   <root>/swept                  a file, owned by swept-ids.ts
 //   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
@@ -16,7 +17,7 @@ import { attempt } from "../support/attempt.ts";
 import { messageOf, NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 
-/** Directories in the state root. */
+/** Names in the state root: directories, and the file of swept ids. */
 export const ROOT_NAMES = {
   shells: "shells",
   keepers: "keepers",
@@ -28,6 +29,8 @@ export const ROOT_NAMES = {
   profiles: "profiles",
   /** Background shells whose end is not reported yet (shell/finished-shells.ts). */
   unreported: "unreported",
+  /** The ids of removed shells (swept-ids.ts). */
+  swept: "swept",
 } as const;
 
 /** Files in the directory of one shell. */

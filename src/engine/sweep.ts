@@ -10,6 +10,7 @@ import { readIdentity, type ShellIdentity } from "./identity.ts";
 import { readMeta, type ShellMeta } from "./meta.ts";
 import { removeShellDir } from "./shell-dir.ts";
 import type { StateRoot } from "./state-dir.ts";
+import { recordSwept } from "./swept-ids.ts";
 
 export interface SweepEntry {
   readonly id: string;
@@ -17,6 +18,8 @@ export interface SweepEntry {
   /** When it ended, or was last modified, by the current wall clock. */
   readonly endedAt: number;
   readonly bytes: number;
+  /** It never got a job. */
+  readonly isSlot?: boolean;
 }
 
 /** "unknown": the shell may run in another PID namespace, which this process cannot see. */
@@ -62,14 +65,18 @@ export async function sweep(
     await yieldTurn();
   }
   const chosen = chooseToSweep(entries, limits);
+  // No caller knows the id of a slot that never got a job.
+  const slots = new Set(entries.filter(({ isSlot }) => isSlot).map(({ id }) => id));
   for (const id of chosen) {
-    removeShell(root, id);
+    removeShell(root, id, !slots.has(id));
     await yieldTurn();
   }
   return chosen;
 }
 
-export function removeShell(root: StateRoot, id: string): void {
+/** `asSwept`: later processes report the id as swept. */
+export function removeShell(root: StateRoot, id: string, asSwept = false): void {
+  if (asSwept) recordSwept(root, [id]);
   removeShellDir(root.files(id).dir);
 }
 
@@ -101,6 +108,7 @@ function entryOf(
     finished: typeof exit === "object" || !running,
     endedAt: abandoned ? 0 : clocks.nowMs - ageMs,
     bytes: touched.bytes,
+    isSlot: meta === undefined,
   };
 }
 

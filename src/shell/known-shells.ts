@@ -6,6 +6,7 @@ import { readStartedShell } from "../engine/attach.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { StartedShell } from "../engine/started-shell.ts";
 import { isShellId, type StateRoot } from "../engine/state-dir.ts";
+import { findSwept } from "../engine/swept-ids.ts";
 import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
@@ -132,9 +133,10 @@ export class KnownShells {
     this.#options.engine.release(shell.started);
   }
 
-  /** True if drop() removed a shell with this id that the scope could see. */
+  /** True if drop() removed a shell with this id that the scope could see, or any process swept one. */
   isRemoved(id: string, scope: string): boolean {
-    return this.#removed.has(id) && (this.#removed.get(id) ?? scope) === scope;
+    if (!this.#removed.has(id)) return findSwept(this.#options.root, id) === id;
+    return (this.#removed.get(id) ?? scope) === scope;
   }
 
   /** Ends all these shells with one kill. */

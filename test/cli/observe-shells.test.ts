@@ -59,6 +59,28 @@ test.each(["0", "70000", "-1", "x", "1.5"])("wait --port %s is refused", async (
   expect(stderr).not.toContain("not found");
 });
 
+test("a shell that nacre clean removed is swept, also for later processes", async () => {
+  await using host = otherHost();
+  const shell = await host.createShell({ command: "echo x", workingDir: dir() });
+  await shell.wait(20_000);
+  expect((await nacre("clean")).stdout).toContain("Removed 1 shell");
+  for (const id of [shell.id, shell.id.slice(0, 12)]) {
+    for (const args of [
+      ["output", id],
+      ["output", id, "--search", "x"],
+      ["why", id],
+      ["wait", id],
+      ["kill", id],
+    ]) {
+      const { code, stdout, stderr } = await nacre(...args);
+      expect([args, code === 0, stdout]).toEqual([args, false, ""]);
+      expect(stderr).toContain(`The output of ${shell.id} was removed`);
+    }
+  }
+  const found = await nacre("why", shell.id, "--json");
+  expect(JSON.parse(found.stdout)).toMatchObject({ error_code: "swept" });
+});
+
 test("why of an unknown id is refused", async () => {
   const { code, stdout } = await nacre("why", "shell_00000000", "--json");
   expect([code === 0, JSON.parse(stdout)]).toMatchObject([false, { error_code: "shell_not_found" }]);

@@ -90,6 +90,12 @@ test.each([
   for (const result of [await read(shell), await read(shell, { search: "x" }), killed])
     expect(result).toMatchObject({ success: false, code: "swept" });
   if (isKnown) expect((await read(shell, {}, { scope: "theirs" })).code).toBe("shell_not_found");
+  // A host that starts later was not there when the shell was removed.
+  const later = tools({ shells: { stateRoot } });
+  for (const result of [await later.read(shell), await later.call("KillShell", { shell_id: shell.id })])
+    expect(result).toMatchObject({ success: false, code: "swept" });
+  const unknown = await later.call("BashOutput", { bash_id: "shell_00000000" });
+  expect(unknown).toMatchObject({ success: false, code: "shell_not_found" });
 });
 
 test("the id of a shell that cleanupCompleted removed is reported as swept", async () => {

@@ -33,7 +33,7 @@ export async function cleanShells(io: CliIo, { olderThan = 0, json = false }: Cl
     const { stdout, stderr } = shell.outputFiles;
     const size = sizeOf(stdout) + sizeOf(stderr);
     try {
-      manager.forget(shell);
+      manager.forget(shell, { asSwept: true });
       removed.push(shell.id);
       bytes += size;
     } catch (error) {
