@@ -4,9 +4,11 @@ import { codeOf } from "../shell/outcome.ts";
 import type { SearchedStream, SearchOptions, SearchResult, ShownLine } from "../shell/output-search.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { statusOf } from "../shell/shell-status.ts";
+import { monotonicMs } from "../support/clock.ts";
 import { defined } from "../support/defined.ts";
 import { NacreError } from "../support/errors.ts";
-import { OUTPUT_NOTES_MAX_CHARS, REDACT_HOLD_MAX_CHARS } from "../support/limits.ts";
+import { OUTPUT_NOTES_MAX_CHARS, REDACT_HOLD_MAX_CHARS, SEARCH_TURN_MS } from "../support/limits.ts";
+import { yieldTurn } from "../support/timing.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { sandboxOf } from "./confinement-notes.ts";
@@ -56,7 +58,7 @@ export async function readLines(
   const { outcome, durationMs } = shell;
   const head = statusLine(outcome, durationMs);
   const found = await shell.search(args.search, searchOf(args, signal, options.maxOutputChars - head.length));
-  const text = textOf(found, shell, sanitizerFor(options));
+  const text = await textOf(found, shell, sanitizerFor(options));
   const metadata: BashOutputMetadata = {
     bash_id: shell.id,
     status: statusOf(outcome),
@@ -95,8 +97,13 @@ function searchOf(
 }
 
 /** The lines as `stdout:12: text`. Two dashes separate groups of lines. */
-function textOf({ lines }: SearchResult, shell: ShellProcess, sanitize: TextSanitizer): string {
+async function textOf(
+  { lines }: SearchResult,
+  shell: ShellProcess,
+  sanitize: TextSanitizer,
+): Promise<string> {
   const parts: string[] = [];
+  let turnMs = monotonicMs();
   const hasContext = lines.some(({ isMatch }) => !isMatch);
   let isInKey = false;
   for (const [index, line] of lines.entries()) {
@@ -106,6 +113,10 @@ function textOf({ lines }: SearchResult, shell: ShellProcess, sanitize: TextSani
     if (!follows && before && hasContext) parts.push("--");
     parts.push(`${line.stream}:${line.line}: ${isInKey ? KEY_MARK : sanitize(line.text)}`);
     isInKey = KEY_BEGIN.test(line.text) || (isInKey && !KEY_END.test(line.text));
+    // Thousands of short lines fit, and each needs a read and a redaction.
+    if (monotonicMs() - turnMs < SEARCH_TURN_MS) continue;
+    await yieldTurn();
+    turnMs = monotonicMs();
   }
   return parts.join("\n");
 }

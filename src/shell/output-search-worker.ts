@@ -1,10 +1,11 @@
-// The worker thread of a search: gets a SearchJob, answers with a SearchAnswer, ends. tsdown.config.ts bundles it into
+// The worker thread of a search: gets a SearchJob, answers with a SearchReply, ends. tsdown.config.ts bundles it into
 // dist/search-worker.js.
 import { parentPort, workerData } from "node:worker_threads";
 import { readRange } from "../engine/cursor.ts";
 import { monotonicMs } from "../support/clock.ts";
+import { NacreError } from "../support/errors.ts";
 import { READ_CHUNK_BYTES } from "../support/limits.ts";
-import { compileSearch } from "../text/search-pattern.ts";
+import { compileSearch, type SearchPattern } from "../text/search-pattern.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { OutputPart } from "./output-part.ts";
 import { type ShownLine, shownLines } from "./output-search-excerpt.ts";
@@ -37,9 +38,20 @@ export interface SearchAnswer {
   readonly next: { readonly stream: StreamName; readonly line: number } | undefined;
 }
 
-function search(job: SearchJob): SearchAnswer {
+/** An error would cross the thread boundary without its code. */
+export type SearchReply = SearchAnswer | { readonly refusal: string };
+
+function replyTo(job: SearchJob): SearchReply {
   const deadline = monotonicMs() + job.timeoutMs;
-  const pattern = job.source === undefined ? undefined : compileSearch(job.source, "search");
+  try {
+    return search(job, job.source === undefined ? undefined : compileSearch(job.source, "search"), deadline);
+  } catch (error) {
+    if (error instanceof NacreError && error.code === "invalid_input") return { refusal: error.message };
+    throw error;
+  }
+}
+
+function search(job: SearchJob, pattern: SearchPattern | undefined, deadline: number): SearchAnswer {
   const lines: ShownLine[] = [];
   const streams: StreamAnswer[] = [];
   let next: SearchAnswer["next"];
@@ -101,4 +113,4 @@ function tailStart({ path, from, to }: OutputPart, lines: number): number {
   return from;
 }
 
-parentPort?.postMessage(search(workerData as SearchJob));
+parentPort?.postMessage(replyTo(workerData as SearchJob));

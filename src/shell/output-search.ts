@@ -1,9 +1,10 @@
 // Searches and pages through everything that a shell has printed. Moves no cursor. A worker thread does the work, so
 // that the host process stays responsive, however much output there is.
 //
-//   searchOutput -> checkSearch              refuses wrong options and patterns before anything is read
-//                -> runWorker                output-search-worker.ts: scan (output-search-scan.ts), then the lines to
-//                                            show (output-search-excerpt.ts)
+//   searchOutput -> checkSearch              refuses wrong options before anything is read
+//                -> runWorker                output-search-worker.ts: compiles the pattern, because loading RE2 would
+//                                            block the host; scan (output-search-scan.ts), then the lines to show
+//                                            (output-search-excerpt.ts)
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -19,7 +20,7 @@ import { isRegExp } from "../support/realms.ts";
 import type { StreamName } from "./follow-output.ts";
 import type { OutputPart } from "./output-part.ts";
 import type { ShownLine } from "./output-search-excerpt.ts";
-import type { SearchAnswer, SearchJob, StreamAnswer } from "./output-search-worker.ts";
+import type { SearchAnswer, SearchJob, SearchReply, StreamAnswer } from "./output-search-worker.ts";
 
 export type { ShownLine } from "./output-search-excerpt.ts";
 
@@ -80,7 +81,7 @@ export async function searchOutput(
   options: SearchOptions = {},
 ): Promise<SearchResult> {
   const { signal, stream, fromLine = 1, contextLines = 0 } = options;
-  const source = pattern === undefined ? undefined : await checkedSource(pattern);
+  const source = isRegExp(pattern) ? sourceOf(pattern) : pattern;
   checkSearch(source, options);
   const wanted = (["stdout", "stderr"] as const).filter((name) => stream === undefined || name === stream);
   checkPresent(id, parts);
@@ -113,12 +114,6 @@ export function sweptError(id: string): NacreError {
     "swept",
     `The output of ${id} was removed: nacre deletes the files of ended shells after some time, and nacre clean deletes them at once. Run the command again.`,
   );
-}
-
-async function checkedSource(pattern: string | RegExp): Promise<string> {
-  const source = isRegExp(pattern) ? sourceOf(pattern) : pattern;
-  const { compileSearch } = await import("../text/search-pattern.ts");
-  return compileSearch(source, "search").source;
 }
 
 /** RE2 has the same flags i and s. The other flags of JavaScript do not change which lines match. */
@@ -189,7 +184,10 @@ async function runWorker(workerData: SearchJob, signal: AbortSignal | undefined)
     return await new Promise<SearchAnswer>((resolve, reject) => {
       onAbort = () => reject(cancelled());
       signal?.addEventListener("abort", onAbort, { once: true });
-      worker.once("message", resolve);
+      worker.once("message", (reply: SearchReply) => {
+        if ("refusal" in reply) reject(refused(reply.refusal));
+        else resolve(reply);
+      });
       worker.once("error", reject);
       worker.once("exit", () => reject(new NacreError("internal", "The search ended without a result.")));
     });

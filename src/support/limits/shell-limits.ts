@@ -92,6 +92,8 @@ export const OUTPUT_SEARCH_LINE_MAX_CHARS = 1_000;
 export const SEARCH_CONTEXT_MAX_COUNT = 100;
 /** Time for a search that sets none. */
 export const SEARCH_DEFAULT_MS = 30_000;
+/** Time for which the lines of a result may block the event loop while they are sanitized. */
+export const SEARCH_TURN_MS = 5;
 /** Memory of the thread that searches. */
 export const SEARCH_HEAP_MAX_BYTES = 48 * 1024 ** 2;
 /** Poll interval of a wait for a port or a file, and of the search for a listener in another network namespace. */
