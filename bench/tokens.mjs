@@ -1,6 +1,7 @@
-// What a model reads: the schemas of the shell tools and the results of five recorded tasks, counted in tokens
+// What a model reads: the schemas of the shell tools and the results of eight recorded tasks, counted in tokens
 // (o200k_base), compared with the tools of two peers. Each tool does each task the way its description says.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createToolkit } from "nacre";
@@ -8,7 +9,20 @@ import { importPeer, peerTitle } from "./shared/peers.mjs";
 import { note, table, target } from "./shared/report.mjs";
 import { connect, SERVERS, serverEnv, textOf } from "./shared/servers.mjs";
 
-const TASKS = ["failing test run", "build with a progress bar", "start a server", "2 MB log", "kill"];
+const TASKS = [
+  "failing test run",
+  "build with a progress bar",
+  "start a server",
+  "2 MB log",
+  "kill",
+  "first error in a 2 MB build log",
+  "wait for a port",
+  "notice a failed job",
+];
+const LOGS = [TASKS.indexOf("2 MB log"), TASKS.indexOf("first error in a 2 MB build log")];
+/** What a model without a wait for ports runs. */
+const untilReachable = (port) =>
+  `until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done; echo ready`;
 const scratch = mkdtempSync(join(tmpdir(), "nacre-bench-"));
 const dir = join(scratch, "work");
 mkdirSync(dir);
@@ -29,6 +43,14 @@ try {
 } finally {
   for (const { close } of tools) await close();
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** Programs with realistic and reproducible output. */
@@ -55,6 +77,23 @@ printf '\\n\\033[1mdist/index.js\\033[0m  142.11 kB\\nbuilt in 3.21s\\n'`,
     join(dir, "server.sh"),
     "echo '> app@1.0.0 dev'; echo 'compiling...'; sleep 0.5; echo 'listening on 8080'; exec sleep 98766",
   );
+  writeFileSync(
+    join(dir, "compile.sh"),
+    `for ((i = 0; i < 21000; i++)); do
+  echo "[$i/21000] Building CXX object src/CMakeFiles/app.dir/module_$i.cpp.o from module_$i.cpp"
+  if ((i == 9000)); then echo "src/module_9000.cpp:41:7: error: use of undeclared identifier 'total'"; fi
+  if ((i > 9000 && i % 1000 == 0)); then echo "src/module_$i.cpp:3:10: error: skipped after an earlier failure"; fi
+done; exit 1`,
+  );
+  writeFileSync(
+    join(dir, "listen.cjs"),
+    `setTimeout(() => require("node:net").createServer().listen(process.argv[2], "127.0.0.1"), 500);
+setTimeout(() => process.exit(), 20_000);`,
+  );
+  writeFileSync(
+    join(dir, "job.sh"),
+    "echo 'migrating 3 tables'; sleep 0.3; echo 'relation \"users\" does not exist' >&2; exit 3",
+  );
   const log = Array.from(
     { length: 32_000 },
     (_, i) =>
@@ -66,14 +105,18 @@ printf '\\n\\033[1mdist/index.js\\033[0m  142.11 kB\\nbuilt in 3.21s\\n'`,
   );
 }
 
-/** Runs the five tasks. Returns the list of answers to the model for each. */
-async function record({ run, serve, stop }) {
+/** Runs the tasks. Returns the list of answers to the model for each. */
+async function record({ run, serve, stop, findError, awaitPort, noticeFailure }) {
   const test = [await run("bash tests.sh")];
   const build = [await run("bash build.sh")];
   const server = await serve();
   const log = [await run("cat app.log")];
   const killed = await stop();
-  return [test, build, server, log, killed];
+  const error = await findError("bash compile.sh");
+  const number = await freePort();
+  const port = await awaitPort(`exec ${process.execPath} listen.cjs ${number}`, number);
+  const failure = await noticeFailure("bash job.sh");
+  return [test, build, server, log, killed, error, port, failure];
 }
 
 async function ours() {
@@ -95,6 +138,23 @@ async function ours() {
       return [started.text, (await call("BashOutput", { bash_id: id, wait_for: "listening on" })).text];
     },
     stop: async () => [(await call("KillShell", { shell_id: id })).text],
+    findError: async (command) => {
+      const built = await call("Bash", { command });
+      const args = { bash_id: built.metadata.bash_id, search: "error:", max_lines: 1 };
+      return [built.text, (await call("BashOutput", args)).text];
+    },
+    awaitPort: async (command, port) => {
+      const started = await call("Bash", { command, run_in_background: true });
+      const { bash_id } = started.metadata;
+      return [started.text, (await call("BashOutput", { bash_id, wait_for_port: port })).text];
+    },
+    noticeFailure: async (command) => {
+      const started = await call("Bash", { command, run_in_background: true });
+      // The model goes on with other work, whose result reports the end.
+      const other = await call("Bash", { command: "sleep 1; echo other work" });
+      const { bash_id } = started.metadata;
+      return [started.text, other.text, (await call("BashOutput", { bash_id })).text];
+    },
     close: () => kit[Symbol.asyncDispose](),
   };
 }
@@ -128,6 +188,24 @@ async function desktopCommander() {
       return [started, await call("read_process_output", { pid, timeout_ms: 2_000 })];
     },
     stop: async () => [await call("force_terminate", { pid })],
+    findError: async (command) => [
+      await call("start_process", { command: `cd ${dir} && ${command}`, timeout_ms: 60_000 }),
+      await call("start_process", {
+        command: `cd ${dir} && ${command} | grep -n -m1 error:`,
+        timeout_ms: 60_000,
+      }),
+    ],
+    awaitPort: async (command, port) => {
+      const started = await call("start_process", { command: `cd ${dir} && ${command}`, timeout_ms: 200 });
+      const ask = { command: untilReachable(port), timeout_ms: 10_000 };
+      return [started, await call("start_process", ask)];
+    },
+    noticeFailure: async (command) => {
+      const started = await call("start_process", { command: `cd ${dir} && ${command}`, timeout_ms: 100 });
+      const other = await call("start_process", { command: "sleep 1; echo other work", timeout_ms: 5_000 });
+      const jobPid = Number(/PID (\d+)/.exec(started)?.[1]);
+      return [started, other, await call("read_process_output", { pid: jobPid, timeout_ms: 1_000 })];
+    },
     close,
   };
 }
@@ -155,6 +233,21 @@ async function piTool() {
       return [started, await call("sleep 2; cat server.log")];
     },
     stop: async () => [await call(`kill ${pid} && echo stopped`)],
+    findError: async (command) => {
+      const built = await call(command);
+      // The result names the file with the whole output.
+      const file = /(\/\S+\.log)/.exec(built)?.[1];
+      return [built, await call(`grep -n -m1 error: ${file ?? "compile.log"}`)];
+    },
+    awaitPort: async (command, port) => [
+      await call(`${command} > listen.log 2>&1 & echo $!`),
+      await call(`${untilReachable(port)}; cat listen.log`),
+    ],
+    noticeFailure: async (command) => [
+      await call(`(${command}; echo "exit code $?") > job.log 2>&1 & echo $!`),
+      await call("sleep 1; echo other work"),
+      await call("cat job.log"),
+    ],
     close: () => {},
   };
 }
@@ -173,8 +266,13 @@ function report() {
   );
   table(
     "Tokens a model reads",
-    ["tool", "schemas", ...TASKS, "sum", "without the log"],
-    rows.map(({ title, parts, sum }) => [title, ...parts, sum, sum - parts[4]]),
+    ["tool", "schemas", ...TASKS, "sum", "without the logs"],
+    rows.map(({ title, parts, sum }) => [
+      title,
+      ...parts,
+      sum,
+      LOGS.reduce((rest, log) => rest - parts[log + 1], sum),
+    ]),
   );
   if (peers.length > 0) {
     const best = Math.min(...peers.map(({ sum }) => sum));
