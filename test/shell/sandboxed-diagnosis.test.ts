@@ -1,33 +1,31 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { checkDiagnosis, checkMixed, DIAGNOSIS_CASES, explained } from "../fixtures/diagnosis-cases.ts";
+import { isLong } from "../fixtures/long.ts";
 import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
-import { eventually } from "../fixtures/shells.ts";
 
 const world = useSandboxWorld();
+let last = 0;
 
-const SPIN = "echo ready; while :; do :; done";
-const BASH = { command: expect.stringMatching(/^bash -c /) };
+function newDirectory(): string {
+  const dir = join(world.workspace, `d${++last}`);
+  mkdirSync(dir);
+  return dir;
+}
 
 describeSandboxed("a diagnosis of a sandboxed shell", () => {
-  test.each([
-    ["spin", SPIN, [{ ...BASH, state: "running", waits_for: null }]],
-    ["fifo", "mkfifo pipe; echo ready; exec cat pipe", [{ command: "cat pipe", state: "waiting" }]],
-    [
-      "child",
-      "echo ready; sleep 300; true",
-      [
-        { ...BASH, state: "waiting", waits_for: expect.stringMatching(/its child PID \d+ \(sleep 300\)/) },
-        { command: "sleep 300", state: "waiting", waits_for: "a timer (it sleeps)" },
-      ],
-    ],
-  ])("names %s, and no process of the sandbox itself", async (_name, command, expected) => {
+  test.each(DIAGNOSIS_CASES)("names $name, and no process of the sandbox itself", async (one) => {
     const manager = world.manager({ sandbox: "workspace-write" });
-    const shell = await manager.createShell({ command, workingDir: world.workspace });
-    await shell.waitFor("ready", 20_000);
-    await eventually(async () => {
-      const { processes } = await shell.why();
-      const byName = [...processes].sort((a, b) => a.command.localeCompare(b.command));
-      expect(byName).toMatchObject(expected);
-    });
+    const [shell, found] = await explained(manager, one, newDirectory());
+    checkDiagnosis(found, one);
+    const { processes } = await shell.why();
+    expect(processes.filter(({ command }) => /bwrap|nacre-/.test(command))).toEqual([]);
     await shell.kill({ graceMs: 0 });
+  });
+
+  // NACRE_LONG=1
+  test.runIf(isLong)("is right in a hundred mixed runs", { timeout: 3_600_000 }, async () => {
+    await checkMixed(world.manager({ sandbox: "workspace-write" }), 100, newDirectory);
   });
 });
