@@ -65,7 +65,20 @@ shim() {
   printf 'X %-124s.\n' "$record" >&4
   restore_file 4 "$dir/record"
   printf 'exit %s %s\n' "$generation" "$record" >&3
+  reap_loggers
   exit 0
+}
+
+# Loggers that outlive the shim become children of PID 1, and some containers have a PID 1 that never reaps: each command
+# would leave zombies. bash reaps its children by itself while it waits. A leftover process can hold the pipes: do not
+# wait for its loggers.
+reap_loggers() {
+  local tries
+  exec 3>&- 8>&- 9>&-
+  for ((tries = 0; tries < 50; tries++)); do
+    [[ -e /proc/$out_logger || -e /proc/${err_logger:-$out_logger} ]] || break
+    pause
+  done
 }
 
 # The state directory can be removed while the command runs. The files are still open here: restore their content before

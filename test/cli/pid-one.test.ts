@@ -14,6 +14,28 @@ const UNSHARE = [
   "--pid",
   "--mount-proc",
 ];
+const INDEX = join(import.meta.dirname, "../../dist/index.js");
+
+/** Runs commands one after the other, then prints which loggers are left. */
+const ENDED_LOGGERS = `
+  import { readdirSync, readFileSync } from "node:fs";
+  import { setTimeout as sleep } from "node:timers/promises";
+  const { createToolkit } = await import(process.argv[1]);
+  const kit = await createToolkit();
+  for (let i = 0; i < 5; i++) await kit.run("echo out; echo err >&2");
+  const loggers = () => readdirSync("/proc").filter((pid) => {
+    try {
+      const stat = readFileSync("/proc/" + pid + "/stat", "latin1");
+      return stat.includes("(nacre-log) Z");
+    } catch {
+      return false;
+    }
+  });
+  const end = Date.now() + 5000;
+  while (loggers().length > 0 && Date.now() < end) await sleep(5);
+  console.log(JSON.stringify(loggers()));
+  await kit.dispose();
+`;
 const canUnshare = spawnSync("unshare", [...UNSHARE, "true"]).status === 0;
 
 let home = "";
@@ -37,6 +59,11 @@ describe.skipIf(!canUnshare)("as PID 1", () => {
     expect(stdout).toMatch(/limited +reaper +This process is PID 1/);
     expect(stdout).toContain("docker run --init");
     expect(stderr.match(/NACRE_NO_REAPER/g)).toHaveLength(1);
+  });
+
+  test("ended commands leave no logger as a zombie", () => {
+    const { stdout } = inNamespace(process.execPath, "--input-type=module", "-e", ENDED_LOGGERS, INDEX);
+    expect(JSON.parse(stdout)).toEqual([]);
   });
 
   test("under an init that reaps, doctor reports ok and the start does not warn", () => {
