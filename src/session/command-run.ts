@@ -109,6 +109,11 @@ export class CommandRun {
     const unrestored = await bash.state.takeUnrestored(bash);
     if (unrestored.length > 0) this.#notes.push(...note.unrestoredNotes(unrestored));
     const left = await this.#leftovers();
+    // bash no longer follows the harness if a function is named `exec` or a builtin is missing.
+    const isLost = !isSwitched || bash.state.isBroken;
+    lineage.commandRan(code, isLost ? undefined : meaning, options.env);
+    const outside = lineage.directory.settle(started.commandPid, cwd, this.#mayHaveMoved);
+    // Drain as late as possible: meanwhile the loggers write, and the drain need not wait for them.
     this.#notes.push(...(await output.drain()));
     restoreAfter(bash, this.#notes);
     const { files, from } = output;
@@ -116,10 +121,6 @@ export class CommandRun {
     if (left.holdsOutput) output.exchange();
     // Save only after the caller has the result.
     setImmediate(() => bash.save());
-    // bash no longer follows the harness if a function is named `exec` or a builtin is missing.
-    const isLost = !isSwitched || bash.state.isBroken;
-    lineage.commandRan(code, isLost ? undefined : meaning, options.env);
-    const outside = lineage.directory.settle(started.commandPid, cwd, this.#mayHaveMoved);
     if (outside !== undefined) this.#notes.push(note.outsideNote(outside, lineage.directory.cwd));
     if (isLost) await this.#replaceBash(this.#number - 1);
     else if (code === 2 && (await isUnterminated(command, deps, lineage.workspace)))
