@@ -29,7 +29,10 @@ describe("in a session", () => {
     expect(aboutOutput(full.notes)).toEqual([expect.stringMatching(NO_SPACE)]);
     const still = await host.inSession("echo lost; (exit 8)");
     expect(still.exitCode).toBe(8);
-    expect(aboutOutput(still.notes)).toEqual([expect.stringMatching(SPOOL_FULL)]);
+    // A failed save of the state, or a probe of the disk, can give a block back between the commands. Then this short
+    // output fits.
+    const remarks = still.out === "lost\n" ? [] : [expect.stringMatching(SPOOL_FULL)];
+    expect(aboutOutput(still.notes)).toEqual(remarks);
     await host.ask("removeFile", { path: filler });
     const next = await host.inSession("seq 1000 | tail -1; echo $V >&2");
     expect(next).toMatchObject({ exitCode: 0, out: "1000\n", err: "kept\n" });
