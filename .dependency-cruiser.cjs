@@ -3,7 +3,7 @@ const LAYERS = [
   ["support"],
   ["policy", "text", "environment", "audit"],
   ["tool", "engine"],
-  ["sandbox"],
+  ["sandbox", "approvals"],
   ["shell"],
   ["session"],
   ["shell-manager"],

@@ -1,5 +1,7 @@
 // Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does
 // that.
+import { ApprovalDesk } from "./approvals/approval-desk.ts";
+import { type ApprovalInbox, approvalInbox } from "./approvals/approval-inbox.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { verdictOn } from "./execution/admission.ts";
 import type { BashArguments, BashStartMetadata } from "./execution/bash.ts";
@@ -84,6 +86,8 @@ export interface Toolkit<D extends Dialect = Dialect> {
     /** Ends every running shell with everything it started. Returns how many there were. */
     killAll(options?: { readonly by?: string }): Promise<number>;
   };
+  /** The approval requests of every agent on this state root. */
+  readonly approvals: ApprovalInbox;
   /** Calls the listener for every event of this kind. Returns a function that removes it. */
   on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
   /** The verdict of the policy on a command of a call with these options. Runs nothing. */
@@ -158,7 +162,9 @@ export function assembleToolkit<D extends Dialect = "shells">(
     if (groups.includes("files")) FileService.of(manager).tidy();
   };
   const defaults = { workingDir, ...defined({ approve, scope, sessionId }) };
+  const desk = ApprovalDesk.of(manager.root);
   const dispose = async () => {
+    desk.close();
     await manager.dispose();
     audit?.close();
   };
@@ -200,6 +206,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
         return await manager.killAll({ ...options, ...own });
       },
     },
+    approvals: approvalInbox(desk, "kit.approvals"),
     on: (name, listener) => {
       checkName("event", name, EVENT_NAMES);
       return events.on(name, listener);

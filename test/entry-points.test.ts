@@ -230,7 +230,7 @@ function ofWire(wire: Readonly<Record<string, unknown>>): Said {
   const { error_code: code, rule, notes, verdict } = wire;
   if (typeof verdict === "string") return verdict === "allow" ? verdict : `${verdict} ${rule}`;
   if (code === "policy_denied") return `deny ${rule}`;
-  if (code === "approval_refused") return `ask ${rule}`;
+  if (code === "approval_pending" || code === "approval_refused") return `ask ${rule}`;
   if (code === "invalid_input" || ("error" in wire && code === undefined)) return "no command";
   return Array.isArray(notes) && notes.includes(BashSyntaxError.NOTE) ? "ask unparsed" : "allow";
 }

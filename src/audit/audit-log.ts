@@ -24,6 +24,12 @@ export interface AuditRecord {
   readonly hash: string;
 }
 
+/** An event that is not one of a toolkit: its kind, its time, and anything else. */
+export interface AuditedEvent {
+  readonly type: string;
+  readonly at: number;
+}
+
 export class AuditLog {
   readonly #path: string;
   readonly #fd: number;
@@ -51,7 +57,7 @@ export class AuditLog {
   }
 
   /** Appends the event. The kernel has the line when this returns, so a crash of this process does not lose it. */
-  write(event: NacreEvent): void {
+  write(event: NacreEvent | AuditedEvent): void {
     const record = { writer: this.#writer, seq: this.#seq, prev: this.#prev, event: asJson(event) };
     const hash = hashOf(record);
     try {
@@ -96,7 +102,7 @@ export function hashIn(line: string): string {
 }
 
 /** The event as JSON data. If JSON cannot represent the event: its type and time, and the error message. */
-function asJson(event: NacreEvent): unknown {
+function asJson(event: AuditedEvent): unknown {
   try {
     return JSON.parse(
       JSON.stringify(event, (key, value) => (key === "workingDir" ? wirePath(String(value)) : value)),

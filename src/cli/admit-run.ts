@@ -37,7 +37,7 @@ export function admissionOptionsOf({
 
 /** An approver if a person can answer. */
 export function approverFor(io: CliIo): Pick<ExecutionContext, "approve"> {
-  return io.interactive ? { approve: (request) => askPerson(io, request) } : {};
+  return io.interactive ? { approve: (request, asking) => askPerson(io, request, asking) } : {};
 }
 
 function sessionTarget(session: Session | undefined, { workingDir }: RunPlan): SessionTarget | null {

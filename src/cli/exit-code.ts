@@ -21,7 +21,7 @@ export const EXIT = {
 /** The exit code for a failure or a refusal. */
 export function failureExitCode(code: ErrorCode | undefined): number {
   if (code === "policy_denied") return EXIT.deny;
-  return code === "approval_refused" ? EXIT.ask : EXIT.failed;
+  return code?.startsWith("approval_") ? EXIT.ask : EXIT.failed;
 }
 
 /** The exit code that shells report for a process that was ended by a signal. */

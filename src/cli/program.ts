@@ -1,6 +1,7 @@
 // The `nacre` command line: the program with all its commands from definitions/.
 import { Command } from "commander";
 import { HELP_DEFAULT_COLUMNS, HELP_MAX_COLUMNS } from "../support/limits.ts";
+import { defineApprovals } from "./definitions/define-approvals.ts";
 import { defineAudit } from "./definitions/define-audit.ts";
 import { defineCheck } from "./definitions/define-check.ts";
 import { defineConfig } from "./definitions/define-config.ts";
@@ -51,6 +52,7 @@ Examples:
   defineRun(program, options);
   defineShells(program, options);
   defineCheck(program, options);
+  defineApprovals(program, options);
   defineTools(program, options);
   defineAudit(program, options);
   defineSessions(program, options);

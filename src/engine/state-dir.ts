@@ -8,6 +8,8 @@
 //   <root>/profiles/              owned by run-profile.ts
 //   <root>/unreported/            owned by shell/finished-shells.ts
 //   <root>/swept                  a file, owned by swept-ids.ts
+//   <root>/approvals/             APPROVAL_NAMES: requests and answers (approvals/approval-store.ts)
+//   <root>/remembered/            remembered answers (approvals/remembered-store.ts)
 //   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
@@ -31,6 +33,8 @@ export const ROOT_NAMES = {
   unreported: "unreported",
   /** The ids of removed shells (swept-ids.ts). */
   swept: "swept",
+  approvals: "approvals",
+  remembered: "remembered",
 } as const;
 
 /** Files in the directory of one shell. */
@@ -103,6 +107,22 @@ export const FILES_NAMES = {
   locks: "locks",
   /** One link per temporary file, which leads to that file (files/unfinished-writes.ts). */
   unfinished: "unfinished",
+} as const;
+
+/** Files of one approval request. Each is complete when it appears. */
+export const APPROVAL_NAMES = {
+  request: (id: string) => `${id}.json`,
+  /** The first answer. Created once, never changed. */
+  answer: (id: string) => `${id}.answer.json`,
+  /** The call that used the answer. Created once, never changed. */
+  use: (id: string) => `${id}.used.json`,
+} as const;
+
+/** Files in the directory of the remembered answers. */
+export const REMEMBERED_NAMES = {
+  answer: (id: string) => `${id}.json`,
+  /** Records when an answer was made, used and removed (audit/audit-log.ts). */
+  audit: "audit.jsonl",
 } as const;
 
 /** Suffix of a file that is written completely before it replaces another one. */

@@ -14,12 +14,13 @@ import type { Session } from "../session/session.ts";
 import { MEANING_VARIABLES } from "../session/session-meaning.ts";
 import type { Turn } from "../session/session-options.ts";
 import { throwIfAborted } from "../support/abort.ts";
+import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
 import { excerpt } from "../support/excerpt.ts";
 import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
-import { askFor, refusedBy, requestFor } from "./approval.ts";
+import { askFor, requestFor } from "./approval.ts";
 import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
@@ -60,6 +61,8 @@ interface Admission {
   readonly verdict: Verdict;
   /** The request that a person has approved. */
   readonly approved: ApprovalRequest | undefined;
+  /** Time that the call has waited for answers. */
+  readonly waitedMs: number;
 }
 
 let create: (admission: Admission) => Admitted;
@@ -93,6 +96,11 @@ export class Admitted {
   static {
     create = (admission) => new Admitted(admission);
     admissionOf = (admitted) => admitted.#admission;
+  }
+
+  /** Time that the call has waited for a person. */
+  get waitedMs(): number {
+    return this.#admission.waitedMs;
   }
 
   get target(): SessionTarget | null {
@@ -182,7 +190,8 @@ export function dryRunLine({ command }: Admitted): string {
 }
 
 async function decide(
-  before: Pick<Admission, "wanted" | "context" | "options"> & Partial<Pick<Admission, "approved">>,
+  before: Pick<Admission, "wanted" | "context" | "options"> &
+    Partial<Pick<Admission, "approved" | "waitedMs">>,
 ): Promise<Admitted> {
   const { wanted, context, options } = before;
   const judging = await options.loadJudging();
@@ -197,8 +206,9 @@ async function decide(
     ...callOrigin(context),
   });
   const { links } = facts;
-  const admission = { wanted, context, options, snapshot, links, verdict, approved: before.approved };
-  const earlier = before.approved ?? context.asked;
+  const { approved, waitedMs: waitedBefore = 0 } = before;
+  const admission = { wanted, context, options, snapshot, links, verdict, approved, waitedMs: waitedBefore };
+  const earlier = approved ?? context.asked;
   if (verdict.verdict === "allow" && !earlier) return create(admission);
   const { directory: cwd } = snapshot;
   if (verdict.verdict === "deny") {
@@ -208,22 +218,24 @@ async function decide(
   // An approval for one directory does not count for another, even if the policy would allow the command there.
   const why = verdict.verdict === "ask" ? verdict : (earlier ?? verdict);
   const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));
-  if (before.approved && isSameRequest(before.approved, request)) return create(admission);
+  if (approved && isSameRequest(approved, request)) return create(admission);
   // Do not ask a person about a command that bash would refuse anyway.
   if (verdict.findings.some(({ rule }) => rule === "unparsed"))
     await checkSyntax(wanted.command, { workingDir: context.workingDir, scope: scopeOf(context) }, options);
-  if (!context.approve) {
-    const how = waysToAllow(wanted.command, verdict, facts, judging);
-    const words = `Command needs approval, and no person can be asked here: ${explainRefusal(request)} ${how} Nothing was run.`;
+  const waysToAllowIt = () => waysToAllow(wanted.command, verdict, facts, judging);
+  if (context.dryRun && !context.approve) {
+    const words = `Command needs approval, and no person can be asked here: ${explainRefusal(request)} ${waysToAllowIt()} Nothing was run.`;
     throw new Refusal("approval_refused", words, request, cwd);
   }
-  const { allow: approved, reason } = await askFor(request, context.approve, context.signal);
-  const { command, rule } = request;
-  options.events.emit("approval", { command, rule, approved, ...callOrigin(context) });
-  if (!approved) throw refusedBy(request, reason);
+  const startedAt = monotonicMs();
+  await askFor({
+    ...{ request, context, options, waysToAllow: waysToAllowIt, entryPoint: judging.entryPoint },
+    judged: judging.judgedEffects(wanted.command, verdict, facts),
+  });
+  const waitedMs = waitedBefore + monotonicMs() - startedAt;
   // The caller may have cancelled the call while the person decided.
   throwIfAborted(context.signal);
-  return create({ ...admission, approved: request });
+  return create({ ...admission, approved: request, waitedMs });
 }
 
 /** The session as it is now. */

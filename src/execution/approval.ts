@@ -1,12 +1,24 @@
 // Asks a person about one command: the request, the answer, and the refusal.
+import { ApprovalDesk, type Asked, type Unanswered } from "../approvals/approval-desk.ts";
+import type { ApprovalEnd } from "../approvals/approval-record.ts";
+import type { JudgedEffect } from "../approvals/judged-effect.ts";
 import type { Severity } from "../policy/verdict.ts";
-import { throwIfAborted } from "../support/abort.ts";
-import { messageOf } from "../support/errors.ts";
+import { messageOf, NacreError } from "../support/errors.ts";
+import { callOrigin } from "../support/events.ts";
 import { excerpt } from "../support/excerpt.ts";
-import type { ApprovalAnswer, ApprovalEffect, ApprovalRequest, ExecutionContext } from "../tool/context.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalEffect,
+  ApprovalRequest,
+  ExecutionContext,
+  RememberWish,
+} from "../tool/context.ts";
+import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { explainRefusal, Refusal, UNNAMED_RULE, type Why } from "./refusal.ts";
+import { scopeOf } from "./scope.ts";
+import type { EntryPoint } from "./ways-to-allow.ts";
 
-interface Asked {
+interface WantedApproval {
   readonly command: string;
   readonly background: boolean;
   /** Null for a command outside a session. */
@@ -14,7 +26,7 @@ interface Asked {
 }
 
 export function requestFor(
-  { command, background, session }: Asked,
+  { command, background, session }: WantedApproval,
   { rule, reason, alternative, span, severity }: Why & { readonly severity: Severity },
   cwd: string,
   effects: () => readonly ApprovalEffect[],
@@ -38,43 +50,103 @@ export function requestFor(
   };
 }
 
-/** The answer of the person; throws if the caller cancels the call meanwhile. */
-export async function askFor(
-  request: ApprovalRequest,
-  approve: NonNullable<ExecutionContext["approve"]>,
-  signal: AbortSignal | undefined,
-): Promise<ApprovalAnswer> {
-  let leave = () => {};
-  const gaveUp = new Promise<false>((resolve) => {
-    leave = () => resolve(false);
-    signal?.addEventListener("abort", leave, { once: true });
-  });
+export interface Asking {
+  readonly request: ApprovalRequest;
+  readonly context: ExecutionContext;
+  readonly options: ResolvedExecutionOptions;
+  /** What a remembered answer would be bound to. */
+  readonly judged: readonly JudgedEffect[] | null;
+  /** The ways to allow the command without a person, for the message of a pending request. */
+  readonly waysToAllow: () => string;
+  readonly entryPoint: EntryPoint;
+}
+
+/**
+ * Returns when a person has approved the request. Throws a refusal if a person refused it, if the answer is still
+ * pending, or if the deadline has passed; throws if the caller cancels the call meanwhile.
+ */
+export async function askFor(asking: Asking): Promise<void> {
+  const { request, context, options } = asking;
+  const asked = await answerTo(asking);
+  if ("deadline" in asked) throw unanswered(asked, asking);
+  const { command, rule } = request;
+  const { id } = asked;
+  const isYes = asked.kind === "remembered" ? asked.allow : asked.end.status === "approved";
+  const by = asked.kind === "remembered" ? "remembered answer" : asked.end.by;
+  options.events.emit("approval", { command, rule, approved: isYes, id, by, ...callOrigin(context) });
+  if (isYes) return;
+  throw asked.kind === "remembered" ? refusedAsBefore(request, asked) : refusedBy(request, asked.end);
+}
+
+async function answerTo({ request, context, options, judged, entryPoint }: Asking): Promise<Asked> {
+  const { approve, signal } = context;
+  const { command, cwd, session, background, rule, reason, alternative, severity, span, effects } = request;
   try {
-    const answer = await Promise.race([approve(request), gaveUp]);
-    throwIfAborted(signal);
-    return readAnswer(answer, request);
+    return await ApprovalDesk.of(options.manager().root).ask({
+      wanted: {
+        ...{ command, cwd, session, background, rule, reason, severity, span, effects, judged },
+        ...(alternative === undefined ? {} : { alternative }),
+        scope: scopeOf(context),
+        workspace: context.workingDir,
+        deadlineMs: options.approvalDeadlineMs,
+      },
+      approve: approve && (async (about) => readAnswer(await approve(request, about), request)),
+      pendingAfterMs: options.returnAfterMs,
+      // `nacre run` ends when its call has failed.
+      outlives: entryPoint === "cli",
+      signal,
+    });
   } catch (error) {
-    if (signal?.aborted || error instanceof Refusal) throw error;
+    if (signal?.aborted || error instanceof NacreError) throw error;
     const words = `Command needs approval, and asking for it failed: ${messageOf(error)}. Nothing was run.`;
     throw new Refusal("approval_refused", words, request, request.cwd, { cause: error });
-  } finally {
-    signal?.removeEventListener("abort", leave);
   }
+}
+
+function unanswered(asked: Unanswered, asking: Asking): Refusal {
+  const { request, context } = asking;
+  const { id, deadline } = asked;
+  const why = explainRefusal(request);
+  const details = { ...request, approval_id: id };
+  if (asked.kind === "expired") {
+    const words = `Command needs approval, and no person answered before the deadline (${deadline}): ${why} Nothing was run. Approval id: ${id}.`;
+    return new Refusal("approval_expired", words, details, request.cwd);
+  }
+  const how = `A person can approve it until ${deadline} with: nacre approve ${id}, or on the page of nacre ui. Then repeat exactly this call.`;
+  const words = context.approve
+    ? `Command needs approval, and no person has answered yet: ${why} ${how} Nothing was run.`
+    : `Command needs approval, and no person can be asked here: ${why} ${how} ${asking.waysToAllow()} Nothing was run.`;
+  return new Refusal("approval_pending", words, details, request.cwd);
 }
 
 /** Only true and { allow: true } approve: no other value that a callback returns may run a command. */
 function readAnswer(answer: unknown, request: ApprovalRequest): ApprovalAnswer {
   const given = typeof answer === "object" && answer !== null ? answer : { allow: answer };
-  const { allow, reason }: { allow?: unknown; reason?: unknown } = given;
-  if (typeof allow === "boolean") return { allow, ...(typeof reason === "string" ? { reason } : {}) };
+  const { allow, reason, by, remember }: Partial<Record<keyof ApprovalAnswer, unknown>> = given;
+  if (typeof allow === "boolean")
+    return {
+      allow,
+      ...(typeof reason === "string" ? { reason } : {}),
+      ...(typeof by === "string" ? { by } : {}),
+      // The store checks it.
+      ...(typeof remember === "object" && remember !== null ? { remember: remember as RememberWish } : {}),
+    };
   const words = `Command needs approval: ${explainRefusal(request)} approve returned ${excerpt(answer)}; only true or { allow: true } approves. Nothing was run.`;
   throw new Refusal("approval_refused", words, request, request.cwd);
 }
 
-/** `givenReason`: the reason that the person gave. */
-export function refusedBy(request: ApprovalRequest, givenReason: string | undefined): Refusal {
-  const answer =
-    givenReason === undefined || givenReason === "" ? "" : ` The answer was: ${JSON.stringify(givenReason)}.`;
-  const words = `A person refused the command: ${explainRefusal(request)}${answer} Nothing was run.`;
+function refusedAsBefore(
+  request: ApprovalRequest,
+  { id, until }: Extract<Asked, { readonly kind: "remembered" }>,
+): Refusal {
+  const words = `A person has refused such commands until ${until} (remembered answer ${id}): ${explainRefusal(request)} Nothing was run.`;
   return new Refusal("approval_refused", words, request, request.cwd);
+}
+
+/** The request was denied, or withdrawn. */
+function refusedBy(request: ApprovalRequest, { status, by, reason }: ApprovalEnd): Refusal {
+  const answer = reason === undefined || reason === "" ? "" : ` The answer was: ${JSON.stringify(reason)}.`;
+  const words = status === "denied" ? "A person refused the command" : `The request was withdrawn by ${by}`;
+  const message = `${words}: ${explainRefusal(request)}${answer} Nothing was run.`;
+  return new Refusal("approval_refused", message, request, request.cwd);
 }

@@ -113,7 +113,7 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     timeout: number | undefined,
   ): Promise<ToolResult<BashMetadata>> {
     const { context, options } = admitted;
-    const timing = timingOf(timeout, options);
+    const timing = timingOf(timeout, options, admitted.waitedMs);
     const { onProgress } = context;
     let stopProgress = () => {};
     const diagnosis = new CommandDiagnosis(timing);

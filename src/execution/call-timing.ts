@@ -1,6 +1,7 @@
 // The timeout of a foreground command, and the time after which its call returns. Over MCP the two differ: clients
 // cancel a call at about 60 seconds, so the call returns first and the command keeps its deadline.
 import type { RunOptions } from "../session/session-options.ts";
+import { APPROVED_RUN_MIN_MS } from "../support/limits.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 
 type TimingOptions = Pick<
@@ -11,9 +12,11 @@ type TimingOptions = Pick<
 /** The command is killed after `timeoutMs`. The call returns after `backgroundAfterMs`, and the command continues. */
 export type CallTiming = Pick<RunOptions, "timeoutMs" | "backgroundAfterMs">;
 
-/** `asked` is the timeout in the call. */
-export function timingOf(asked: number | undefined, options: TimingOptions): CallTiming {
-  const { maxTimeoutMs, onTimeout, returnAfterMs } = options;
+/** `asked` is the timeout in the call, `waitedMs` the time that the call has already waited for a person. */
+export function timingOf(asked: number | undefined, options: TimingOptions, waitedMs = 0): CallTiming {
+  const { maxTimeoutMs, onTimeout, returnAfterMs: limitMs } = options;
+  const returnAfterMs =
+    limitMs === undefined || waitedMs === 0 ? limitMs : Math.max(APPROVED_RUN_MIN_MS, limitMs - waitedMs);
   const wanted = asked ?? (options.defaultDeadline ? options.defaultTimeoutMs : undefined);
   const timeoutMs = wanted === undefined ? Number.POSITIVE_INFINITY : Math.min(wanted, maxTimeoutMs);
   const returnMs = returnAfterMs ?? Number.POSITIVE_INFINITY;

@@ -12,7 +12,7 @@ import { statusOf } from "../shell/shell-status.ts";
 import { type ErrorCode, messageOf, NacreError } from "../support/errors.ts";
 import { ToolResult } from "../tool/result.ts";
 import type { Leftover } from "./leftovers.ts";
-import { type RefusalMetadata, refusalMetadata } from "./refusal.ts";
+import { isRefusalCode, type RefusalMetadata, refusalMetadata } from "./refusal.ts";
 import { BashSyntaxError } from "./syntax-check.ts";
 
 /** A set of tools for models. */
@@ -133,8 +133,7 @@ export function notRunResult<M extends CommandMetadata>(
     });
   }
   const code = error instanceof NacreError ? error.code : "internal";
-  const isRefusal = code === "policy_denied" || code === "approval_refused";
-  return ToolResult.fail<M>(`${isRefusal ? "" : prefix}${messageOf(error)}`, {
+  return ToolResult.fail<M>(`${isRefusalCode(code) ? "" : prefix}${messageOf(error)}`, {
     code,
     metadata: { ...metadata, ...refusalMetadata(error) } as Partial<M>,
   });

@@ -5,7 +5,12 @@ import type { WrittenRule } from "../policy/rules-schema.ts";
 import type { PolicyFacts } from "../policy/verdict.ts";
 import { ShellManager } from "../shell-manager.ts";
 import { Events } from "../support/events.ts";
-import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import {
+  APPROVAL_DEADLINE_MS,
+  DEFAULT_TIMEOUT_MS,
+  MAX_TIMEOUT_MS,
+  OUTPUT_MAX_CHARS,
+} from "../support/limits.ts";
 import type { Judging } from "./judging.ts";
 import type { EntryPoint } from "./ways-to-allow.ts";
 
@@ -26,6 +31,8 @@ export interface ExecutionOptions {
   readonly onTimeout?: "kill" | "background";
   /** The longest time until a call returns. Its command continues in the background until its timeout. @default none */
   readonly returnAfterMs?: number;
+  /** Time within which a person can answer an approval request. @default 600000 */
+  readonly approvalDeadlineMs?: number;
   /** Background shells outlive the host process, until their deadline. Always true in `modes`. @default false */
   readonly durable?: boolean;
   /** A file that each session sources once, at its start. @default "none" */
@@ -71,6 +78,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     defaultTimeoutMs: options.defaultTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     defaultDeadline: options.defaultDeadline ?? true,
     returnAfterMs: options.returnAfterMs,
+    approvalDeadlineMs: options.approvalDeadlineMs ?? APPROVAL_DEADLINE_MS,
     maxTimeoutMs: options.maxTimeoutMs ?? MAX_TIMEOUT_MS,
     maxOutputChars: options.maxOutputChars ?? OUTPUT_MAX_CHARS,
     onTimeout: options.onTimeout ?? "kill",

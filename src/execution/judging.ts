@@ -1,6 +1,7 @@
 // The judge of commands, and the facts it needs. This is a separate file because it imports the whole policy, which
 // execution-options.ts loads only when it is first needed.
 
+import { type JudgedEffect, judgedEffects } from "../approvals/judged-effect.ts";
 import type { SandboxProfile } from "../engine/confinement.ts";
 import { usualStateRoots } from "../engine/state-dir.ts";
 import { explain, judge } from "../policy/judge.ts";
@@ -15,6 +16,12 @@ export interface Judging {
   readonly judge: (command: string, facts: PolicyFacts) => Verdict;
   /** What the command would do to which paths. Empty if the host supplies its own judge. */
   readonly effects: (command: string, facts: PolicyFacts) => readonly ExplainedPath[];
+  /** What an answer about the command can be remembered for; null if that is not known. */
+  readonly judgedEffects: (
+    command: string,
+    verdict: Verdict,
+    facts: PolicyFacts,
+  ) => readonly JudgedEffect[] | null;
   /** The first call reads the rule files of the workspace. Throws if one is invalid. */
   readonly facts: (workspace: string, moment?: Moment) => JudgedFacts;
   readonly policyFiles: PolicyFiles;
@@ -53,6 +60,8 @@ export function createJudging(options: JudgingOptions): Judging {
     judge: options.judge ?? ((command, facts) => verdicts.verdict(command, facts)),
     effects: (command, facts) =>
       options.judge ? [] : explain(command, facts).commands.flatMap(({ paths }) => paths),
+    judgedEffects: (command, { findings }, facts) =>
+      options.judge ? null : judgedEffects(findings, explain(command, facts).commands),
     policyFiles,
     entryPoint: options.entryPoint ?? "library",
     facts: (workspace, moment = { cwd: workspace }) => {

@@ -1,6 +1,7 @@
 // The error for a refused command: the rule, the reason, the alternative, the directory and the part of the command.
 import type { Span } from "../policy/shell-model/span.ts";
-import { NacreError, type RefusalDetails } from "../support/errors.ts";
+import { defined } from "../support/defined.ts";
+import { type ErrorCode, NacreError, type RefusalDetails } from "../support/errors.ts";
 import { wirePath } from "../support/path-text.ts";
 
 /** The metadata of a refused call. */
@@ -12,6 +13,8 @@ export interface Why {
   readonly reason?: string | null;
   readonly alternative?: string | null;
   readonly span?: Span | null;
+  /** The record of the request, if a person could or can answer it. */
+  readonly approval_id?: string;
 }
 
 export class Refusal extends NacreError implements RefusalDetails {
@@ -22,9 +25,9 @@ export class Refusal extends NacreError implements RefusalDetails {
   override readonly span: Span | null;
 
   constructor(
-    code: "policy_denied" | "approval_refused",
+    code: RefusalCode,
     message: string,
-    { rule, reason, alternative, span }: Why,
+    { rule, reason, alternative, span, approval_id }: Why,
     cwd: string,
     options?: { readonly cause?: unknown },
   ) {
@@ -34,7 +37,15 @@ export class Refusal extends NacreError implements RefusalDetails {
     this.alternative = alternative ?? "";
     this.cwd = cwd;
     this.span = span ?? null;
+    if (approval_id !== undefined) Object.assign(this, { approval_id });
   }
+}
+
+const REFUSAL_CODES = ["policy_denied", "approval_refused", "approval_pending", "approval_expired"] as const;
+type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+export function isRefusalCode(code: ErrorCode): boolean {
+  return REFUSAL_CODES.some((one) => one === code);
 }
 
 /** For a judge of the host that returns no rule. */
@@ -42,8 +53,8 @@ export const UNNAMED_RULE = "unnamed";
 
 export function refusalMetadata(error: unknown): RefusalMetadata {
   if (!(error instanceof Refusal)) return {};
-  const { rule, reason, alternative, cwd, span } = error;
-  return { rule, reason, alternative, cwd: wirePath(cwd), span };
+  const { rule, reason, alternative, cwd, span, approval_id } = error;
+  return { rule, reason, alternative, cwd: wirePath(cwd), span, ...defined({ approval_id }) };
 }
 
 /** The reason as sentences: `rm would delete a home directory (rule delete-home). Instead: …`. */

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
+import { ApprovalDesk } from "../approvals/approval-desk.ts";
 import { assembleToolkit } from "../toolkit.ts";
 import { LineTransport } from "./line-transport.ts";
 import { createLog } from "./log.ts";
@@ -60,6 +61,9 @@ export async function serveStdio(options: McpOptions, io: McpIo): Promise<void> 
   } finally {
     stopPreparing();
     stopAnnouncing?.();
+    // No later connection has this scope, so no call could use the answers.
+    if (options.scope === undefined)
+      ApprovalDesk.of(kit.manager.root).withdraw(deps.scope, "the end of its connection");
     await shutDown(deps);
     if (!(await transport.flush())) log("the client stopped reading: the rest of the output is dropped");
     log("stopped");

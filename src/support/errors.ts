@@ -8,6 +8,8 @@ export const ERROR_CODES = [
   "unknown_tool",
   "policy_denied",
   "approval_refused",
+  "approval_pending",
+  "approval_expired",
   "shell_not_found",
   "exit_nonzero",
   "no_match",
@@ -35,11 +37,13 @@ export interface RefusalDetails {
   readonly cwd: string;
   /** The part of the command that the rule is about, in UTF-16 offsets; null if it is about none. */
   readonly span: { readonly start: number; readonly end: number } | null;
+  /** The request that a person can still answer, or could have answered: `nacre approve ID`. */
+  readonly approval_id?: string;
 }
 
 /**
  * `instanceof NacreError` also accepts the errors of another copy of this package. A refusal (`policy_denied`,
- * `approval_refused`) also carries its details.
+ * `approval_refused`, `approval_pending`, `approval_expired`) also carries its details.
  */
 export class NacreError extends Error implements Partial<RefusalDetails> {
   override readonly name = "NacreError";
@@ -49,6 +53,7 @@ export class NacreError extends Error implements Partial<RefusalDetails> {
   declare readonly alternative?: string;
   declare readonly cwd?: string;
   declare readonly span?: RefusalDetails["span"];
+  declare readonly approval_id?: string;
 
   constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);

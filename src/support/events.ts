@@ -18,11 +18,15 @@ export interface NacreEvents {
     readonly rule: string | null;
     readonly reason: string;
   } & EventOrigin;
-  /** The approve callback answered. */
+  /** A call got the answer to its request, from a person or a remembered answer. */
   readonly approval: {
     readonly command: string;
     readonly rule: string;
     readonly approved: boolean;
+    /** The id of the request, or of the remembered answer. */
+    readonly id: string;
+    /** Where the answer came from: "elicitation", "terminal", "nacre approve", "page", "remembered answer", … */
+    readonly by: string;
   } & EventOrigin;
   /** A shell started. */
   readonly start: {

@@ -21,9 +21,13 @@ export interface ExecutionContext {
   readonly signal?: AbortSignal;
   /** Receives reports of a running call. If it throws, the call continues and its result has a note. */
   readonly onProgress?: (progress: ToolProgress) => void;
-  /** Asks a person. Without it, a call that needs approval is refused. */
+  /**
+   * Asks a person. Without it, a call that needs approval fails with `approval_pending`; a person can then answer with
+   * `nacre approve`, on the page or through `kit.approvals`, and the same call repeated runs.
+   */
   readonly approve?: (
     request: ApprovalRequest,
+    asking: ApprovalAsking,
   ) => boolean | ApprovalAnswer | Promise<boolean | ApprovalAnswer>;
   /**
    * The question of an earlier round of this call, for hosts that return a question and are called again with the
@@ -73,6 +77,37 @@ export interface ApprovalAnswer {
   readonly allow: boolean;
   /** For the result of a refused call. */
   readonly reason?: string;
+  /** Where the answer came from, for the record. @default "approve callback" */
+  readonly by?: string;
+  /** Also answers later commands with the same effect. @default only this command */
+  readonly remember?: RememberWish;
+}
+
+/** For which later commands an answer counts, and until when. */
+export interface RememberWish {
+  /** "session": commands of the same session. "workspace": commands of every agent in the same workspace. */
+  readonly lasts: "session" | "workspace";
+  /** @default 8 hours */
+  readonly forMs?: number;
+  /** "exact": only the same paths. "class": other paths of the same classes, too. @default "exact" */
+  readonly paths?: "exact" | "class";
+}
+
+/** The record of a request, for the callback that asks a person. */
+export interface ApprovalAsking {
+  /** The id for `nacre approve` and `kit.approvals`. */
+  readonly id: string;
+  /** When the request expires. */
+  readonly deadline: Date;
+  /** Whether an answer can also count for later commands with the same effect. */
+  readonly rememberable: boolean;
+  /** Aborts when the answer is no longer needed: another one came first, the deadline passed, or the call was canceled. */
+  readonly signal: AbortSignal;
+}
+
+/** An approve callback throws this if the answer will come with another call. */
+export class AnswerComesLater extends Error {
+  override readonly name = "AnswerComesLater";
 }
 
 /** What the command would do to a path. */
@@ -86,8 +121,17 @@ export function isSameRequest(one: ApprovalRequest, other: ApprovalRequest): boo
     one.session === other.session &&
     one.background === other.background &&
     one.rule === other.rule &&
-    one.reason === other.reason
+    one.reason === other.reason &&
+    isSameEffects(one.effects, other.effects)
   );
+}
+
+function isSameEffects(one: readonly ApprovalEffect[], other: readonly ApprovalEffect[]): boolean {
+  const textOf = (effects: readonly ApprovalEffect[]) =>
+    JSON.stringify(
+      effects.map(({ effect, path, class: kind, recursive }) => [effect, path, kind, recursive]),
+    );
+  return textOf(one) === textOf(other);
 }
 
 /** A context in which the properties with a default are optional. */

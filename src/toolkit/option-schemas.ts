@@ -84,6 +84,7 @@ const TOOLKIT = {
   maxOutputChars: count(1),
   onTimeout: oneOf("kill", "background"),
   returnAfterMs: count(1),
+  approvalDeadlineMs: count(1),
   durable: flag,
   profile: text,
   rawOutput: flag,

@@ -142,7 +142,7 @@ test("a denied command is refused with exit code 4 in every form, and no shell o
   expect(readdirSync(join(dir(), "state", "shells"))).toEqual([]);
 });
 
-test("without a person to ask, a command that needs approval is refused with exit code 3 and the flag that allows it", async () => {
+test("without a person to ask, a command that needs approval does not run: exit code 3 and the flag that allows it", async () => {
   mkdirSync(join(dir(), "work"));
   writeFileSync(join(dir(), "work/file"), "");
   const plain = await nacre("run", ...DOUBTFUL);
@@ -151,7 +151,7 @@ test("without a person to ask, a command that needs approval is refused with exi
   const json = await nacre("run", "--json", ...DOUBTFUL);
   expect(json.code).toBe(3);
   expect(JSON.parse(json.stdout)).toMatchObject({
-    error_code: "approval_refused",
+    error_code: "approval_pending",
     error: expect.stringContaining(flag),
   });
   expect(existsSync(join(dir(), "work/file"))).toBe(true);

@@ -18,6 +18,8 @@ const { dir } = useCli();
 const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run": "nacre run true",
   "nacre check": "nacre check ls",
+  "nacre approve": "nacre approve ID",
+  "nacre deny": "nacre deny ID",
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
   "nacre run --policy off": "nacre run --policy off true",
@@ -88,7 +90,7 @@ test("every command in blocks, sentences and tables succeeds", ({ skip }) => {
   ].map(filled);
   // Each command gets its own shell, because a killed shell cannot be killed again.
   const typed = commands.map((command) =>
-    command.includes("$ID") ? `ID=$(nacre run -b 'sleep 1000' 2>&-); ${command}` : command,
+    command.includes("$ID") ? `ID=$(${idFor(command)}); ${command}` : command,
   );
   const outcomes = type(dir(), typed);
   expect(outcomes).toHaveLength(commands.length);
@@ -191,6 +193,17 @@ function bothForms(text: string): string[] {
 
 function filled(command: string): string {
   return PLACEHOLDERS.reduce((text, [pattern, instead]) => text.replace(pattern, instead), command);
+}
+
+/** Prints the id that a command needs: of a shell, an approval request or a remembered answer. */
+function idFor(command: string): string {
+  // An answer that an earlier command has remembered would answer the request.
+  const forget = `for r in $(nacre approvals --remembered --json | grep -o 'rem_[0-9a-f]*'); do nacre forget $r; done >&2`;
+  // A new command each time: an approved request that no call has used would let the same command run.
+  const request = `${forget}; nacre run --json "git push -f r$RANDOM" 2>&- | grep -o 'ask_[0-9a-f]*' | head -n 1`;
+  if (/^nacre (approve|deny) /.test(command)) return request;
+  if (!command.startsWith("nacre forget ")) return "nacre run -b 'sleep 1000' 2>&-";
+  return `nacre approve --json --remember workspace "$(${request})" | grep -o 'rem_[0-9a-f]*'`;
 }
 
 function needsSandbox({ text }: Inline): boolean {

@@ -10,18 +10,19 @@ import { useTools } from "../fixtures/tools.ts";
 const { tools, directory } = useTools();
 
 describe("a command that the policy wants asked about", () => {
-  test("is refused if no person can be asked, with the rule and how to allow it", async () => {
+  test("is pending if no person can be asked, with the rule and how to allow it", async () => {
     const { judge, asked } = saying({});
     const { bash, call, manager, dir } = tools({ judge });
     const result = await bash("echo odd");
     expect(result).toMatchObject({
       success: false,
-      code: "approval_refused",
-      error:
-        "Command needs approval, and no person can be asked here: It looks odd (rule some-rule). Instead: Do it another way. To allow it, pass an approve callback that asks a person. Nothing was run.",
+      code: "approval_pending",
+      error: expect.stringMatching(
+        /^Command needs approval, and no person can be asked here: It looks odd \(rule some-rule\)\. Instead: Do it another way\. A person can approve it until \S+ with: nacre approve ask_\w+, or on the page of nacre ui\. Then repeat exactly this call\. To allow it, pass an approve callback that asks a person\. Nothing was run\.$/,
+      ),
       metadata: { command: "echo odd" },
     });
-    expect((await call("bash", { command: "echo odd" })).code).toBe("approval_refused");
+    expect((await call("bash", { command: "echo odd" })).code).toBe("approval_pending");
     expect([...new Set(asked.map((one) => JSON.stringify(one)))]).toEqual([
       JSON.stringify(["echo odd", dir]),
     ]);
@@ -150,7 +151,7 @@ describe("a text that our parser cannot read", () => {
   test("but bash can is asked about", async () => {
     const { judge } = saying({ rule: "unparsed", findings: [unparsed] });
     const { bash, manager } = tools({ judge });
-    expect((await bash("touch ran")).code).toBe("approval_refused");
+    expect((await bash("touch ran")).code).toBe("approval_pending");
     expect(manager.findAll()).toEqual([]);
     expect((await bash("echo fine", {}, { approve: async () => true })).output).toBe("fine\n");
   });

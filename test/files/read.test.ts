@@ -176,7 +176,7 @@ describe("Read refuses", () => {
 
   test("what the policy refuses, with its rule", async () => {
     const result = await read("~/.ssh/id_rsa");
-    expect(result).toMatchObject({ code: "approval_refused", metadata: { rule: "read-secret" } });
+    expect(result).toMatchObject({ code: "approval_pending", metadata: { rule: "read-secret" } });
   });
 });
 

@@ -2,6 +2,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
+import { ApprovalDesk } from "../../src/approvals/approval-desk.ts";
+import { approvalInbox } from "../../src/approvals/approval-inbox.ts";
+import { StateRoot } from "../../src/engine/state-dir.ts";
 import { canAsk } from "../../src/mcp/approvals.ts";
 import { deferred } from "../../src/support/timing.ts";
 import { eventually } from "../fixtures/shells.ts";
@@ -68,7 +71,10 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     const { call, dir } = await mcp.inProcess({ era });
     writeFileSync(join(dir, "file"), "");
     const result = await call("Bash", { command: COMMAND });
-    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(dataOf(result)).toMatchObject({
+      error_code: "approval_pending",
+      approval_id: expect.stringMatching(/^ask_/),
+    });
     expect(textOf(result)).toMatch(/start the server with: nacre mcp --policy (trusting|off)/);
     expect(existsSync(join(dir, "file"))).toBe(true);
   });
@@ -182,6 +188,94 @@ describe("an approval that another call brings while the question is open", () =
     expect(result).toMatchObject({ error_code: "approval_refused" });
     expect(questionCount).toBe(2);
     expect(existsSync(file)).toBe(true);
+  });
+});
+
+describe.each(ERAS)("a person of the %s era", (era) => {
+  test("can have a yes remembered for the session", async () => {
+    const forms: unknown[] = [];
+    const prepare = (client: Client) =>
+      client.setRequestHandler("elicitation/create", ({ params }) => {
+        forms.push("requestedSchema" in params && params.requestedSchema);
+        return { action: "accept", content: { remember: "session" } };
+      });
+    const { call } = await mcp.inProcess({ era, capabilities: { elicitation: { form: {} } }, prepare });
+    for (const branch of ["one", "two"])
+      expect(dataOf(await call("Bash", { command: `git push -f nowhere ${branch}` }))).toMatchObject({
+        error_code: "exit_nonzero",
+      });
+    expect(forms).toMatchObject([{ properties: { remember: { enum: ["no", "session", "workspace"] } } }]);
+  });
+});
+
+describe("an answer from another process", () => {
+  const inbox = (dir: string) =>
+    approvalInbox(ApprovalDesk.of(new StateRoot(join(dir, "../state"))), "nacre approve");
+
+  /** A client whose person does not answer, and how often the server has canceled a question. */
+  const unanswered = () => {
+    const canceled: unknown[] = [];
+    const prepare = (client: Client) =>
+      client.setRequestHandler("elicitation/create", (_, { mcpReq: { signal } }) => {
+        const end = deferred<{ action: "cancel" }>();
+        signal.addEventListener("abort", () => {
+          canceled.push(signal.reason);
+          end.resolve({ action: "cancel" });
+        });
+        return end.promise;
+      });
+    return { capabilities: { elicitation: { form: {} } }, prepare, canceled };
+  };
+
+  test("wakes a call of the older era and cancels its question", async () => {
+    const { canceled, ...client } = unanswered();
+    const { call, dir } = await mcp.inProcess({ era: "legacy", ...client });
+    writeFileSync(join(dir, "file"), "");
+    const running = call("Bash", { command: COMMAND });
+    const [open] = await eventually(() => {
+      const all = inbox(dir).list();
+      expect(all).toMatchObject([{ status: "open", waiting: true }]);
+      return all;
+    });
+    inbox(dir).approve(open?.id ?? "");
+    expect(dataOf(await running)).not.toHaveProperty("error_code", expect.stringContaining("approval"));
+    expect(existsSync(join(dir, "file"))).toBe(false);
+    await eventually(() => expect(canceled).toHaveLength(1));
+  });
+
+  test("a call that waits too long returns, and its question stays open", async () => {
+    const { canceled, ...client } = unanswered();
+    const { call, dir } = await mcp.inProcess({ era: "legacy", returnAfterMs: 200, ...client });
+    const result = dataOf(await call("Bash", { command: COMMAND }));
+    expect(result).toMatchObject({ error_code: "approval_pending" });
+    inbox(dir).approve(String(result["approval_id"]));
+    expect(dataOf(await call("Bash", { command: COMMAND }))).toMatchObject({ exit_code: 0 });
+    await eventually(() => expect(canceled).toHaveLength(1));
+  });
+
+  test("counts for the second round of the newer era", async () => {
+    const asked = person(() => {
+      for (const { id, status } of inbox(work.dir).list())
+        if (status === "open") inbox(work.dir).deny(id, { reason: "From elsewhere." });
+      return "accept";
+    });
+    const { call, dir } = await mcp.inProcess({ era: "modern", ...asked });
+    const work = { dir };
+    writeFileSync(join(dir, "file"), "");
+    const result = await call("Bash", { command: COMMAND });
+    expect(dataOf(result)).toMatchObject({ error_code: "approval_refused" });
+    expect(textOf(result)).toContain("From elsewhere.");
+    expect(existsSync(join(dir, "file"))).toBe(true);
+  });
+
+  test("a request ends with a connection whose scope no other has", async () => {
+    const { call, client, dir, served } = await mcp.inProcess({ era: "legacy" });
+    await call("Bash", { command: COMMAND });
+    await client.close();
+    await served;
+    expect(inbox(dir).list()).toMatchObject([
+      { status: "withdrawn", answer: { by: "the end of its connection" } },
+    ]);
   });
 });
 

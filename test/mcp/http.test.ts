@@ -151,7 +151,7 @@ test("an approval given by one token's person does not count for another's call"
     requestState: "made up",
   };
   const client = await another({ token: TOKENS[1] });
-  expect(dataOf(await client.callTool(forged))).toMatchObject({ error_code: "approval_refused" });
+  expect(dataOf(await client.callTool(forged))).toMatchObject({ error_code: "approval_pending" });
 });
 
 test("--no-token accepts every request and says so", async () => {

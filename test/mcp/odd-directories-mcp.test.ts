@@ -31,7 +31,7 @@ test.each(ERAS)("a session of the %s era works in one, and its results show it",
     expect(textOf(output)).toContain(hexOf(dir));
   });
   const refused = await call("Bash", { command: "rm -rf /nowhere/at-all" });
-  expect(dataOf(refused)).toMatchObject({ error_code: "approval_refused", cwd: shown });
+  expect(dataOf(refused)).toMatchObject({ error_code: "approval_pending", cwd: shown });
   const lost = await call("Bash", { command: "rmdir ../$'d\\xff'" });
   expect(dataOf(lost)).toMatchObject({ exit_code: 0 });
   const gone = await call("Bash", { command: "pwd" });

@@ -32,5 +32,7 @@ export const MCP_TOKEN_BYTES = 24;
 export const MCP_TOKEN_DIGEST_CHARS = 16;
 /** Unanswered questions to a person. Beyond this number, the oldest questions are dropped and count as refused. */
 export const MCP_QUESTIONS_MAX_COUNT = 100;
+/** Time that a question to a client outlives the deadline of its request, so that the deadline ends it. */
+export const MCP_QUESTION_GRACE_MS = 5_000;
 /** Time until a result over HTTP counts as delivered. */
 export const MCP_DELIVERY_MS = 200;

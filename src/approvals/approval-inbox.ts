@@ -1,0 +1,44 @@
+// The approvals of one state root for a person: the CLI, the page and kit.approvals list them here, and answer.
+import { defined } from "../support/defined.ts";
+import type { RememberWish } from "../tool/context.ts";
+import type { ApprovalDesk } from "./approval-desk.ts";
+import { type ApprovalEntry, entryOf } from "./approval-record.ts";
+import { type RememberedEntry, rememberedEntry } from "./remembered-store.ts";
+
+export interface AnswerOptions {
+  /** What the agent reads if the answer is no. */
+  readonly reason?: string;
+  /** Where the answer comes from, for the record. */
+  readonly by?: string;
+  /** Also answers later commands with the same effect. @default only this command */
+  readonly remember?: RememberWish;
+}
+
+/** `id`: the id of a request or a remembered answer, or a unique beginning of it. */
+export interface ApprovalInbox {
+  /** The requests of all agents on this state root, oldest first: open ones, and those that ended in the last 24 hours. */
+  list(): readonly ApprovalEntry[];
+  get(id: string): ApprovalEntry;
+  /** Throws if another answer came first, or the deadline has passed. The error names that answer and its time. */
+  approve(id: string, options?: AnswerOptions): ApprovalEntry;
+  deny(id: string, options?: AnswerOptions): ApprovalEntry;
+  /** The remembered answers that are valid now, oldest first. */
+  remembered(): readonly RememberedEntry[];
+  /** Removes a remembered answer: nacre asks about such commands again. */
+  forget(id: string): RememberedEntry;
+}
+
+export function approvalInbox({ store }: ApprovalDesk, defaultBy: string): ApprovalInbox {
+  const answer = (status: "approved" | "denied", id: string, options: AnswerOptions = {}) => {
+    const { reason, remember, by = defaultBy } = options;
+    return entryOf(store.answer(id, { status, by, ...defined({ reason, remember }) }));
+  };
+  return {
+    list: () => store.list().map(entryOf),
+    get: (id) => entryOf(store.find(id)),
+    approve: (id, options) => answer("approved", id, options),
+    deny: (id, options) => answer("denied", id, options),
+    remembered: () => store.remembered.list().map(rememberedEntry),
+    forget: (id) => rememberedEntry(store.remembered.forget(id, defaultBy)),
+  };
+}

@@ -1,0 +1,158 @@
+// One approval request on disk, its answer, and its status, which is derived from both and never stored.
+import {
+  bootId,
+  isSameProcess,
+  type ProcessIdentity,
+  pidNamespace,
+  thisProcess,
+} from "../engine/process-table.ts";
+import { attempt } from "../support/attempt.ts";
+import { wallMs } from "../support/clock.ts";
+import { wirePath } from "../support/path-text.ts";
+import type { ApprovalEffect, ApprovalRequest } from "../tool/context.ts";
+import type { JudgedEffect } from "./judged-effect.ts";
+
+/** The process that made a request, and the kernel and PID namespace that its PID belongs to. */
+export interface ApprovalHost extends ProcessIdentity {
+  readonly boot: string;
+  readonly namespace: string;
+}
+
+/** The fields that an answer binds to: it is valid only for a request in which all of them are the same. */
+interface BoundFields
+  extends Pick<ApprovalRequest, "command" | "cwd" | "session" | "background" | "rule" | "reason"> {
+  readonly effects: readonly ApprovalEffect[];
+  /** The scope of the call. */
+  readonly scope: string;
+}
+
+/** The content of a request's file. Times are ISO 8601. */
+export interface ApprovalRecord
+  extends BoundFields,
+    Pick<ApprovalRequest, "alternative" | "severity" | "span"> {
+  readonly id: string;
+  /** The directory that the agent works in. */
+  readonly workspace: string;
+  /** What a remembered answer would be bound to; null if the effect is not known well enough. */
+  readonly judged: readonly JudgedEffect[] | null;
+  readonly created_at: string;
+  readonly deadline: string;
+  /** The process that made the request; null if the request outlives that process. */
+  readonly host: ApprovalHost | null;
+  /** Whether a call of the host is waiting for the answer. */
+  readonly waiting: boolean;
+  /** How often another host has taken the request over after a crash. */
+  readonly reopened: number;
+}
+
+/** The end of a request: the first answer, or why there is none. */
+export interface ApprovalEnd {
+  readonly status: "approved" | "denied" | "expired" | "withdrawn";
+  /** Where the answer came from: "nacre approve", "page", "elicitation", "terminal", "approve callback". */
+  readonly by: string;
+  readonly at: string;
+  /** What the person wrote. */
+  readonly reason?: string;
+  /** The remembered answer that was made of it. */
+  readonly remembered?: string;
+}
+
+export type ApprovalStatus = "open" | "abandoned" | ApprovalEnd["status"];
+
+/** A request with its answer. */
+export interface Approval {
+  readonly record: ApprovalRecord;
+  readonly end: ApprovalEnd | undefined;
+  /** When a call used the answer. */
+  readonly usedAt: string | undefined;
+}
+
+/** An approval as `nacre approvals --json`, `kit.approvals` and the page show it. */
+export interface ApprovalEntry
+  extends Pick<
+    ApprovalRecord,
+    "id" | "command" | "cwd" | "session" | "scope" | "background" | "rule" | "reason" | "severity" | "span"
+  > {
+  readonly alternative?: string;
+  readonly workspace: string;
+  readonly effects: readonly ApprovalEffect[];
+  readonly created_at: string;
+  readonly deadline: string;
+  readonly status: ApprovalStatus;
+  /** Whether a call waits for the answer right now. */
+  readonly waiting: boolean;
+  /** Whether an answer can be remembered. */
+  readonly rememberable: boolean;
+  readonly answer?: Omit<ApprovalEnd, "status">;
+  readonly used_at?: string;
+}
+
+/** `open`: a person can answer, and a call will use the answer. `abandoned`: the host died; an identical call reopens it. */
+export function statusOfApproval({ record, end }: Approval): ApprovalStatus {
+  if (end) return end.status;
+  if (isPastDeadline(record)) return "expired";
+  return record.host !== null && !isAliveHost(record.host) ? "abandoned" : "open";
+}
+
+export function isPastDeadline({ deadline }: Pick<ApprovalRecord, "deadline">): boolean {
+  // A deadline that cannot be read has passed: an answer must not be valid forever.
+  return !(Date.parse(deadline) > wallMs());
+}
+
+export function thisHost(): ApprovalHost {
+  return { ...thisProcess(), boot: bootId(), namespace: pidNamespace() };
+}
+
+/** A host in another PID namespace of this machine counts as alive, because its PID means nothing here. */
+export function isAliveHost({ pid, startTime, boot, namespace }: ApprovalHost): boolean {
+  if (boot !== bootId()) return false;
+  return namespace !== pidNamespace() || isSameProcess(pid, startTime);
+}
+
+/** Whether an answer to the record is valid for a request with these fields. */
+export function isBoundTo(record: ApprovalRecord, fields: BoundFields): boolean {
+  return bindingOf(record) === bindingOf(fields);
+}
+
+function bindingOf({ command, cwd, session, background, rule, reason, effects, scope }: BoundFields): string {
+  const listed = effects.map(({ effect, path, class: kind, recursive }) => [effect, path, kind, recursive]);
+  return JSON.stringify([command, cwd, session, background, rule, reason, scope, listed]);
+}
+
+export function entryOf(approval: Approval): ApprovalEntry {
+  const { record, end, usedAt } = approval;
+  const { host: _, judged, reopened: __, waiting, cwd, workspace, ...rest } = record;
+  const status = statusOfApproval(approval);
+  return {
+    ...rest,
+    cwd: wirePath(cwd),
+    workspace: wirePath(workspace),
+    status,
+    waiting: waiting && usedAt === undefined && status !== "abandoned" && !isEnded(status),
+    rememberable: judged !== null,
+    ...(end && { answer: withoutStatus(end) }),
+    ...(usedAt === undefined ? {} : { used_at: usedAt }),
+  };
+}
+
+/** No call can use the answer. */
+function isEnded(status: ApprovalStatus): boolean {
+  return status === "expired" || status === "withdrawn";
+}
+
+function withoutStatus({ status: _, ...rest }: ApprovalEnd): Omit<ApprovalEnd, "status"> {
+  return rest;
+}
+
+/** Returns undefined for a text that is not a record. */
+export function readRecord(text: string): ApprovalRecord | undefined {
+  const value = attempt(() => JSON.parse(text) as Partial<ApprovalRecord>);
+  const isRecord =
+    typeof value?.id === "string" &&
+    typeof value.command === "string" &&
+    typeof value.cwd === "string" &&
+    typeof value.rule === "string" &&
+    typeof value.deadline === "string" &&
+    Array.isArray(value.effects);
+  return isRecord ? (value as ApprovalRecord) : undefined;
+}

@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { useCli } from "./run-nacre.ts";
+
+const { nacre, dir } = useCli();
+
+const COMMAND = ["--cwd", "work", "find . -delete"] as const;
+
+function plant(): string {
+  mkdirSync(join(dir(), "work"), { recursive: true });
+  const file = join(dir(), "work/file");
+  writeFileSync(file, "");
+  return file;
+}
+
+test("a command that needs approval runs after nacre approve", async () => {
+  const file = plant();
+  const first = await nacre("run", "--json", ...COMMAND);
+  expect(first.code).toBe(3);
+  const { error_code, approval_id: id } = JSON.parse(first.stdout);
+  expect(error_code).toBe("approval_pending");
+  const listed = await nacre("approvals", "--json");
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    {
+      id,
+      command: "find . -delete",
+      cwd: join(dir(), "work"),
+      session: null,
+      rule: "delete-workspace",
+      reason: expect.stringContaining("find would delete"),
+      deadline: expect.stringMatching(/^\d{4}-.*Z$/),
+      status: "open",
+    },
+  ]);
+  const approved = await nacre("approve", id);
+  expect(approved.stdout).toContain(`Approved ${id}: find . -delete`);
+  expect((await nacre("run", ...COMMAND)).code).toBe(0);
+  expect(existsSync(file)).toBe(false);
+  expect((await nacre("approvals")).stdout).toMatch(/approved \(nacre approve\)/);
+});
+
+test("nacre deny carries its reason to the repeated command", async () => {
+  plant();
+  const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
+  expect((await nacre("deny", id, "--reason", "Not today.")).code).toBe(0);
+  const again = await nacre("run", ...COMMAND);
+  expect(again.code).toBe(3);
+  expect(again.stderr).toContain('The answer was: "Not today."');
+});
+
+test("an unknown or answered request fails and says why", async () => {
+  plant();
+  expect(await nacre("approvals")).toMatchObject({ code: 0, stderr: "There are no approval requests.\n" });
+  expect(await nacre("approve", "ask_00000000")).toMatchObject({
+    code: 1,
+    stderr: "nacre: There is no approval ask_00000000. No approval is open.\n",
+  });
+  const { approval_id: id } = JSON.parse((await nacre("run", "--json", ...COMMAND)).stdout);
+  await nacre("approve", id);
+  const late = await nacre("deny", id, "--json");
+  expect(late.code).toBe(1);
+  expect(JSON.parse(late.stdout)).toMatchObject({ error_code: "conflict" });
+  expect(late.stderr).toMatch(/was approved by nacre approve at /);
+});
+
+test("an answer is remembered, listed and forgotten", async () => {
+  plant();
+  const push = ["--json", "git push --force nowhere main"];
+  const { approval_id: id } = JSON.parse((await nacre("run", ...push)).stdout);
+  expect((await nacre("approve", id, "--for", "1h")).stderr).toContain("--for needs --remember");
+  expect((await nacre("approve", id, "--remember", "session")).stderr).toContain(
+    "not a command of a session",
+  );
+  const approved = await nacre("approve", id, "--remember", "workspace", "--for", "1h");
+  const [, remembered = ""] = /Remembered as (rem_\w+)/.exec(approved.stdout) ?? [];
+  for (let times = 0; times < 2; times++)
+    expect(JSON.parse((await nacre("run", ...push)).stdout)).toMatchObject({ error_code: "exit_nonzero" });
+  expect(JSON.parse((await nacre("approvals", "--remembered", "--json")).stdout)).toMatchObject([
+    { id: remembered, allow: true, lasts: "workspace", workspace: dir(), rules: ["git-lose-work"] },
+  ]);
+  expect((await nacre("approvals", "--remembered")).stdout).toContain(remembered);
+  expect((await nacre("forget", remembered)).stdout).toContain(`Forgot ${remembered}`);
+  expect((await nacre("forget", remembered)).stderr).toContain("None is remembered.");
+  expect(JSON.parse((await nacre("run", ...push)).stdout)).toMatchObject({ error_code: "approval_pending" });
+});
