@@ -1,9 +1,10 @@
-// Counts lines in bytes, four bytes at a time: counting takes most of the time of a search for plain text.
+// Counts lines in bytes, four bytes at a time: counting takes most of the time of a search for plain text. Removes colors
+// from many lines at once, which is much faster than plainText for each line.
 
 export interface Skimmed {
   /** A last line without a newline counts. */
   readonly lines: number;
-  /** Whether a byte other than tab and line end is a control character, so that plainText can change a line. */
+  /** Whether a byte other than tab and newline is a control character, so that plainText can change a line. */
   readonly hasControls: boolean;
 }
 
@@ -15,7 +16,7 @@ export function skimBlock(bytes: Buffer): Skimmed {
   const visit = (at: number) => {
     const byte = bytes[at] ?? 0;
     if (byte === NEWLINE) newlines++;
-    else if (byte < SPACE && !isHarmless(byte, bytes[at + 1])) hasControls = true;
+    else if (byte < SPACE && !isHarmless(byte)) hasControls = true;
   };
   const head = Math.min(bytes.length, -bytes.byteOffset & 3);
   for (let at = 0; at < head; at++) visit(at);
@@ -39,9 +40,53 @@ export function countLines(bytes: Buffer): number {
   return skimBlock(bytes).lines;
 }
 
-const SPACE = 0x20;
+/**
+ * The lines without colors and other sequences that plainText removes, and without the CR of CRLF. undefined if a line is
+ * redrawn or has other control characters, so that it needs plainText. `target` is at least as long as `bytes`.
+ */
+export function withoutColors(bytes: Buffer, target: Buffer): Buffer | undefined {
+  let length = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at] as number;
+    if (byte >= SPACE || byte === NEWLINE || isHarmless(byte)) {
+      target[length++] = byte;
+      at++;
+    } else {
+      const end = byte === ESC ? sequenceEnd(bytes, at) : byte === CARRIAGE_RETURN ? returnEnd(bytes, at) : 0;
+      if (end === 0) return undefined;
+      at = end;
+    }
+  }
+  return target.subarray(0, length);
+}
 
-/** Tab, vertical tab, form feed, and a carriage return before a newline. */
-function isHarmless(byte: number, next: number | undefined): boolean {
-  return byte === 0x09 || byte === 0x0b || byte === 0x0c || (byte === 0x0d && next === NEWLINE);
+const SPACE = 0x20;
+const ESC = 0x1b;
+const CARRIAGE_RETURN = 0x0d;
+const [BRACKET, ZERO, FIRST_FINAL, LAST_FINAL] = [0x5b, 0x30, 0x40, 0x7e];
+const [MOVE, ERASE] = [0x47, 0x4b];
+
+/** Tab, vertical tab and form feed. */
+function isHarmless(byte: number): boolean {
+  return byte === 0x09 || byte === 0x0b || byte === 0x0c;
+}
+
+/** 0 if text follows the carriage return on its line. */
+function returnEnd(bytes: Buffer, at: number): number {
+  return at + 1 === bytes.length || bytes[at + 1] === NEWLINE ? at + 1 : 0;
+}
+
+/** Where the sequence ends that begins at `at`; 0 if it can do more than color what follows. */
+function sequenceEnd(bytes: Buffer, at: number): number {
+  const kind = bytes[at + 1] ?? 0;
+  // A character set, as in the reset of many programs: ESC ( B.
+  if (kind >= SPACE && kind < ZERO) return (bytes[at + 2] ?? 0) >= ZERO ? at + 3 : 0;
+  if (kind !== BRACKET) return 0;
+  let end = at + 2;
+  while ((bytes[end] ?? 0) >= SPACE && (bytes[end] ?? 0) < FIRST_FINAL) end++;
+  const final = bytes[end] ?? 0;
+  if (final < FIRST_FINAL || final > LAST_FINAL || final === MOVE) return 0;
+  // Without redrawing, the cursor is at the end of the line, and erasing what follows changes nothing.
+  const erasesMore = final === ERASE && end > at + 2 && bytes[at + 2] !== ZERO;
+  return erasesMore ? 0 : end + 1;
 }

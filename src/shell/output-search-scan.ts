@@ -1,7 +1,8 @@
 // Scans one output file for lines: numbers them, tests them, and remembers where the first matching ones are. Runs in
 // the worker thread. Reads each byte once and keeps one block in memory.
 //
-//   scanStream -> block of whole lines -> skimBlock   counts lines; finds out whether any line needs plainText
+//   scanStream -> block of whole lines -> skimBlock   counts lines; finds out whether any line has control characters
+//                                      -> withoutColors, if one has
 //                                      -> literal bytes, or mayMatch for many lines at once
 //                                      -> the lines of a block that can match
 //              -> a line longer than a block: in overlapping parts
@@ -10,7 +11,7 @@ import { monotonicMs } from "../support/clock.ts";
 import { SEARCH_BLOCK_BYTES, SEARCH_CHUNK_CHARS, SEARCH_OVERLAP_BYTES } from "../support/limits.ts";
 import type { SearchPattern } from "../text/search-pattern.ts";
 import { plainText } from "../text/terminal.ts";
-import { countLines, skimBlock } from "./output-search-bytes.ts";
+import { countLines, skimBlock, withoutColors } from "./output-search-bytes.ts";
 
 export interface ScanRequest {
   readonly path: string;
@@ -58,6 +59,8 @@ export function scanStream(request: ScanRequest): ScanResult {
 class StreamScan {
   readonly #request: ScanRequest;
   readonly #buffer = Buffer.allocUnsafeSlow(SEARCH_BLOCK_BYTES);
+  /** For lines without their colors. */
+  readonly #plain = Buffer.allocUnsafeSlow(SEARCH_BLOCK_BYTES);
   /** The number of the first line that is not scanned yet. */
   #line = 1;
   #matches = 0;
@@ -139,18 +142,25 @@ class StreamScan {
       this.#line = after;
       return;
     }
-    if (!this.#isTested(this.#line, base)) this.#scanLines(bytes, base, hasControls);
+    if (!this.#isTested(this.#line, base)) this.#scanLines(bytes, base, this.#plainOf(bytes, hasControls));
     else if (this.#canSkip(bytes, hasControls)) {
       this.#searched += lines;
       this.#line = after;
     } else this.#scanChunks(bytes, base, hasControls);
   }
 
+  /** The lines as plainText would return them; undefined if it has to convert each. Valid until the next call. */
+  #plainOf(bytes: Buffer, hasControls: boolean): Buffer | undefined {
+    return hasControls ? withoutColors(bytes, this.#plain) : bytes;
+  }
+
   /** Whether no line of the block has to be looked at. */
   #canSkip(bytes: Buffer, hasControls: boolean): boolean {
     const { pattern } = this.#request;
     if (!pattern) return !this.#wantsMore;
-    return !hasControls && pattern.literal !== undefined && !bytes.includes(pattern.literal);
+    if (pattern.literal === undefined) return false;
+    const plain = this.#plainOf(bytes, hasControls);
+    return plain !== undefined && !plain.includes(pattern.literal);
   }
 
   #scanChunks(bytes: Buffer, base: number, hasControls: boolean): void {
@@ -160,27 +170,32 @@ class StreamScan {
       const newline = wanted >= bytes.length ? -1 : bytes.indexOf(NEWLINE, wanted);
       const end = newline < 0 ? bytes.length : newline + 1;
       const chunk = bytes.subarray(at, end);
-      if (pattern && !hasControls && !pattern.mayMatch(chunk.toString("utf8"))) {
+      const plain = this.#plainOf(chunk, hasControls);
+      if (pattern && plain && !pattern.mayMatch(plain.toString("utf8"))) {
         const lines = countLines(chunk);
         this.#searched += lines;
         this.#line += lines;
-      } else this.#scanLines(chunk, base + at, hasControls);
+      } else this.#scanLines(chunk, base + at, plain);
       at = end;
     }
   }
 
-  #scanLines(bytes: Buffer, base: number, hasControls: boolean): void {
+  /** `plain` has the same lines as `bytes`. */
+  #scanLines(bytes: Buffer, base: number, plain: Buffer | undefined): void {
     const { pattern } = this.#request;
-    for (let at = 0; at < bytes.length; ) {
-      const newline = bytes.indexOf(NEWLINE, at);
-      const end = newline < 0 ? bytes.length : newline;
+    for (let at = 0, plainAt = 0; at < bytes.length; ) {
+      const end = lineEndIn(bytes, at);
+      const plainEnd = plain && plain !== bytes ? lineEndIn(plain, plainAt) : end;
       if (this.#isTested(this.#line, base + at)) {
         this.#searched++;
-        if (!pattern || pattern.matches(lineText(bytes, at, end, hasControls)))
+        const text = () =>
+          plain ? plain.toString("utf8", plainAt, plainEnd) : plainText(lineText(bytes, at, end));
+        if (!pattern || pattern.matches(text()))
           this.#found({ line: this.#line, start: base + at, end: base + end });
       }
       this.#line++;
       at = end + 1;
+      plainAt = plainEnd + 1;
     }
   }
 
@@ -211,10 +226,15 @@ class StreamScan {
   }
 }
 
-function lineText(bytes: Buffer, start: number, end: number, hasControls: boolean): string {
+function lineEndIn(bytes: Buffer, from: number): number {
+  const newline = bytes.indexOf(NEWLINE, from);
+  return newline < 0 ? bytes.length : newline;
+}
+
+/** Without the CR of CRLF. */
+function lineText(bytes: Buffer, start: number, end: number): string {
   const stop = end > start && bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
-  const text = bytes.toString("utf8", start, stop);
-  return hasControls ? plainText(text) : text;
+  return bytes.toString("utf8", start, stop);
 }
 
 const CARRIAGE_RETURN = 0x0d;

@@ -53,6 +53,39 @@ describe("a search", () => {
     expect((await shell.search("line$")).lines[0]?.text).toBe("windows line");
   });
 
+  test("finds the ends of CRLF lines", async () => {
+    const shell = await printed(`${"windows line\r\n".repeat(3)}last\r\n`);
+    expect((await shell.search("line$")).matches).toBe(3);
+    expect((await shell.search("^last$")).lines.map(({ text }) => text)).toEqual(["last"]);
+  });
+
+  test("gives the same lines with and without colors", async () => {
+    const reset = ["\x1b[0m", "\x1b[m\x1b[K", "\x1b(B\x1b[m", "\x1b[39;49m"];
+    const words = ["error", "warning", "ünïcode", "漢字", "take 5"];
+    const lines = Array.from({ length: 20_000 }, (_, i) => `${i} ${words[i % 7] ?? "fine"} after ${i % 11}s`);
+    const colored = lines.map((line, i) =>
+      [...line]
+        .map((char, at) => ((at + i) % 9 === 0 ? `\x1b[3${i % 8}m${char}${reset[i % 4]}` : char))
+        .join(""),
+    );
+    for (const end of ["\n", "\r\n"]) {
+      const shell = await printed(colored.join(end) + end);
+      for (const pattern of [
+        "error after 3s",
+        "nowhere at all",
+        "(?i)ERROR|漢字 after 1s$",
+        "^\\d+ ünï.*0s$",
+      ]) {
+        const test = new RegExp(pattern.replace("(?i)", ""), pattern.startsWith("(?i)") ? "iu" : "u");
+        const expected = lines.flatMap((line, i) => (test.test(line) ? [i + 1] : []));
+        const found = await shell.search(pattern);
+        expect([pattern, found.matches, found.searchedLines]).toEqual([pattern, expected.length, 20_000]);
+        expect(found.lines.map(({ line }) => line)).toEqual(expected.slice(0, found.lines.length));
+        expect(found.lines.every(({ line, text }) => text === lines[line - 1])).toBe(true);
+      }
+    }
+  });
+
   test("begins at a line, or covers the last ones, of each stream", async () => {
     const shell = await printed(numbered(100), numbered(30));
     const from = await shell.search("line", { fromLine: 29 });

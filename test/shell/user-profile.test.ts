@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { StateRoot } from "../../src/engine/state-dir.ts";
 import { buildEnvironment } from "../../src/environment/environment.ts";
@@ -40,39 +40,124 @@ function profileOf(shellPath: string, dir: string, timeoutMs = 20_000): UserEnvi
   });
 }
 
-/** What the tools put into an rc file, reduced to what counts here. */
-const SNIPPETS: readonly (readonly [string, string, string])[] = [
-  [
-    "nvm",
-    'export NVM_DIR="$HOME/.nvm"; nvm() { :; }; export PATH="$NVM_DIR/versions/node/v20/bin:$PATH"',
-    ".nvm/versions/node/v20/bin",
-  ],
-  ["fnm", `eval "$(printf 'export PATH=%s/fnm/bin:%s\\nexport FNM_DIR=x\\n' "$HOME" "$PATH")"`, "/fnm/bin"],
-  [
-    "conda",
-    `__conda_setup="$(printf 'export CONDA_PREFIX=%s/conda\\nPATH=%s/conda/bin:$PATH\\n' "$HOME" "$HOME")"; eval "$__conda_setup"; export PATH`,
-    "/conda/bin",
-  ],
-  [
-    "pyenv",
-    'export PYENV_ROOT="$HOME/.pyenv"; command -v pyenv >/dev/null || export PATH="$PYENV_ROOT/shims:$PATH"',
-    ".pyenv/shims",
-  ],
+/** The lines that each tool tells its users to put into an rc file. The tools themselves are small stand-ins. */
+const SNIPPETS: readonly {
+  readonly tool: string;
+  readonly rc: string;
+  /** Programs in ~/bin, and files in the home directory, as text of sh. */
+  readonly programs?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly expected: (home: string) => Readonly<Record<string, unknown>>;
+}[] = [
+  {
+    tool: "nvm",
+    rc: `export NVM_DIR="$HOME/.nvm"
+[ -s "$NVM_DIR/nvm.sh" ] && \\. "$NVM_DIR/nvm.sh"  # This loads nvm
+[ -s "$NVM_DIR/bash_completion" ] && \\. "$NVM_DIR/bash_completion"`,
+    files: {
+      ".nvm/nvm.sh": `nvm() { case $1 in use) export PATH="$NVM_DIR/versions/node/v$2/bin:$PATH" NVM_BIN="$NVM_DIR/versions/node/v$2/bin";; esac; }
+nvm use 20.1.0 >/dev/null`,
+    },
+    expected: (home) => ({
+      NVM_BIN: `${home}/.nvm/versions/node/v20.1.0/bin`,
+      PATH: expect.stringContaining(`${home}/.nvm/versions/node/v20.1.0/bin:`),
+    }),
+  },
+  {
+    tool: "fnm",
+    rc: `eval "$(fnm env --use-on-cd)"`,
+    programs: {
+      fnm: `cat <<END
+export PATH=$HOME/.fnm/multishells/$$/bin:"\\$PATH"
+END
+cat <<'END'
+export FNM_MULTISHELL_PATH="$HOME/.fnm/multishells/x"
+export FNM_LOGLEVEL="info"
+__fnmcd() { \\cd "$@" || return $?; }
+alias cd=__fnmcd
+END`,
+    },
+    expected: (home) => ({
+      FNM_LOGLEVEL: "info",
+      PATH: expect.stringMatching(`${home}/.fnm/multishells/\\d+/bin:`),
+    }),
+  },
+  {
+    tool: "conda",
+    rc: `# >>> conda initialize >>>
+__conda_setup="$("$HOME/bin/conda" 'shell.bash' 'hook' 2> /dev/null)"
+if [ $? -eq 0 ]; then
+    eval "$__conda_setup"
+else
+    export PATH="$HOME/wrong:$PATH"
+fi
+unset __conda_setup
+# <<< conda initialize <<<`,
+    programs: {
+      conda: `cat <<'END'
+export CONDA_EXE="$HOME/conda/bin/conda"
+__conda_activate() { export CONDA_PREFIX="$HOME/conda" CONDA_DEFAULT_ENV=base CONDA_SHLVL=1 PATH="$HOME/conda/bin:$PATH" PS1="(base) $PS1"; }
+conda() { case "$1" in activate) __conda_activate;; esac; }
+conda activate base
+END`,
+    },
+    expected: (home) => ({
+      CONDA_PREFIX: `${home}/conda`,
+      CONDA_DEFAULT_ENV: "base",
+      PATH: expect.stringContaining(`${home}/conda/bin:`),
+    }),
+  },
+  {
+    tool: "pyenv",
+    rc: `export PYENV_ROOT="$HOME/.pyenv"
+[[ -d $PYENV_ROOT/bin ]] && export PATH="$PYENV_ROOT/bin:$PATH"
+eval "$(pyenv init -)"`,
+    programs: {
+      pyenv: `[ "$1" = init ] && cat <<'END'
+PATH="$(bash --norc -ec 'IFS=:; paths=($PATH); for i in "\${!paths[@]}"; do if [[ \${paths[i]} == "$HOME/.pyenv/shims" ]]; then unset "paths[i]"; fi; done; echo "\${paths[*]}"')"
+export PATH="$HOME/.pyenv/shims:\${PATH}"
+export PYENV_SHELL=bash
+command pyenv rehash 2>/dev/null
+pyenv() { command pyenv "$@"; }
+END`,
+    },
+    expected: (home) => ({ PYENV_SHELL: "bash", PATH: expect.stringContaining(`${home}/.pyenv/shims:`) }),
+  },
+  {
+    tool: "direnv",
+    rc: `eval "$(direnv hook "$SHELL_NAME")"`,
+    programs: {
+      direnv: `case $1 in
+hook)
+  echo '_direnv_hook() { local previous_exit_status=$?; trap -- "" SIGINT; eval "$(direnv export x)"; trap - SIGINT; return $previous_exit_status; }'
+  if [ "$2" = zsh ]; then
+    echo 'typeset -ag precmd_functions; if (( ! \${precmd_functions[(I)_direnv_hook]} )); then precmd_functions=(_direnv_hook $precmd_functions); fi'
+    echo 'typeset -ag chpwd_functions; if (( ! \${chpwd_functions[(I)_direnv_hook]} )); then chpwd_functions=(_direnv_hook $chpwd_functions); fi'
+  else
+    echo 'if [[ ";\${PROMPT_COMMAND[*]:-};" != *";_direnv_hook;"* ]]; then PROMPT_COMMAND="_direnv_hook\${PROMPT_COMMAND:+;$PROMPT_COMMAND}"; fi'
+  fi;;
+export) . ./.envrc; echo "export FROM_DIRENV='$FROM_DIRENV' DIRENV_DIR='-$PWD'";;
+esac`,
+    },
+    files: { ".envrc": "FROM_DIRENV='two words'" },
+    expected: (home) => ({ FROM_DIRENV: "two words", DIRENV_DIR: `-${home}` }),
+  },
 ];
 
 describe.each(SHELLS)("the profile of %s", (shellPath) => {
-  test.each(SNIPPETS)("of a user of %s sets the path", async (_name, rc, part) => {
-    const profile = profileOf(shellPath, home(shellPath, rc));
-    expect((await profile.variables())["PATH"]).toContain(part);
+  test.each(SNIPPETS)("of a user of $tool sets its variables", async (snippet) => {
+    const { rc, programs = {}, files = {}, expected } = snippet;
+    const before = `export PATH="$HOME/bin:$PATH" SHELL_NAME=${basename(shellPath)}\n`;
+    const dir = home(shellPath, before + rc);
+    for (const [name, text] of Object.entries(programs))
+      writeFileSync(join(dir, "bin", name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), `${text}\n`);
+    }
+    const profile = profileOf(shellPath, dir);
+    expect(await profile.variables()).toMatchObject(expected(dir));
     expect(profile.takeNote()).toBeUndefined();
-  });
-
-  test("of a user of direnv sets what its prompt hook exports", async () => {
-    const hook = "_hook() { export FROM_DIRENV=yes; }";
-    const rc = shellPath.endsWith("zsh")
-      ? `${hook}; typeset -ag precmd_functions; precmd_functions=(_hook)`
-      : `${hook}; PROMPT_COMMAND="_hook\${PROMPT_COMMAND:+;$PROMPT_COMMAND}"`;
-    expect(await profileOf(shellPath, home(shellPath, rc)).variables()).toMatchObject({ FROM_DIRENV: "yes" });
   });
 
   test("loses its secrets, which are redacted in output", async () => {
