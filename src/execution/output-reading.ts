@@ -91,7 +91,7 @@ function searchOf(
       tailLines: tail_lines,
       stream,
       signal,
-      timeoutMs: wait_ms,
+      timeoutMs: wait_ms === undefined ? undefined : Math.max(1, wait_ms),
     }),
   };
 }

@@ -100,7 +100,7 @@ export class GrepTool extends FileTool<typeof INPUT, GrepMetadata> {
     const base = { file_path: wirePath(found.root), program: found.program, output_mode: mode };
     if (typeof found.output === "string")
       return ToolResult.ok(found.output, { ...base, dry_run: true } as GrepMetadata);
-    const { isPartial, durationMs } = found.output;
+    const { stdout, isPartial, durationMs } = found.output;
     const all = matchesIn(found, found.output, glob, args);
     const shown = firstEntries(all.entries, args.head_limit ?? SEARCH_RESULTS_MAX_COUNT);
     const left = all.entries.length - shown.length;
@@ -116,7 +116,10 @@ export class GrepTool extends FileTool<typeof INPUT, GrepMetadata> {
       redacted,
       duration_ms: durationMs,
     };
+    // ripgrep reports only that a binary file matches, if the call names that file.
+    const isBinary = all.files === 0 && BINARY_FILE.test(stdout.toString("latin1"));
     const notes = [
+      ...(isBinary ? ["The file is binary: it matches, but its lines are not shown."] : []),
       ...(left > 0
         ? [
             `${left} more ${mode === "content" ? "lines" : "files"} were left out: narrow the search, or raise head_limit.`,
@@ -173,6 +176,8 @@ function matchesIn(
   const matches = files.reduce((sum, { value }) => sum + value.filter(({ isMatch }) => isMatch).length, 0);
   return { entries, matches, files: files.length };
 }
+
+const BINARY_FILE = /: binary file matches \(found "\\0" byte around offset \d+\)\n$/;
 
 function lineText(path: string, { number, isMatch, text }: GrepLine): string {
   if (number === undefined) return text;

@@ -80,13 +80,18 @@ function returnEnd(bytes: Buffer, at: number): number {
 function sequenceEnd(bytes: Buffer, at: number): number {
   const kind = bytes[at + 1] ?? 0;
   // A character set, as in the reset of many programs: ESC ( B.
-  if (kind >= SPACE && kind < ZERO) return (bytes[at + 2] ?? 0) >= ZERO ? at + 3 : 0;
+  if (kind >= SPACE && kind < ZERO) return isBetween(bytes[at + 2], ZERO, LAST_FINAL) ? at + 3 : 0;
   if (kind !== BRACKET) return 0;
   let end = at + 2;
-  while ((bytes[end] ?? 0) >= SPACE && (bytes[end] ?? 0) < FIRST_FINAL) end++;
-  const final = bytes[end] ?? 0;
-  if (final < FIRST_FINAL || final > LAST_FINAL || final === MOVE) return 0;
+  while (isBetween(bytes[end], ZERO, FIRST_FINAL - 1)) end++;
+  while (isBetween(bytes[end], SPACE, ZERO - 1)) end++;
+  const final = bytes[end];
+  if (!isBetween(final, FIRST_FINAL, LAST_FINAL) || final === MOVE) return 0;
   // Without redrawing, the cursor is at the end of the line, and erasing what follows changes nothing.
   const erasesMore = final === ERASE && end > at + 2 && bytes[at + 2] !== ZERO;
   return erasesMore ? 0 : end + 1;
+}
+
+function isBetween(byte: number | undefined, least: number, most: number): boolean {
+  return byte !== undefined && byte >= least && byte <= most;
 }

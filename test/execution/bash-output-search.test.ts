@@ -66,6 +66,7 @@ test("bad input is refused in words", async () => {
   expect(await read(shell, { search: "a(b" })).toMatchObject({ code: "invalid_input" });
   expect((await read(shell, { search: "x", wait_for: "y" })).error).toContain("exclude each other");
   expect((await read(shell, { from_line: 8 })).error).toContain("the last line of stdout is 7");
+  expect(await read(shell, { search: "7", wait_ms: 0 })).toMatchObject({ success: true });
   expect((await read(shell, { context_lines: 1 })).error).toContain("context_lines needs search");
   rmSync(manager.root.files(shell.id).dir, { recursive: true });
   expect(await read(shell, { search: "x" })).toMatchObject({ success: false, code: "swept" });

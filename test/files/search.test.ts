@@ -172,6 +172,15 @@ describe("a search", () => {
     expect([result.metadata, result.notes]).toMatchObject([{ redacted: 1 }, ["1 secret was redacted."]]);
   });
 
+  test("says that a file is binary if the call names it", async () => {
+    put("data.bin", "foo\0bar\n");
+    const args = { pattern: "foo", path: "data.bin", output_mode: "content" } as const;
+    expect(await world.kit().call("Grep", args)).toMatchObject({
+      output: "No matches found.",
+      notes: ["The file is binary: it matches, but its lines are not shown."],
+    });
+  });
+
   test("leaves out a file that turns out to be binary, and names the next one right", async () => {
     put("m/a.bin", `foo\n${"x\n".repeat(100_000)}\0\n`);
     put("m/b.txt", "foo\n");
