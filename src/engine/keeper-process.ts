@@ -10,7 +10,7 @@ import { systemCode } from "../support/system-error.ts";
 import { deferred, within } from "../support/timing.ts";
 import type { HostKey } from "./host-key.ts";
 import { type KeeperScripts, keeperProgram } from "./keeper-scripts.ts";
-import { isStopped } from "./process-table.ts";
+import { isStopped, pidNamespace } from "./process-table.ts";
 import { type Answer, encodeFields, type Hello, PROTOCOL_VERSION, parseAnswer } from "./protocol.ts";
 import { sendSignal } from "./signals.ts";
 import type { TagSpace } from "./tag.ts";
@@ -182,6 +182,7 @@ function spawnOnce(options: KeeperProcessOptions): Promise<ChildProcess> {
         options.tag,
         String(options.hostShift),
         options.key ? `${options.key.kib}/${options.key.shift}` : "-",
+        pidNamespace(),
         String(LIFELINE_FD),
       ],
       {

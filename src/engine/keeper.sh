@@ -7,9 +7,9 @@
 # (keeper-scripts.ts), because a sandboxed command may be able to write to the package, and bash would run the changed
 # script outside the sandbox.
 #
-# Started as: keeper.sh BASH DIR TAG SHIFT KEY [LIFELINE]
-# TAG is "-" for no tag, KEY is "-" for no key, else KIB/SHIFT (host-key.ts). LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without
-# LIFELINE there is no deputy.
+# Started as: keeper.sh BASH DIR TAG SHIFT KEY NAMESPACE [LIFELINE]
+# TAG is "-" for no tag, KEY is "-" for no key, else KIB/SHIFT (host-key.ts). NAMESPACE is the number of the PID namespace.
+# LIFELINE is 3 if that fd is a pipe that the host holds open as long as it lives. Without LIFELINE there is no deputy.
 set -u
 
 shell_path=$1 # not $BASH: that is the user's login shell if argv[0] is not in PATH
@@ -19,7 +19,8 @@ host_shift=$4 # tag >> host_shift is equal for all processes of this host
 shell_shift=$((host_shift - 14)) # tag >> shell_shift is equal for all processes of one shell
 host_key=${5%/*} # this host's key in KiB, with every bit below the key field set
 key_shift=${5#*/} # key >> key_shift is equal for all processes of this host
-lifeline=${6-}
+namespace=$6
+lifeline=${7-}
 identity_key='' # the key as identities record it
 has_grep=''  # set if there is grep, which is faster than bash
 inherited='' # set if an earlier keeper of this host has left shells
@@ -30,9 +31,9 @@ hook=${BASH_SOURCE[0]%/*}/hook.sh
 hook_env=${hook//\\/\\\\}
 hook_env=${hook_env//\$/\\$}
 hook_env=${hook_env//\`/\\\`}
-env_path=$(type -P env)
 # Resolve programs now, so that no program of the same name that appears in PATH later is run. Forks inherit the table.
-hash cat mkdir mkfifo ln mv rm readlink
+hash env cat mkdir mkfifo ln mv rm readlink
+env_path=${BASH_CMDS[env]-}
 hash grep 2>/dev/null && has_grep=1
 
 # shellcheck source=src/engine/pipe.sh
@@ -185,7 +186,7 @@ close_leaked_fds() {
 
 # Sends the greeting, or the reason why this keeper cannot work.
 handshake() {
-  local tag_state=none boot='' ns=''
+  local tag_state=none boot=''
   if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 404)); then
     answer fatal "it needs bash 4.4 or later, and $shell_path is $BASH_VERSION"
     return 1
@@ -210,9 +211,7 @@ handshake() {
     fi
   fi
   IFS= read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id
-  ns=$(readlink /proc/self/ns/pid 2>/dev/null)
-  ns=${ns//[!0-9]/}
-  identity_tail="${boot:-unknown} ${ns:-0}"
+  identity_tail="${boot:-unknown} $namespace"
   [[ $keeper_tag == - || $host_key == - ]] || identity_key=:$host_key
   command_line_of "$BASHPID" && command_line=$REPLY
   # An earlier keeper may have left shells.
@@ -224,7 +223,7 @@ handshake() {
 }
 
 make_keeper_dir() {
-  mkdir -p -- "$keeper_dir" && ln -sf -- "$(type -P cat)" "$keeper_dir/nacre-log"
+  { [[ -d $keeper_dir ]] || mkdir -p -- "$keeper_dir"; } && ln -sf -- "${BASH_CMDS[cat]}" "$keeper_dir/nacre-log"
 }
 
 # The state directory can be removed while the host runs. The host restores the scripts (keeper-scripts.ts), the keeper

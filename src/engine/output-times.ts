@@ -50,7 +50,7 @@ function markOf(path: string, streams: Map<string, StreamMarks>, createdAt: numb
     return "";
   }
   // The older the shell, the fewer marks, so that the file stays small.
-  if (now - known.markedAt < (now - createdAt) / OUTPUT_TIMES_PER_AGE_COUNT) return "";
+  if (now - known.markedAt < Math.floor((now - createdAt) / OUTPUT_TIMES_PER_AGE_COUNT)) return "";
   const line = `${basename(path)} ${stat.size} ${Math.min(now, Math.ceil(stat.mtimeMs))} ${known.since}\n`;
   Object.assign(known, { size: stat.size, markedAt: now, since: now });
   return line;
