@@ -12,6 +12,7 @@ import { absent, table, target } from "./shared/report.mjs";
 const FILES = amount(20_000, 200);
 const ROUNDS = amount(30, 2);
 const PI = peerTitle("pi");
+const LIST = ["--files", "--hidden", "--glob", "!.git"];
 const base = mkdtempSync("/var/tmp/nacre-bench-");
 const work = join(base, "work");
 generate();
@@ -40,7 +41,8 @@ try {
     ...(pi.grep ? { [PI]: () => pi.grep({ pattern: "needle" }) } : {}),
   });
   const glob = await compare(`List of the files of ${FILES} that match **/f1?.ts`, {
-    rg: () => plain(["--files", "--hidden", "--glob", "!.git", "--glob", "**/f1?.ts"]),
+    rg: () => plain([...LIST, "--type-add", "wanted:f1?.ts", "--type", "wanted"]),
+    "rg --glob, which overrides ignore files": () => plain([...LIST, "--glob", "**/f1?.ts"]),
     nacre: () => call("Glob", { pattern: "**/f1?.ts" }),
     ...(pi.find ? { [PI]: () => pi.find({ pattern: "**/f1?.ts" }) } : {}),
   });
@@ -130,4 +132,7 @@ function generate() {
     writeFileSync(join(folder, `f${i % perFolder}.ts`), i === FILES - 1 ? `${text}needle\n` : text);
   }
   writeFileSync(join(work, ".gitignore"), "dist/\n");
+  // Outside a repository, plain rg would ignore .gitignore and do less than the tools.
+  const { status } = spawnSync("git", ["init", "--quiet"], { cwd: work });
+  if (status !== 0) throw new Error("git init failed");
 }

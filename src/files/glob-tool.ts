@@ -66,7 +66,7 @@ export class GlobTool extends FileTool<typeof INPUT, GlobMetadata> {
     const paths = readPaths(stdout).map((one) => absoluteFrom(start, one));
     const matching = sortedPaths(paths.filter((one) => pattern.matches(relativeTo(root, one))));
     const shown = firstEntries(
-      matching.map((one) => shownFrom(directory, one)),
+      matching.slice(0, GLOB_RESULTS_MAX_COUNT).map((one) => shownFrom(directory, one)),
       GLOB_RESULTS_MAX_COUNT,
     );
     const left = matching.length - shown.length;

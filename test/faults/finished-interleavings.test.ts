@@ -1,5 +1,6 @@
 // Ends of background shells, reads by two agents in two hosts, and hosts that are killed during a read, in random order:
-// every end is reported, and twice only if the host of the first report was killed during that call.
+// every end is reported, and twice only if the host of the first report was killed before it answered another call. Until
+// then, it may not have marked the end as reported.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdirSync, mkdtempSync, openSync, writeSync } from "node:fs";
@@ -24,6 +25,8 @@ class ReportHost {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (found: CallResult | undefined) => void>();
   #last = 0;
+  /** The shells whose end its last answer reported. */
+  reported: RoundShell[] = [];
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -74,9 +77,9 @@ class ReportHost {
 interface RoundShell {
   readonly id: string;
   readonly fifo: number;
-  /** Reports that no kill of the host can have lost. */
+  /** Reports that are marked, unless the host dies now. */
   certain: number;
-  /** Reports in an answer to a call during which the host was killed. */
+  /** Reports of a host that was killed before it answered another call. */
   uncertain: number;
 }
 
@@ -84,6 +87,7 @@ const hosts: ReportHost[] = [];
 const fifos: number[] = [];
 const counts = { ends: 0, repeated: 0, kills: 0 };
 const random = (below: number) => Math.floor(Math.random() * below);
+const anyHost = () => hosts[random(2)] as ReportHost;
 
 afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.kill()));
@@ -105,7 +109,8 @@ class Round {
     while (steps.length > 0) await steps.splice(random(steps.length), 1)[0]?.();
     // Every shell has ended by now: itself, or with its host.
     for (const { id } of this.#shells.values()) await observer.getShell(id)?.wait(60_000);
-    for (const which of [0, 1]) await this.#read(which, "a");
+    // The second answer of each host proves that it has marked what its first one reported.
+    for (const which of [0, 1, 0, 1]) await this.#read(which, "a");
     for (const { id, certain, uncertain } of this.#shells.values()) {
       counts.ends++;
       counts.repeated += certain + uncertain - 1;
@@ -114,16 +119,18 @@ class Round {
     }
   }
 
+  /** Starts a shell that ends with this exit code. */
   async #start(number: number): Promise<void> {
     const fifo = join(mkdtempSync(join(this.#base, "work", "shell-")), "fifo");
     execFileSync("mkfifo", [fifo]);
     const fd = openSync(fifo, constants.O_RDWR);
     fifos.push(fd);
     const command = `read -r line <${fifo}; exit ${number}`;
-    const found = await hosts[random(2)]?.call("Bash", { command, run_in_background: true }, "a");
+    const host = anyHost();
+    const found = await host.call("Bash", { command, run_in_background: true }, "a");
     const id = String(found?.bash_id);
     this.#shells.set(id, { id, fifo: fd, certain: 0, uncertain: 0 });
-    this.#take(found, "certain");
+    this.#take(found, host);
   }
 
   #steps(): (() => Promise<unknown>)[] {
@@ -142,33 +149,47 @@ class Round {
   }
 
   async #read(which: number, agent: string): Promise<void> {
-    this.#take(await hosts[which]?.call("Bash", { command: "true" }, agent), "certain");
+    const host = hosts[which] as ReportHost;
+    this.#take(await host.call("Bash", { command: "true" }, agent), host);
   }
 
   /** A result that shows the end reports it. */
   async #readOutput(shell: RoundShell): Promise<void> {
-    const found = await hosts[random(2)]?.call("BashOutput", { bash_id: shell.id }, "b");
-    if (found?.is_running === false && shell.certain === 0) shell.certain++;
-    this.#take(found, "certain");
+    const host = anyHost();
+    const found = await host.call("BashOutput", { bash_id: shell.id }, "b");
+    this.#take(found, host);
+    if (found?.is_running !== false || shell.certain > 0) return;
+    shell.certain++;
+    host.reported.push(shell);
   }
 
   async #killHost(): Promise<void> {
     counts.kills++;
     const which = random(2);
-    const inFlight = hosts[which]?.call("Bash", { command: "true" }, "a");
+    const host = hosts[which] as ReportHost;
+    const inFlight = host.call("Bash", { command: "true" }, "a");
     for (let turns = random(30); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
-    await hosts[which]?.kill();
-    this.#take(await inFlight, "uncertain");
+    await host.kill();
+    this.#take(await inFlight, host);
+    for (const shell of host.reported) {
+      shell.certain--;
+      shell.uncertain++;
+    }
+    this.#trace.push(`host ${which} killed`);
     hosts[which] = await ReportHost.start(this.#base, random(2) === 0);
   }
 
-  #take(found: CallResult | undefined, kind: "certain" | "uncertain"): void {
-    for (const { bash_id } of found?.finished ?? []) {
-      this.#trace.push(`${bash_id} ${kind}`);
+  /** Without an answer, the last one is still the one that the host may not have marked. */
+  #take(found: CallResult | undefined, host: ReportHost): void {
+    if (!found) return;
+    host.reported = [];
+    for (const { bash_id } of found.finished ?? []) {
+      this.#trace.push(`${bash_id} by host ${hosts.indexOf(host)}`);
       const shell = this.#shells.get(bash_id);
       if (!shell) throw new Error(`${bash_id}, of an earlier round, is reported again`);
       expect(shell.certain, `reported twice:\n${this.#trace.join("\n")}`).toBe(0);
-      shell[kind]++;
+      shell.certain++;
+      host.reported.push(shell);
     }
   }
 }
