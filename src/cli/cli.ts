@@ -8,6 +8,7 @@ import { colorsFor } from "./colors.ts";
 import { EXIT, failureExitCode } from "./exit-code.ts";
 import { printJson } from "./print.ts";
 import { createProgram } from "./program.ts";
+import { quoteArguments } from "./quote-arguments.ts";
 
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -81,7 +82,7 @@ function describeUsageError(
     .replace(/^error: /, "")
     .replace(/^command-argument value ('.*') is invalid for argument '(.*?)'/, "$2 $1 is invalid");
   const [wrong = ""] = args[0] === "help" ? args.slice(1) : args;
-  const near = code === "commander.unknownCommand" ? (HABITS[wrong] ?? nearest(wrong, known)) : undefined;
+  const near = code === "commander.unknownCommand" ? nearestCommand(wrong, known) : undefined;
   const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
   if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
     hints.push("Options before the command must be nacre's own: see nacre run --help.");
@@ -92,6 +93,12 @@ function describeUsageError(
     hints.push(`See nacre ${isKnown ? `${command} ` : ""}--help.`);
   }
   return hints.length === 0 ? problem : `${problem.replace(/[.]?$/, ".")} ${hints.join(" ")}`;
+}
+
+function nearestCommand(wrong: string, known: readonly string[]): string | undefined {
+  // A line of bash, given without `run`.
+  if (/\s/.test(wrong)) return `nacre run ${quoteArguments([wrong])}`;
+  return HABITS[wrong] ?? nearest(wrong, known);
 }
 
 /** Command names of other tools that people may type. */

@@ -64,6 +64,7 @@ test.each([
   ["stop", "Did you mean kill?"],
   ["sesions", "Did you mean sessions?"],
   ["docter", "Did you mean doctor?"],
+  ["echo hi", "Did you mean nacre run 'echo hi'?"],
 ])("nacre %s: %s", async (word, hint) => {
   const { code, stderr } = await nacre(word);
   expect(code).toBe(2);
@@ -146,4 +147,15 @@ test("named sessions can be listed and closed", async () => {
     code: 1,
     stderr: "nacre: There is no session tset. Did you mean test?\n",
   });
+  expect((await nacre("sessions", "list")).stdout).toMatch(/^NAME.*\n.*\ntest /);
+  expect(await nacre("sessions", "close")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--all"),
+  });
+  expect(await nacre("sessions", "close", "--all", "x")).toMatchObject({ code: 2 });
+  expect(await nacre("sessions", "close", "--all")).toMatchObject({
+    code: 0,
+    stdout: "Session build closed\nSession test closed\n",
+  });
+  expect((await nacre("sessions", "ls")).stderr).toBe("There are no named sessions.\n");
 });

@@ -115,6 +115,13 @@ test("colors are only for terminals without NO_COLOR; lines keep to the width", 
   for (const line of narrow.screen().split("\r\n")) expect(line.length).toBeLessThanOrEqual(40);
 });
 
+test("the MCP server tells a person what it waits for", async () => {
+  const terminal = open("mcp");
+  await terminal.shows("waiting for an MCP client on stdin");
+  terminal.type(CTRL_C);
+  expect(await terminal.exitCode).toBe(0);
+});
+
 test("ps --watch shows changes until Ctrl-C", async () => {
   const terminal = open("ps --watch", {}, 120);
   await terminal.shows("COMMAND");

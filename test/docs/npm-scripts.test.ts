@@ -15,7 +15,7 @@ const CEILING_MS = 120_000;
 
 /** Commands for another directory, or parts of a command line. */
 const OTHERS: Readonly<Record<string, string>> = {
-  "npm install -g nacre": "for outside this repository",
+  "npm install -g": "for outside this repository",
   "npm uninstall nacre": "for outside this repository",
   "npm pack": "npm run newcomer runs it",
   "npm install /path/to/nacre-0.1.0.tgz": "npm run newcomer runs it",

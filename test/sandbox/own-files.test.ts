@@ -28,7 +28,7 @@ describeSandboxed("a sandbox that could not protect the package", () => {
     const attack = `echo : >>'${installed.folder}/planted' && echo REACHED`;
     const confined = nacre(person, installed, ["--sandbox", "workspace-write", attack]);
     expect(confined.stderr).toContain(installed.folder);
-    expect(confined.stderr).toContain("npm install -g nacre");
+    expect(confined.stderr).toContain("npm install -g");
     expect(confined.stdout).not.toContain("REACHED");
     expect(confined.status).not.toBe(0);
     // Without a sandbox the same command succeeds.
@@ -59,7 +59,7 @@ test("nacre mcp returns that refusal and runs nothing", async () => {
   onTestFinished(() => client.close());
   const answer = await client.callTool({ name: "Bash", arguments: { command: "touch ran" } });
   expect(answer.isError).toBe(true);
-  expect(JSON.stringify(answer.content)).toContain("npm install -g nacre");
+  expect(JSON.stringify(answer.content)).toContain("npm install -g");
   expect(existsSync(join(installed.workspace, "ran"))).toBe(false);
 });
 
@@ -71,7 +71,7 @@ test("nacre doctor reports that a sandbox would be refused", () => {
     home: installed.home,
     env: { NACRE_HOME: join(installed.home, "state") },
   });
-  expect(doctor.stdout).toContain("npm install -g nacre");
+  expect(doctor.stdout).toContain("npm install -g");
 });
 
 const LINKED: readonly (Setup & { readonly attacks: readonly string[] })[] = [
@@ -172,7 +172,7 @@ catch (error) { console.log(error.code, error.message); }`,
       });
       expect(ran.stdout).toContain(`spawn_failed The sandbox "workspace-write" cannot be enforced here`);
       expect(ran.stdout).toContain(installed.folder);
-      expect(ran.stdout).toContain("npm install -g nacre");
+      expect(ran.stdout).toContain("npm install -g");
     }
   });
 });

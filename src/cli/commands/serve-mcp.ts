@@ -28,6 +28,10 @@ export interface ServeOptions extends SandboxFlags {
   readonly token?: boolean;
 }
 
+/** For a person who starts the server by hand. */
+const TERMINAL_HINT =
+  "nacre mcp: waiting for an MCP client on stdin. Clients start this program themselves: `nacre init CLIENT` configures one. Ctrl-C ends the server.\n";
+
 export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   const { http, token, ...rest } = options;
   const ending = new AbortController();
@@ -42,7 +46,10 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
   };
   try {
     if (http) await serveOverHttp(io, server, http, token !== false, ending.signal);
-    else await serveStdio(server, { ...io, signal: ending.signal });
+    else {
+      if (io.interactive) io.stderr.write(TERMINAL_HINT);
+      await serveStdio(server, { ...io, signal: ending.signal });
+    }
     return EXIT.ok;
   } finally {
     // An open stdin, and output that nothing reads, would keep the process alive.

@@ -40,13 +40,13 @@ export function listNamedSessions(io: CliIo, { json }: { readonly json?: boolean
 export function closeNamedSessions(
   io: CliIo,
   names: readonly string[],
-  { json }: { readonly json?: boolean },
+  { json, all }: { readonly json?: boolean; readonly all?: boolean },
 ): number {
   const entries = entriesOf();
   const { root } = readOnlyManager();
   const problems: string[] = [];
   const closed: string[] = [];
-  for (const name of new Set(names)) {
+  for (const name of new Set(all ? entries.map((entry) => entry.name) : names)) {
     const entry = entries.find((one) => one.name === name);
     if (!entry) problems.push(missing(name, entries));
     else if (entry.pid !== undefined)
