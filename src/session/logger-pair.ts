@@ -69,9 +69,14 @@ export class LoggerPair {
     });
   }
 
-  /** Whether bash has both pipes open. Any descriptor counts, because bash redirects its stdout to report. */
+  /**
+   * Whether bash has both pipes open. Any descriptor counts, because bash redirects its stdout to report. Right after
+   * the report, bash moves both pipes from descriptors of 10 or more back to 1 and 2. Read the highest first: in
+   * the other order, a pipe could move behind the scan and be missed, and its output would be lost.
+   */
   areOpenIn(pid: number): boolean {
-    const open = descriptorsOf(pid).map((fd) => linkOf(pid, fd));
+    const highestFirst = descriptorsOf(pid).sort((a, b) => Number(b) - Number(a));
+    const open = highestFirst.map((fd) => linkOf(pid, fd));
     return STREAMS.every((stream) => open.includes(this[stream].inputLink ?? ""));
   }
 
