@@ -76,10 +76,10 @@ export function progressOf({
   if (stat?.startTime !== commandStart) return "begun";
   if (keeperOfWaiting(commandPid) === undefined) return "begun";
   if (stat.state !== "S") return "unclear";
-  // "0x7" means that bash sleeps in pselect6 on descriptors up to the job pipe (fd 6). A job would have woken it. If
-  // this user may not read the file, assume that bash waits.
+  // bash sleeps in read() of the job pipe (fd 6; call 0 on x86-64, 63 on arm64). A job would have woken it. If this user
+  // may not read the file, assume that bash waits.
   const call = attempt(() => readFileSync(`/proc/${commandPid}/syscall`, "latin1"));
-  return call === undefined || /^(?:270|72) 0x7 /.test(call) ? "waiting" : "unclear";
+  return call === undefined || /^(?:0|63) 0x6 /.test(call) ? "waiting" : "unclear";
 }
 
 /**

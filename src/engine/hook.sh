@@ -4,18 +4,19 @@
 #
 # The job comes through fd 6, a pipe without a name, so that only the host can write to it, through /proc. If it were a
 # fifo, every process that sees its path could write a job, and bash would run it here.
+__nacre_wait() {
+  # The shim holds the pipe open for writing until the job is here. If the shim dies, this reads end-of-file: no host uses
+  # a slot without a shim. Do not use `read -t`: it makes bash catch TERM from then on, and a bash that catches TERM loses
+  # one that arrives while it forks. A variable TMOUT would have the same effect.
+  builtin local TMOUT=0
+  IFS='' builtin read -r -d '' -u 6 _
+}
 __nacre_job() {
   # The job: an empty field, the working directory, the command's BASH_ENV (or nothing), "rest" if its stdin follows the
   # job in this pipe (or nothing), the number of variables, and each as NAME=VALUE, all NUL-terminated.
   # All names here have this prefix, so that a variable of the job does not overwrite a local variable.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
-  # This bash also has the pipe open for writing, so it never reads end-of-file. It exits when its shim is dead, because
-  # no host uses a slot without a shim. Only this read has a timeout, because a timeout costs a system call per byte.
-  until IFS='' builtin read -r -d '' -t 10 -u 6 __nacre_pair; do
-    (($? > 128)) || builtin exit 126
-    builtin read -r _ _ _ __nacre_pair _ <"/proc/$BASHPID/stat"
-    [[ $__nacre_pair == "$PPID" ]] || builtin exit 126
-  done
+  __nacre_wait || builtin exit 126
   IFS='' builtin read -r -d '' -u 6 __nacre_dir
   builtin unset BASH_ENV
   IFS='' builtin read -r -d '' -u 6 __nacre_pair
@@ -28,9 +29,12 @@ __nacre_job() {
     # shellcheck disable=SC2163 # the pair is NAME=VALUE
     builtin export "$__nacre_pair" 2>/dev/null
   done
-  # Do not use `builtin exec`, which would undo the redirection. Open the pipe again for reading only: fd 6 is also open
-  # for writing, and a process that holds the writing end of its own stdin never reads end-of-file.
-  [[ -z $__nacre_stdin ]] || exec <"/proc/$BASHPID/fd/6"
+  # Do not use `builtin exec`, which would undo the redirection. Tell the shim to close its writing end: otherwise stdin
+  # would never end.
+  if [[ -n $__nacre_stdin ]]; then
+    exec <&6
+    builtin kill -USR1 "$PPID" 2>/dev/null
+  fi
   exec 6>&-
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"
@@ -41,7 +45,7 @@ __nacre_job() {
   builtin export OLDPWD
 }
 __nacre_job
-builtin unset -f __nacre_job
+builtin unset -f __nacre_job __nacre_wait
 SECONDS=0
 # The start script sets limits, or replaces this bash with a sandbox that runs another one.
 # shellcheck source=/dev/null

@@ -81,14 +81,14 @@ is_pending() {
 
 # A slot that still waits for its job has not begun, and its dead host cannot send the job. A slot that got its job has
 # begun, even if it has not read the whole job, because the host may have reported the start. The bash of such a slot is
-# awake. A bash that sleeps in pselect6 until fd 6 is readable has no job.
+# awake. A bash that sleeps in read() of fd 6 has no job.
 has_begun() {
   local pid stat call tries=0
   read -r _ _ pid _ 2>/dev/null <"$1/identity" || return 0
   while waits_for_job "$pid" && ((++tries < 1000)); do
     if IFS= read -r stat 2>/dev/null <"/proc/$pid/stat" && [[ ${stat##*) } == S* ]]; then
       IFS= read -r call 2>/dev/null <"/proc/$pid/syscall" || return 1
-      [[ $call == '270 0x7 '* || $call == '72 0x7 '* ]] && return 1
+      [[ $call == '0 0x6 '* || $call == '63 0x6 '* ]] && return 1
     fi
     pause
   done

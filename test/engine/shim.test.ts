@@ -131,6 +131,16 @@ describe("BASH_ENV", () => {
   });
 });
 
+test("a command's bash catches no more signals than a plain bash", async () => {
+  const print = "grep '^Sig[CI]' /proc/$$/status; :";
+  const plain = execFileSync(BASH, ["-c", print], { encoding: "utf8" });
+  const caught = (text: string) => BigInt(`0x${/^SigCgt:\s+(\w+)$/m.exec(text)?.[1]}`);
+  const shell = await run(manager(), print);
+  // bash catches INT while it waits for a pipe.
+  const SIGINT = 2n;
+  expect(caught(shell.getAllOutput()) & ~SIGINT).toBe(caught(plain) & ~SIGINT);
+});
+
 test("POSIXLY_CORRECT makes a command's bash a POSIX one, and it still gets its job", async () => {
   const shell = await run(manager(), "shopt -qo posix && echo posix; pwd", { env: { POSIXLY_CORRECT: "1" } });
   expect(shell.getAllOutput()).toBe(`posix\n${tmpdir()}\n`);

@@ -32,6 +32,15 @@ test("a command that ends at TERM is not sent KILL: its trap runs to the end", a
   expect(shell.status).toBe("killed");
 });
 
+test("a kill right after the start reaches the command: TERM ends it, without the grace period", async () => {
+  const shells = manager({ killGraceMs: 60_000 });
+  for (let round = 0; round < 40; round++) {
+    const shell = await shells.createShell({ command: "sleep 300", workingDir: "/" });
+    expect((await shell.kill()).survivors).toEqual([]);
+    expect([shell.status, shell.exitCode]).toEqual(["killed", 143]);
+  }
+});
+
 test("a kill signals bash before its children, so that bash does not run its next command first", async () => {
   const shell = await startReady(manager(), "sleep 300 & echo ready; sleep 301; echo after");
   const { signalled } = await shell.kill();
