@@ -231,10 +231,10 @@ export class Engine implements ShellScope {
 
   /** False if the slot has died. */
   #send(taken: TakenSlot, job: Job, { onExit }: StartPlan, { durable }: ShellMeta): boolean {
-    const { generation, tag, tagNumber, id } = taken.slot;
+    const { generation, tagNumber, id } = taken.slot;
     // Register the shell before sending the job: the command can end at once.
     this.#running.set(generation, { taken, onExit, durableTagNumber: durable ? tagNumber : undefined });
-    this.#tagHolders.take(tag, id);
+    this.#tagHolders.take(taken.slot);
     let isSent = false;
     try {
       isSent = taken.send(this.#keeper.tagSpace ? job : withCookie(job, id));

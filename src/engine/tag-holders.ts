@@ -1,22 +1,28 @@
 // Which shell has a tag now. If another shell has got the tag of an ended shell, the ended shell has no processes left.
+// Two hosts can assign the same tag: their keys tell their shells apart (host-key.ts).
 import type { StartedShell } from "./started-shell.ts";
 
-export class TagHolders {
-  readonly #ids = new Map<bigint, string>();
+type Holder = Pick<StartedShell, "id" | "tag" | "key">;
 
-  take(tag: bigint | undefined, id: string): void {
-    if (tag !== undefined) this.#ids.set(tag, id);
+export class TagHolders {
+  readonly #ids = new Map<string, string>();
+
+  take(holder: Holder): void {
+    if (holder.tag !== undefined) this.#ids.set(tagAndKey(holder), holder.id);
   }
 
-  release({ tag, id }: StartedShell): void {
-    if (tag !== undefined && this.#ids.get(tag) === id) this.#ids.delete(tag);
+  release(holder: Holder): void {
+    if (this.#ids.get(tagAndKey(holder)) === holder.id) this.#ids.delete(tagAndKey(holder));
   }
 
   /** The shells whose processes nacre can find: visible to this process, and still the holders of their tags. */
   findable(shells: readonly StartedShell[]): StartedShell[] {
     return shells.filter(
-      ({ id, tag, unseen }) =>
-        unseen === undefined && (tag === undefined || (this.#ids.get(tag) ?? id) === id),
+      (shell) => shell.unseen === undefined && (this.#ids.get(tagAndKey(shell)) ?? shell.id) === shell.id,
     );
   }
+}
+
+function tagAndKey({ tag, key }: Holder): string {
+  return `${tag} ${key?.kib}`;
 }
