@@ -52,6 +52,7 @@ test("a lost shell is noticed without a call", async () => {
   const shells = manager({ killGraceMs: 200 });
   const marks = new Mark();
   const shell = await startReady(shells, `sleep ${marks.next()}`);
+  await eventually(() => expect(marks.processes()).toHaveLength(1));
   process.kill(shell.started.shimPid, "SIGKILL");
   await eventually(() => expect(marks.processes()).toEqual([]));
   expect(shell.status).toBe("lost");
