@@ -38,6 +38,18 @@ export default defineConfig([
     clean: false,
     deps: { alwaysBundle: [/^(?!node:)/] },
   },
+  // The library in one file, for host processes of the tests, which start hundreds of them. Not part of the package.
+  {
+    ...common,
+    entry: { "test-hosts/library": "src/index.ts" },
+    format: "esm",
+    dts: false,
+    clean: false,
+    deps: { alwaysBundle: [/^(?!node:)/] },
+    alias: {
+      "jsonc-parser": fileURLToPath(new URL("node_modules/jsonc-parser/lib/esm/main.js", import.meta.url)),
+    },
+  },
   // The program, with everything it uses from packages: a client waits for it at every start, and finding
   // hundreds of modules takes longer than running them. CommonJS, because only that can be loaded with V8's code
   // cache (src/cli/code-cache.ts).

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { lastPid } from "../../src/engine/last-pid.ts";
 import { atFullSpeed, Chain, type ChainLanguage } from "../fixtures/chain.ts";
 import { useHosts } from "../fixtures/host-program.ts";
+import { isLong } from "../fixtures/long.ts";
 import { openSession } from "../fixtures/sessions.ts";
 import { useShells } from "../fixtures/shells.ts";
 
@@ -91,7 +92,7 @@ test("a session whose command is a forking chain answers at its timeout, and tak
 
 test("a forking chain is dead when the cancel of its command has returned", async () => {
   const { run, dir } = openSession(shells);
-  for (let time = 0; time < 4; time++) {
+  for (let time = 0; time < (isLong ? 8 : 2); time++) {
     const chain = new Chain(dir, "python3", { setsid: time % 2 === 0 });
     const cancel = new AbortController();
     const result = run(`${chain.command}; sleep 300`, { signal: cancel.signal });

@@ -8,7 +8,7 @@ const { manager, run, directory } = useShells();
 const specialHost = useSpecialHosts();
 
 const MIB = 1024 ** 2;
-const SIZE = isLong ? 2 * 1024 * MIB : 300 * MIB;
+const SIZE = isLong ? 2 * 1024 * MIB : 128 * MIB;
 
 interface Followed extends Described {
   readonly chars: number;

@@ -140,7 +140,8 @@ describe("a timeout", () => {
   });
 
   test("is the outcome even if a trap on TERM lets the command end by itself", async () => {
-    const place = openSession(shells, PATIENT);
+    // bash survives TERM, so the kill waits for the whole grace period.
+    const place = openSession(shells, { killGraceMs: 5_000 });
     await place.run("x=before");
     const result = await place.run("trap 'echo told' TERM; x=lost; cd /; sleep 300; echo after", {
       timeoutMs: 300,

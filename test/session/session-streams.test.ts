@@ -119,7 +119,7 @@ test("what a leftover prints later, and files that a result has named, stay afte
 test("a command that prints to new loggers keeps its output, however many descriptors bash has open", async () => {
   const { run } = openSession(shells);
   // bash saves its stdout at the first free descriptor from 10 on, and reads its script from 255.
-  const open = "for ((fd = 10; fd < 700; fd++)); do ((fd == 255)) || eval \"exec $fd</dev/null\"; done";
+  const open = 'for ((fd = 10; fd < 700; fd++)); do ((fd == 255)) || eval "exec $fd</dev/null"; done';
   expect(await run(open)).toMatchObject({ exitCode: 0, restarted: false });
   for (let round = 0; round < 5; round++) {
     // Output of this size gets its own file, so the next command prints to new loggers.
