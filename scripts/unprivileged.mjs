@@ -23,6 +23,16 @@ const SANDBOX_ESCAPES = [
   "test/sandbox/attacks.test.ts",
 ];
 const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX_ESCAPES];
+/** Long tests of growth, volume and bash's state: privileges make no difference to them, and npm test runs them. */
+const SAME_AS_ROOT = [
+  "test/engine/fuzz.test.ts",
+  "test/engine/spool-fuzz.test.ts",
+  "test/faults/keeper-soak.test.ts",
+  "test/faults/large-output.test.ts",
+  "test/faults/mixed-soak.test.ts",
+  "test/faults/session-soak.test.ts",
+  "test/faults/session-tampering.test.ts",
+];
 
 /**
  * `args` are those of npm test, for example with NACRE_LONG=1: test/faults/cancel.test.ts -t "random moments".
@@ -38,7 +48,10 @@ export function testUnprivileged(args) {
   try {
     return runVitest({
       cwd: readableTree(home),
-      args: ["--configLoader", "runner", "--cache=false", ...(args.length > 0 ? args : PARTS)],
+      args: [
+        ...["--configLoader", "runner", "--cache=false"],
+        ...(args.length > 0 ? args : [...PARTS, ...SAME_AS_ROOT.map((file) => `--exclude=${file}`)]),
+      ],
       prefix: PREFIX,
       env: { HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CACHE_HOME: join(home, "cache") },
       user: "unprivileged",
