@@ -25,6 +25,7 @@ class ReportHost {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, (found: CallResult | undefined) => void>();
   #last = 0;
+  #hasEnded = false;
   /** The shells whose end its last answer reported. */
   reported: RoundShell[] = [];
 
@@ -40,16 +41,17 @@ class ReportHost {
     const host = new ReportHost(child);
     child.stdin?.on("error", () => {});
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    const ready = new Promise<void>((resolve) => host.#waiting.set(0, () => resolve()));
+    const ready = new Promise<CallResult | undefined>((resolve) => host.#waiting.set(0, resolve));
     lines.on("line", (line) => {
       const [number, found] = JSON.parse(line) as [number, CallResult];
       host.#settle(number, found);
     });
     // A line that the host wrote before its death is still in the pipe: close comes after it.
     lines.on("close", () => {
+      host.#hasEnded = true;
       for (const number of [...host.#waiting.keys()]) host.#settle(number, undefined);
     });
-    await ready;
+    if (!(await ready)) throw new Error("The host ended before it was ready.");
     return host;
   }
 
@@ -61,6 +63,7 @@ class ReportHost {
 
   /** undefined if the host was killed before its answer. */
   call(tool: string, args: object, agentId: string): Promise<CallResult | undefined> {
+    if (this.#hasEnded) throw new Error("The host has ended.");
     const number = ++this.#last;
     const answer = new Promise<CallResult | undefined>((resolve) => this.#waiting.set(number, resolve));
     this.#child.stdin?.write(`${JSON.stringify([number, tool, args, { agentId, sessionId: agentId }])}\n`);
