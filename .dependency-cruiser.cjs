@@ -11,6 +11,7 @@ const LAYERS = [
   ["files"],
   ["toolkit"],
   ["adapters", "mcp"],
+  ["ui"],
   ["cli"],
 ];
 

@@ -39,6 +39,7 @@ export function ensureBuilt() {
       for (const name of readdirSync(join(root, "src/engine"))) {
         if (name.endsWith(".sh")) cpSync(join(root, "src/engine", name), join(root, fresh, "engine", name));
       }
+      cpSync(join(root, "src/ui/page"), join(root, fresh, "ui/page"), { recursive: true });
       // The program reads its version from the package.json next to dist.
       cpSync(join(root, "package.json"), join(root, folder, "package.json"));
       finishProgram(join(root, fresh, "cli"));

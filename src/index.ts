@@ -1,5 +1,8 @@
 // The public entry `nacre`. It includes everything of `nacre/tool`.
 
+export type { AnswerOptions, ApprovalInbox } from "./approvals/approval-inbox.ts";
+export type { ApprovalEnd, ApprovalEntry, ApprovalStatus } from "./approvals/approval-record.ts";
+export type { RememberedEntry } from "./approvals/remembered-store.ts";
 export { type AuditCheck, verifyAudit } from "./audit/verify-audit.ts";
 export type { Confinement, NetworkAccess, SandboxProfile } from "./engine/confinement.ts";
 export type { Containment } from "./engine/engine.ts";

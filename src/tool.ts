@@ -3,11 +3,13 @@
 export { ERROR_CODES, type ErrorCode, NacreError, type RefusalDetails } from "./support/errors.ts";
 export {
   type ApprovalAnswer,
+  type ApprovalAsking,
   type ApprovalEffect,
   type ApprovalRequest,
   type ContextOptions,
   createContext,
   type ExecutionContext,
+  type RememberWish,
   type ToolProgress,
 } from "./tool/context.ts";
 export type { ToolExecution } from "./tool/execution-record.ts";

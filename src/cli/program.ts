@@ -10,6 +10,7 @@ import { defineSessions } from "./definitions/define-sessions.ts";
 import { defineSetup } from "./definitions/define-setup.ts";
 import { defineShells } from "./definitions/define-shells.ts";
 import { defineTools } from "./definitions/define-tools.ts";
+import { defineUi } from "./definitions/define-ui.ts";
 import { packageVersion } from "./package-version.ts";
 import type { ProgramOptions } from "./program-options.ts";
 
@@ -53,6 +54,7 @@ Examples:
   defineShells(program, options);
   defineCheck(program, options);
   defineApprovals(program, options);
+  defineUi(program, options);
   defineTools(program, options);
   defineAudit(program, options);
   defineSessions(program, options);

@@ -10,6 +10,7 @@
 //   <root>/swept                  a file, owned by swept-ids.ts
 //   <root>/approvals/             APPROVAL_NAMES: requests and answers (approvals/approval-store.ts)
 //   <root>/remembered/            remembered answers (approvals/remembered-store.ts)
+//   <root>/ui/                    owned by ui/redirect-file.ts
 //   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
@@ -35,6 +36,8 @@ export const ROOT_NAMES = {
   swept: "swept",
   approvals: "approvals",
   remembered: "remembered",
+  /** The files through which a browser opens the page (ui/redirect-file.ts). */
+  ui: "ui",
 } as const;
 
 /** Files in the directory of one shell. */

@@ -94,7 +94,7 @@ export async function filteredTextOf(
 }
 
 /** A private key has many lines and is recognized only as a whole: hold back a key whose end is not read yet. */
-function beforeOpenKey(text: string, end: number): number {
+export function beforeOpenKey(text: string, end: number): number {
   const begin = text.lastIndexOf("-----BEGIN ", end);
   const isOpen = begin > text.lastIndexOf("-----END ", end) && end - begin < REDACT_HOLD_MAX_CHARS;
   return isOpen ? text.lastIndexOf("\n", begin) + 1 : end;

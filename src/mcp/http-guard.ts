@@ -28,14 +28,30 @@ export type RequestHead = Pick<IncomingMessage, "headers" | "url" | "method"> &
 
 export class HttpGuard {
   readonly #tokens: readonly string[];
+  readonly #hint: string;
 
-  /** Without tokens, every request from this machine is accepted. */
-  constructor(tokens: readonly string[]) {
+  /** Without tokens, every request from this machine is accepted. `hint`: where a client finds the token. */
+  constructor(tokens: readonly string[], hint: string = MCP_HINT) {
     this.#tokens = tokens;
+    this.#hint = hint;
   }
 
   /** Checks the headers only: the body of a refused request is not read. */
-  admit({ headers, headersDistinct = {}, url = "/", method = "GET" }: RequestHead): Admission {
+  admit(head: RequestHead): Admission {
+    const refusal = this.refuseForeign(head);
+    if (refusal) return refusal;
+    const { url = "/", method = "GET" } = head;
+    if (url.split("?", 1)[0] !== MCP_PATH) {
+      return { status: 404, message: `Not found. The server is at ${MCP_PATH}.` };
+    }
+    if (!METHODS.includes(method)) {
+      return { status: 405, message: `${method} is not supported. Use ${METHODS.join(", ")}.` };
+    }
+    return this.admitToken(head);
+  }
+
+  /** The refusal of a request that may come from another machine, or from a page of another site. */
+  refuseForeign({ headers, headersDistinct = {} }: RequestHead): HttpRefusal | undefined {
     const { host, origin } = headers;
     // Refuse a repeated header: Node shows only the first one, and a proxy in between may have checked the second.
     const several = Object.keys(GIVEN_ONCE).find((name) => (headersDistinct[name]?.length ?? 0) > 1);
@@ -43,17 +59,15 @@ export class HttpGuard {
     if (host === undefined) return { status: 403, message: "The Host header is missing." };
     if (!isLocalHost(host)) return { status: 403, message: notLocal("Host", host) };
     if (origin && !isLocalOrigin(origin)) return { status: 403, message: notLocal("Origin", origin) };
-    if (url.split("?", 1)[0] !== MCP_PATH) {
-      return { status: 404, message: `Not found. The server is at ${MCP_PATH}.` };
-    }
-    if (!METHODS.includes(method)) {
-      return { status: 405, message: `${method} is not supported. Use ${METHODS.join(", ")}.` };
-    }
+    return undefined;
+  }
+
+  admitToken({ headers }: Pick<RequestHead, "headers">): Admission {
     if (this.#tokens.length === 0) return { token: "" };
     const [, given = ""] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
     const token = this.#tokens.find((known) => isSame(known, given));
     if (token !== undefined) return { token };
-    return { status: 401, message: given === "" ? NO_TOKEN : WRONG_TOKEN };
+    return { status: 401, message: given === "" ? `${NO_TOKEN} ${this.#hint}` : WRONG_TOKEN };
   }
 }
 
@@ -82,8 +96,8 @@ function notLocal(header: string, value: string): string {
   return `The ${header} header names ${JSON.stringify(shown)}. This server accepts only localhost, 127.0.0.1 and [::1], with or without a port.`;
 }
 
-const NO_TOKEN =
-  "A token is required: send the header Authorization: Bearer TOKEN. The server printed the token at its start, or read it from NACRE_MCP_TOKEN.";
+const NO_TOKEN = "A token is required: send the header Authorization: Bearer TOKEN.";
+const MCP_HINT = "The server printed the token at its start, or read it from NACRE_MCP_TOKEN.";
 const WRONG_TOKEN =
   "The server does not know this token. The server may have been restarted with another token.";
 

@@ -1,11 +1,10 @@
 // Listens on the port, refuses requests that the guard does not accept, and passes the others to the endpoint of their
 // token.
 import { createServer, type Server, type ServerResponse } from "node:http";
-import { messageOf, NacreError } from "../support/errors.ts";
-import { systemCode } from "../support/system-error.ts";
 import type { HttpAddress } from "./http-address.ts";
 import type { HttpEndpoint } from "./http-endpoint.ts";
 import { HttpGuard, type HttpRefusal, MCP_PATH, METHODS } from "./http-guard.ts";
+import { listenOnLoopback } from "./listen-on-loopback.ts";
 import type { Log } from "./log.ts";
 
 export interface HttpListenerOptions {
@@ -61,26 +60,7 @@ function refuse(response: ServerResponse, { status, message }: HttpRefusal): voi
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_000, message } }));
 }
 
-async function listen(http: Server, { host, port }: HttpAddress): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    http.once("error", (error) => reject(explain(error, port)));
-    http.listen(port, host, resolve);
-  });
-  const address = http.address();
-  const actual = typeof address === "object" && address !== null ? address.port : port;
-  return `http://${host === "::1" ? "[::1]" : host}:${actual}${MCP_PATH}`;
-}
-
-function explain(error: Error, port: number): NacreError {
-  const code = systemCode(error);
-  if (code === "EADDRINUSE") {
-    return new NacreError(
-      "spawn_failed",
-      `Port ${port} is in use. End the program that listens there, or use another port (0 for any free one).`,
-    );
-  }
-  if (code === "EACCES") {
-    return new NacreError("spawn_failed", `Port ${port} requires privileges. Use a port from 1024 up.`);
-  }
-  return new NacreError("spawn_failed", `The server cannot listen on port ${port}: ${messageOf(error)}`);
+async function listen(http: Server, address: HttpAddress): Promise<string> {
+  const port = await listenOnLoopback(http, address);
+  return `http://${address.host === "::1" ? "[::1]" : address.host}:${port}${MCP_PATH}`;
 }

@@ -32,6 +32,8 @@ export interface McpOptions {
   readonly returnAfterMs?: number;
   /** Background shells outlive the server. @default false */
   readonly durable?: boolean;
+  /** Time within which a person can answer an approval request. @default 10 minutes */
+  readonly approvalDeadlineMs?: number;
   /** "user": commands also get the variables of the user's shell profile. @default "none" */
   readonly shellProfile?: "none" | "user";
   /** The sandbox and the resource limits of commands. @default none */
@@ -54,6 +56,6 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     defaultDeadline: onTimeout === "kill",
     returnAfterMs: options.returnAfterMs ?? MCP_RETURN_AFTER_MS,
     ...defined({ sessionId: session, dialect, with: groups, policy, policyFile, stateRoot }),
-    ...defined({ shellProfile: options.shellProfile }),
+    ...defined({ shellProfile: options.shellProfile, approvalDeadlineMs: options.approvalDeadlineMs }),
   };
 }

@@ -13,3 +13,4 @@ export * from "./limits/session-limits.ts";
 export * from "./limits/shell-limits.ts";
 export * from "./limits/text-limits.ts";
 export * from "./limits/tool-limits.ts";
+export * from "./limits/ui-limits.ts";

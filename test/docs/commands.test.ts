@@ -77,13 +77,14 @@ const shown = blocks
   .map(({ file, text }) => ({ file, text: text.replace(/^npm start -- /, "nacre ") }));
 const all = [...shown, ...inlines].filter(({ text }) => /^nacre [a-z]/.test(text));
 const servers = all.filter(({ text }) => text.includes(" --http "));
+const pages = all.filter(({ text }) => text.startsWith("nacre ui"));
 
 test("every command in blocks, sentences and tables succeeds", ({ skip }) => {
   skip(noSandbox !== undefined && all.some(needsSandbox), noSandbox);
   const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
   writeFileSync(join(dir(), "rules.json"), JSON.stringify({ version: 1, rules: [rule] }));
   writeFileSync(join(dir(), "audit.jsonl"), "");
-  const wanted = all.filter((one) => !servers.includes(one));
+  const wanted = all.filter((one) => !servers.includes(one) && !pages.includes(one));
   expect(wanted.length).toBeGreaterThan(20);
   const commands = [
     ...new Set(wanted.flatMap(({ text }) => bothForms(text)).map((text) => COMPLETED[text] ?? text)),
@@ -134,6 +135,25 @@ test("an HTTP server prints its address as the page shows, and ends on SIGTERM",
     const printed = collected(child);
     const expected = lines.map((line) => line.replaceAll(/:\d{4}\//g, ":…/").replace(/\S+…$/, "…"));
     await eventually(() => expect(printed()).toMatch(patternOf(expected)));
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  }
+});
+
+test("the server of the page prints its address and its file, and ends on SIGTERM", async () => {
+  expect(pages.length).toBeGreaterThan(0);
+  for (const text of new Set(pages.map((one) => one.text))) {
+    const child = spawn(
+      "bash",
+      ["--norc", "-c", `exec ${text.replace(/--port \S+/, "")} --port 0 --no-open 1>&2`],
+      {
+        cwd: dir(),
+        env: readersEnvironment(dir()),
+        stdio: ["ignore", "inherit", "pipe"],
+      },
+    );
+    const printed = collected(child);
+    await eventually(() => expect(printed()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\n\/.*\.html\n$/));
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([0, null]);
   }

@@ -5,6 +5,7 @@ import "../../mcp/zod-without-jit.ts";
 import type { HttpAddress } from "../../mcp/http-address.ts";
 import type { McpOptions } from "../../mcp/mcp-options.ts";
 import { serveStdio } from "../../mcp/serve-stdio.ts";
+import { defined } from "../../support/defined.ts";
 import type { ToolGroup } from "../../toolkit/toolkit-options.ts";
 import type { CliIo } from "../cli-io.ts";
 import { confineOptionsOf, type SandboxFlags } from "../definitions/define-sandbox.ts";
@@ -23,6 +24,8 @@ export interface ServeOptions extends SandboxFlags {
   readonly session?: string;
   readonly durable?: boolean;
   readonly shellProfile?: "none" | "user";
+  /** Milliseconds. */
+  readonly approvalDeadline?: number;
   readonly http?: HttpAddress;
   /** False with --no-token. */
   readonly token?: boolean;
@@ -33,7 +36,7 @@ const TERMINAL_HINT =
   "nacre mcp: waiting for an MCP client on stdin. Clients start this program themselves: `nacre init CLIENT` configures one. Ctrl-C ends the server.\n";
 
 export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
-  const { http, token, ...rest } = options;
+  const { http, token, approvalDeadline, ...rest } = options;
   const ending = new AbortController();
   using _interruption = new Interruption(() => ending.abort());
   const logLevel = process.env["NACRE_LOG"];
@@ -42,7 +45,7 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
     confine: confineOptionsOf(rest),
     workingDir: io.cwd,
     version: packageVersion(),
-    ...(logLevel === undefined ? {} : { logLevel }),
+    ...defined({ logLevel, approvalDeadlineMs: approvalDeadline }),
   };
   try {
     if (http) await serveOverHttp(io, server, http, token !== false, ending.signal);

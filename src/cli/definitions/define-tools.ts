@@ -10,6 +10,7 @@ import {
   policyFileOption,
   policyOption,
   readAddress,
+  readMs,
   shellProfileOption,
   withOption,
 } from "../option.ts";
@@ -43,6 +44,7 @@ export function defineTools(program: Command, { io, done }: ProgramOptions): voi
     .option("--session <name>", "the name of the session that commands run in")
     .addOption(onTimeoutOption())
     .option("--durable", "let background shells outlive the server")
+    .option("--approval-deadline <time>", "time to answer an approval request (default: 10m)", readMs)
     .addOption(shellProfileOption())
     .option("--http <port>", "serve over HTTP on this machine; 0 for any free port", readAddress)
     .option("--no-token", "over HTTP, accept every program and user of this machine")

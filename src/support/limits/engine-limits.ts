@@ -36,6 +36,8 @@ export const PROC_IO_READ_BYTES = 512;
 export const PROC_LOADAVG_READ_BYTES = 128;
 /** The unit of processor times in /proc. The same on every Linux that nacre supports. */
 export const CLOCK_TICK_MS = 10;
+/** Size of a page in /proc/PID/statm, on the platforms that nacre supports. */
+export const MEMORY_PAGE_BYTES = 4_096;
 /** A chain of processes that each fork one child and exit: newest PIDs per check, and number of checks. */
 export const NEWEST_PIDS_COUNT = 6;
 export const NEWEST_CHECKS_COUNT = 8;

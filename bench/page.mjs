@@ -1,0 +1,124 @@
+// The page with 50 shells that print 1,000 lines a second together, while it shows the output of one of them: the longest
+// task in the browser, the processor time of the server, and the memory of both at the beginning and the end.
+// BENCH_PAGE_SECONDS=600 makes it ten minutes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { ShellManager } from "nacre";
+import { chromium } from "playwright-core";
+import { mib, sleep } from "./measure.mjs";
+import { amount } from "./shared/amount.mjs";
+import { absent, note, table, target } from "./shared/report.mjs";
+
+const SHELLS = amount(50, 5);
+const LINES_PER_SECOND = 1_000;
+const SECONDS = Number(process.env.BENCH_PAGE_SECONDS ?? amount(60, 4));
+const CLOCK_TICK_MS = 10;
+const CHROMIUM = "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+];
+const program = join(dirname(fileURLToPath(import.meta.url)), "../dist/cli/main.js");
+
+if (existsSync(CHROMIUM)) await measurePage();
+else absent("the page", "chromium is not installed");
+
+async function measurePage() {
+  const stateRoot = mkdtempSync(join(tmpdir(), "nacre-bench-"));
+  const manager = new ShellManager({ stateRoot, maxLiveShells: SHELLS });
+  let server;
+  let browser;
+  try {
+    const pause = (SHELLS / LINES_PER_SECOND).toFixed(4);
+    const command = `i=0; while :; do echo "line $((i++)) of a program that prints quite a lot of text"; sleep ${pause}; done`;
+    for (let number = 0; number < SHELLS; number++)
+      await manager.createShell({ command, workingDir: stateRoot, name: `shell-${number}` });
+    server = spawn(process.execPath, [program, "ui", "--json", "--port", "0"], {
+      env: { ...process.env, NACRE_HOME: stateRoot },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = await once(createInterface({ input: server.stdout }), "line");
+    const { url, token } = JSON.parse(line);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    report(await watch(browser, `${url}#token=${token}`, server.pid));
+  } finally {
+    await browser?.close();
+    server?.kill();
+    await manager.dispose();
+    rmSync(stateRoot, { recursive: true, force: true });
+  }
+}
+
+async function watch(browser, link, pid) {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+  await page.goto(link);
+  await page.locator("button.row").first().click();
+  await page.locator(".log .ln").first().waitFor();
+  // The first seconds compile code and fill the list.
+  await sleep(2_000);
+  await page.evaluate(() => {
+    globalThis.tasks = [];
+    new PerformanceObserver((list) =>
+      globalThis.tasks.push(...list.getEntries().map(({ duration }) => duration)),
+    ).observe({
+      type: "longtask",
+    });
+  });
+  const before = { ticks: ticksOf(pid), ...(await memory(page, pid)) };
+  const startMs = performance.now();
+  await sleep(SECONDS * 1_000);
+  const elapsedMs = performance.now() - startMs;
+  const after = { ticks: ticksOf(pid), ...(await memory(page, pid)) };
+  return { before, after, elapsedMs, tasks: await page.evaluate(() => globalThis.tasks) };
+}
+
+function report({ before, after, elapsedMs, tasks }) {
+  const cpu = (100 * (after.ticks - before.ticks) * CLOCK_TICK_MS) / elapsedMs;
+  table(
+    `${SHELLS} shells that print ${LINES_PER_SECOND} lines a second together, ${SECONDS} s`,
+    [
+      "tasks over 50 ms in the page",
+      "longest, ms",
+      "CPU of the server, %",
+      "server, RSS",
+      "page, JavaScript heap",
+    ],
+    [
+      [
+        tasks.length,
+        Math.max(0, ...tasks),
+        cpu,
+        `${mib(before.rss)} -> ${mib(after.rss)}`,
+        `${mib(before.heap)} -> ${mib(after.heap)}`,
+      ],
+    ],
+  );
+  target("tasks over 50 ms in the page", tasks.length, { atMost: 0 });
+  target("processor time of the server", cpu, { atMost: 5 }, " %");
+  target("growth of the server", (after.rss - before.rss) / 1024 ** 2, { atMost: 20 }, " MiB");
+  target("growth of the page", (after.heap - before.heap) / 1024 ** 2, { atMost: 20 }, " MiB");
+  note("A task is measured by the browser (longtask). The server is the process of nacre ui.");
+}
+
+function ticksOf(pid) {
+  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+async function memory(page, pid) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  await session.detach();
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
+  return { rss: pages * 4_096, heap: usedSize };
+}

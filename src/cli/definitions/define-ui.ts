@@ -1,0 +1,31 @@
+// Defines `nacre ui`.
+import type { Command } from "commander";
+import type { UiFlags } from "../commands/show-page.ts";
+import { examples, readPort } from "../option.ts";
+import type { ProgramOptions } from "../program-options.ts";
+
+export function defineUi(program: Command, { io, done }: ProgramOptions): void {
+  program
+    .command("ui")
+    .description("show all shells and approvals on a page in your browser, until Ctrl-C")
+    .option("--port <number>", "the port on this machine; 0 for any free one", readUiPort)
+    .option("--control", "let the page answer approvals and end shells (default: read-only)")
+    .option("--no-open", "do not open a browser")
+    .option("--json", "print address, file and token as one JSON object")
+    .addHelpText(
+      "after",
+      `
+The page is at a loopback address and needs a token. The printed file, which only you can read, leads to the page
+with its token; open it in a browser of this machine.
+${examples("ui", "ui --control", "ui --port 7411 --no-open")}`,
+    )
+    .action(async (options: UiFlags) => {
+      const { showPage } = await import("../commands/show-page.ts");
+      done(await showPage(io, options));
+    });
+}
+
+/** 0 means any free port. */
+function readUiPort(text: string): number {
+  return text === "0" ? 0 : readPort(text);
+}

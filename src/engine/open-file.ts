@@ -1,0 +1,12 @@
+// Opens a file in the program that the desktop has for it.
+import { spawn } from "node:child_process";
+
+/** Returns whether the program was started. Its end, and what it prints, is of no interest. */
+export async function openFile(path: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const child = spawn("xdg-open", [path], { detached: true, stdio: "ignore" });
+    child.once("spawn", () => resolve(true));
+    child.once("error", () => resolve(false));
+    child.unref();
+  });
+}

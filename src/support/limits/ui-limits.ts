@@ -1,0 +1,36 @@
+// Limits of ui/.
+
+/** The port that `nacre ui` tries first, so that a page reconnects after a restart of the server. */
+export const UI_PORT_COUNT = 7411;
+/** Time for which a restarted server on the same port accepts the earlier token. */
+export const UI_TOKEN_KEPT_MS = 12 * 60 * 60_000;
+/** Interval between two looks at the shells and the approvals, while a page is connected. */
+export const UI_POLL_MS = 500;
+/** Interval between two looks at the processes of the shells: CPU time, memory, ports. */
+export const UI_PROCESSES_POLL_MS = 2_000;
+/** Interval between two comments on a quiet stream, so that a page notices a dead connection. */
+export const UI_HEARTBEAT_MS = 5_000;
+/** Time without output after which a running shell needs a look. */
+export const UI_SILENT_MS = 2 * 60_000;
+/** Ended shells that the page lists. */
+export const UI_ENDED_MAX_COUNT = 200;
+/** Bytes at the end of an output file that are read for the last line. */
+export const UI_LAST_LINE_BYTES = 2_048;
+/** Length of a last line, and of a command, in the list. */
+export const UI_LINE_MAX_CHARS = 240;
+export const UI_COMMAND_MAX_CHARS = 4_000;
+/** Two streams that were last written within this time were written together. */
+export const UI_SAME_TIME_MS = 50;
+/** Bytes of earlier output that a page gets per stream when it opens a shell. */
+export const UI_BACKLOG_BYTES = 128 * 1024;
+/** Interval between two pieces of output, and the size of one piece. What does not fit is skipped, and the page says so. */
+export const UI_OUTPUT_INTERVAL_MS = 150;
+export const UI_OUTPUT_MAX_CHARS = 64 * 1024;
+/** Unsent bytes of a stream to a page that does not read. Beyond this, the connection is closed. */
+export const UI_UNSENT_MAX_BYTES = 4 * 1024 * 1024;
+/** Size of the body of a request. */
+export const UI_BODY_MAX_BYTES = 64 * 1024;
+/** Lines of a search. */
+export const UI_SEARCH_LINES_COUNT = 500;
+/** Random bytes of a token. */
+export const UI_TOKEN_BYTES = 24;

@@ -1,0 +1,83 @@
+// The output of one shell for the page: the end of what it has printed, then what it prints. Removes colors and redrawn
+// lines, and redacts secrets. Other control characters stay: the page shows them as visible symbols.
+import { readRange } from "../engine/cursor.ts";
+import { beforeOpenKey } from "../execution/spool-text.ts";
+import type { StreamName } from "../shell/follow-output.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { UI_BACKLOG_BYTES, UI_OUTPUT_INTERVAL_MS, UI_OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { sleep } from "../support/timing.ts";
+import { createUtf8Decoder } from "../text/decode.ts";
+import type { Sanitize } from "./shell-rows.ts";
+
+export interface OutputChunk {
+  readonly stream: StreamName;
+  /** Whole lines, except at the end of the output or after a pause. */
+  readonly text: string;
+  /** Bytes before this text that were left out. */
+  readonly skipped_bytes?: number;
+}
+
+const STREAMS = ["stdout", "stderr"] as const;
+
+/** `redactText` hides secrets in text of whole lines. */
+export async function* pageOutput(
+  shell: ShellProcess,
+  redactText: Sanitize,
+  signal: AbortSignal,
+): AsyncGenerator<readonly OutputChunk[], void, void> {
+  const readers = STREAMS.map((stream) => new StreamReader(shell, stream));
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    // Read the state first: all output is on disk when the end is known.
+    const isLast = !shell.isRunning;
+    const chunks = readers.flatMap((reader) => reader.take(redactText, isLast));
+    if (chunks.length > 0 || isFirst) yield chunks;
+    if (isLast && chunks.length === 0) return;
+    await sleep(UI_OUTPUT_INTERVAL_MS);
+  }
+}
+
+class StreamReader {
+  readonly #shell: ShellProcess;
+  readonly #stream: StreamName;
+  readonly #decoder = createUtf8Decoder();
+  #position: number | undefined;
+  #held = "";
+  #quietTurns = 0;
+
+  constructor(shell: ShellProcess, stream: StreamName) {
+    this.#shell = shell;
+    this.#stream = stream;
+  }
+
+  take(redactText: Sanitize, isLast: boolean): OutputChunk[] {
+    const { path, from, to } = this.#shell.outputParts[this.#stream];
+    const before = this.#position ?? from;
+    // A page cannot keep up with everything that a program can print: skip what does not fit.
+    const start = Math.max(before, to - UI_BACKLOG_BYTES, from);
+    const end = Math.min(to, start + UI_OUTPUT_MAX_CHARS * 2);
+    const bytes = readRange(path, start, end);
+    this.#position = start + bytes.length;
+    const skipped = start - before;
+    if (skipped > 0) this.#held = "";
+    const fresh = this.#decoder.push(bytes);
+    // The first line after a gap is cut.
+    this.#held += skipped > 0 ? fresh.slice(fresh.indexOf("\n") + 1) : fresh;
+    this.#quietTurns = bytes.length === 0 ? this.#quietTurns + 1 : 0;
+    const isPause = isLast || this.#quietTurns > 2;
+    const lineEnd = isPause ? this.#held.length : this.#held.lastIndexOf("\n") + 1;
+    const cut = isLast ? lineEnd : beforeOpenKey(this.#held, lineEnd);
+    const text = redactText(readable(this.#held.slice(0, cut)));
+    this.#held = this.#held.slice(cut);
+    if (text === "" && skipped <= 0) return [];
+    return [{ stream: this.#stream, text, ...(skipped > 0 ? { skipped_bytes: skipped } : {}) }];
+  }
+}
+
+/** Colors and cursor movement, but no other sequences: those can carry data, which the page shows. */
+const STYLES = /\x1b\[[0-9;:?]*[A-Za-z]/g;
+/** What a program has overwritten with a carriage return, as progress bars do. */
+const OVERWRITTEN = /[^\r\n]*\r(?!\n|$)/g;
+
+function readable(text: string): string {
+  return text.replace(STYLES, "").replaceAll("\r\n", "\n").replace(OVERWRITTEN, "");
+}

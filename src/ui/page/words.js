@@ -1,0 +1,69 @@
+// Times, sizes and untrusted text in a readable form.
+import { h } from "./dom.js";
+
+/** 65000 as "1m 5s". */
+export function duration(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours}h ${minutes % 60}m`;
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+export function bytes(count) {
+  if (count < 1024) return `${count} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let value = count;
+  let unit = -1;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}
+
+export function clock(ms) {
+  return new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+export function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Control characters, invisible characters, and marks that change the direction of text; not tab and newline. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** The text as nodes. A character that would act or be invisible becomes a visible symbol. */
+export function visible(text) {
+  const nodes = [];
+  let at = 0;
+  for (const match of text.matchAll(HIDDEN)) {
+    const [char] = match;
+    if (char === "\n" || char === "\t") continue;
+    if (match.index > at) nodes.push(document.createTextNode(text.slice(at, match.index)));
+    nodes.push(h("span.ctl", {}, symbolFor(char)));
+    at = match.index + char.length;
+  }
+  if (at < text.length) nodes.push(document.createTextNode(text.slice(at)));
+  return nodes;
+}
+
+/** The same as plain text, for attributes and one-line texts. */
+export function visibleText(text) {
+  return text.replace(HIDDEN, (char) => (char === "\n" || char === "\t" ? " " : symbolFor(char)));
+}
+
+/** The names of the control characters below 32. */
+const NAMES =
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(
+    " ",
+  );
+
+function symbolFor(char) {
+  const code = char.codePointAt(0) ?? 0;
+  if (code < NAMES.length) return NAMES[code];
+  if (code === 0x7f) return "DEL";
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}

@@ -1,0 +1,92 @@
+// A real browser (chromium, through its DevTools protocol) on the page. Every request of the page is recorded.
+import { existsSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
+import type { UiProgram } from "./ui-program.ts";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
+
+/** Why there is no browser here; undefined if there is one. */
+export const noBrowser = CHROMIUM === undefined ? "chromium is not installed" : undefined;
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export interface OpenPage {
+  readonly page: Page;
+  /** The addresses that the page has requested. */
+  readonly requests: readonly string[];
+  /** Errors in the console, and exceptions. */
+  readonly errors: readonly string[];
+}
+
+export const WIDE = { width: 1600, height: 1000 };
+export const PHONE = { width: 360, height: 740 };
+
+/** Call once per test file. */
+export function useBrowser() {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (CHROMIUM !== undefined) browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  return async (
+    { link }: Pick<UiProgram, "link">,
+    options: BrowserContextOptions = {},
+  ): Promise<OpenPage> => {
+    if (!browser) throw new Error(noBrowser);
+    // The policy of the page forbids scripts of others, and axe is one. The policy itself is tested on its own.
+    const context = await browser.newContext({ viewport: WIDE, ...options });
+    const page = await context.newPage();
+    const requests: string[] = [];
+    const errors: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !/401|net::ERR|Failed to load/.test(message.text()))
+        errors.push(message.text());
+    });
+    await page.goto(link);
+    return { page, requests, errors };
+  };
+}
+
+/** The violations that axe finds. It runs in an isolated world, where the policy of the page does not apply. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId: contextId } = await session.send("Page.createIsolatedWorld", {
+    frameId: frameTree.frame.id,
+  });
+  await session.send("Runtime.evaluate", { expression: axe.source, contextId });
+  const { result } = await session.send("Runtime.evaluate", {
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+    expression: `axe.run(document).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 160)).join(" | ")))`,
+  });
+  expect(Array.isArray(result.value), JSON.stringify(result)).toBe(true);
+  return result.value as string[];
+}
+
+const FOLDER = process.env["NACRE_SCREENSHOTS"] ?? join(tmpdir(), "nacre-screenshots");
+
+/** Takes a picture for docs/ui.md if NACRE_SCREENSHOTS names a folder, else in the temporary directory. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(FOLDER, { recursive: true });
+  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+}
