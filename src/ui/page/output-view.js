@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { bytes, counted, visible } from "./words.js";
 
-const LINES_MAX = 3_000;
+const LINES_MAX = 2_000;
 const ERRORS = "(?i)\\b(error|failed|failure|fatal|panic|exception|traceback)\\b";
 
 export class OutputView {
