@@ -22,7 +22,8 @@ const SANDBOX_ESCAPES = [
   "test/sandbox/trusted-files.test.ts",
   "test/sandbox/attacks.test.ts",
 ];
-const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX_ESCAPES];
+const TERMINALS = ["test/terminal", "test/sandbox/terminals.test.ts"];
+const PARTS = ["test/engine", "test/shell", "test/session", "test/faults", ...SANDBOX_ESCAPES, ...TERMINALS];
 /** Long tests of growth, volume and bash's state: privileges make no difference to them, and npm test runs them. */
 const SAME_AS_ROOT = [
   "test/engine/fuzz.test.ts",

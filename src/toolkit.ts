@@ -144,7 +144,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
     events,
     trustedFiles,
   });
-  const execution = { ...rest, manager, loadJudging };
+  const execution = { ...rest, manager, loadJudging, terminals: groups.includes("terminals") };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);

@@ -191,7 +191,7 @@ export class Engine implements ShellScope {
 
   /** undefined if the slot is dead: the caller then takes another slot. */
   async #startOnce(plan: StartPlan): Promise<StartedShell | undefined> {
-    const stdin = plan.session || plan.stdin ? "rest" : "";
+    const stdin = plan.isTerminal ? "keep" : plan.session || plan.stdin ? "rest" : "";
     const { job, environment } = jobOf({ ...plan, stdin }, this.#options.environment);
     const slot = await this.#pool.take({ capBytes: plan.capBytes, streams: plan.streams, environment });
     if (this.#disposed) {

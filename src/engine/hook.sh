@@ -13,7 +13,8 @@ __nacre_wait() {
 }
 __nacre_job() {
   # The job: an empty field, the working directory, the command's BASH_ENV (or nothing), "rest" if its stdin follows the
-  # job in this pipe (or nothing), the number of variables, and each as NAME=VALUE, all NUL-terminated.
+  # job in this pipe, "keep" if this pipe is the input of a terminal (or nothing), the number of variables, and each as
+  # NAME=VALUE, all NUL-terminated.
   # All names here have this prefix, so that a variable of the job does not overwrite a local variable.
   local __nacre_dir __nacre_count __nacre_pair __nacre_stdin
   __nacre_wait || builtin exit 126
@@ -31,10 +32,12 @@ __nacre_job() {
   done
   # Do not use `builtin exec`, which would undo the redirection. Tell the shim to close its writing end: otherwise stdin
   # would never end.
-  if [[ -n $__nacre_stdin ]]; then
+  if [[ $__nacre_stdin == rest ]]; then
     exec <&6
     builtin kill -USR1 "$PPID" 2>/dev/null
   fi
+  # A terminal holds the writing end itself, so that its input outlives every host that types.
+  if [[ $__nacre_stdin == keep ]]; then exec 0<>"/proc/$BASHPID/fd/6"; fi
   exec 6>&-
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"

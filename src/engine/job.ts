@@ -10,8 +10,8 @@ export interface Job {
   readonly workingDir: string;
   /** The command's BASH_ENV; "" for none. */
   readonly bashEnv: string;
-  /** "rest": the command's stdin follows the job in the same pipe. "": its stdin is empty. */
-  readonly stdin: "" | "rest";
+  /** "rest": the command's stdin follows the job in the same pipe. "keep": the pipe is the input of a terminal. "": empty. */
+  readonly stdin: "" | "rest" | "keep";
   /** NAME=VALUE pairs on top of the slot's environment; names must be shell identifiers. */
   readonly variables: readonly string[];
 }

@@ -5,7 +5,7 @@ import { readdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import type { ShellMeta } from "./meta.ts";
-import { type ProcessIdentity, processKey } from "./process-table.ts";
+import { isSameProcess, type ProcessIdentity, processKey } from "./process-table.ts";
 import { ownerName, ownerNumber, type ShellFiles } from "./state-dir.ts";
 
 export interface Lease {
@@ -29,6 +29,12 @@ export function readLease(files: ShellFiles, meta: ShellMeta): Lease {
   if (!match) return { number, holder: undefined, over: false };
   const [, pid, startTime = "", over] = match;
   return { number, holder: { pid: Number(pid), startTime }, over: over !== undefined };
+}
+
+/** Whether the host that owns the shell is alive. */
+export function isOwned(files: ShellFiles, meta: ShellMeta): boolean {
+  const holder = attempt(() => readLease(files, meta))?.holder;
+  return holder !== undefined && isSameProcess(holder.pid, holder.startTime);
 }
 
 /** Takes over from a dead holder. False if another host was faster, or the link cannot be written. */

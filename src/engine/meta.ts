@@ -1,8 +1,14 @@
 // The request that a shell was started with. The host writes it before the start, and every program that finds the
 // shell reads it. The command text is in a separate file.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { TERMINAL_SIDE_MAX_COUNT, TERMINAL_SIDE_MIN_COUNT } from "../support/limits.ts";
 import { type Confinement, NETWORK_ACCESS, SANDBOX_PROFILES } from "./confinement.ts";
 import { NEW_SUFFIX } from "./state-dir.ts";
+
+export interface TerminalSize {
+  readonly rows: number;
+  readonly cols: number;
+}
 
 export interface ShellMeta {
   readonly version: 1;
@@ -27,6 +33,8 @@ export interface ShellMeta {
   readonly capBytes: number;
   /** Only if a sandbox or a limit was requested. */
   readonly confinement?: Confinement;
+  /** The first size of its terminal, if it has one. */
+  readonly terminal?: TerminalSize;
   /** The location of the output, if it is only a part of `out` and `err`. */
   readonly output?: Readonly<
     Record<"stdout" | "stderr", { readonly file: string; readonly from: number; readonly to?: number }>
@@ -81,6 +89,7 @@ function isMeta(value: unknown): value is ShellMeta {
     (meta.streams === "split" || meta.streams === "merged") &&
     Number.isFinite(meta.capBytes) &&
     (meta.confinement === undefined || isConfinement(meta.confinement)) &&
+    (meta.terminal === undefined || isTerminalSize(meta.terminal)) &&
     (meta.output === undefined || isOutput(meta.output))
   );
 }
@@ -94,6 +103,17 @@ function isConfinement(value: unknown): boolean {
     NETWORK_ACCESS.some((name) => name === network) &&
     Array.isArray(notEnforced) &&
     notEnforced.every((text) => typeof text === "string")
+  );
+}
+
+export function isTerminalSize(value: unknown): value is TerminalSize {
+  if (typeof value !== "object" || value === null) return false;
+  const { rows, cols }: { rows?: unknown; cols?: unknown } = value;
+  return [rows, cols].every(
+    (side) =>
+      Number.isInteger(side) &&
+      Number(side) >= TERMINAL_SIDE_MIN_COUNT &&
+      Number(side) <= TERMINAL_SIDE_MAX_COUNT,
   );
 }
 

@@ -9,6 +9,8 @@ import { isEnding, isSameProcess, type ProcessIdentity } from "./process-table.t
 /** The job pipe in the slot's bash, and the report pipe in its shim (shim.sh). */
 export const JOB_FD = 6;
 export const REPORT_FD = 6;
+/** The input of a terminal, in the first process of its shell. */
+export const INPUT_FD = 0;
 
 export function pipePath(pid: number, fd: number): string {
   return `/proc/${pid}/fd/${fd}`;

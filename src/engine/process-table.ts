@@ -30,6 +30,10 @@ export interface ProcessStat {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
+  /** The device number of its controlling terminal; 0 without one. */
+  readonly terminal: number;
+  /** The process group in the foreground of that terminal. */
+  readonly foreground: number;
   /** Clock ticks since boot. */
   readonly startTime: string;
   /** The processor time that it has used, in clock ticks. */
@@ -42,13 +46,15 @@ export function readStat(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   if (text === undefined) return undefined;
   const fields = fieldsOf(text);
-  const [state = "", parent, group, session] = fields;
+  const [state = "", parent, group, session, terminal, foreground] = fields;
   return {
     name: text.slice(text.indexOf("(") + 1, text.lastIndexOf(")")),
     state,
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
+    terminal: Number(terminal),
+    foreground: Number(foreground),
     startTime: fields[19] ?? "",
     processorTicks: Number(fields[11]) + Number(fields[12]),
     hasEnded: Number(fields[17]) <= 1 && "ZX".includes(state),

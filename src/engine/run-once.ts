@@ -14,6 +14,7 @@ export interface OpenFile {
 export interface RunOnceResult {
   /** null if it could not be started or did not end in time. */
   readonly code: number | null;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
@@ -24,7 +25,7 @@ export async function runOnce(
   const [program = "", ...args] = argv;
   const opened: number[] = [];
   try {
-    const stdio: ("ignore" | "pipe" | number)[] = ["ignore", "ignore", "pipe"];
+    const stdio: ("ignore" | "pipe" | number)[] = ["ignore", "pipe", "pipe"];
     for (const { fd, path, mode } of files) {
       while (stdio.length <= fd) stdio.push("ignore");
       stdio[fd] = openSync(path, mode === "read" ? "r" : "w", 0o600);
@@ -38,12 +39,15 @@ export async function runOnce(
         timeout: PROBE_MAX_MS,
         killSignal: "SIGKILL",
       });
-      let stderr = "";
-      child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-        stderr = `${stderr}${text}`.slice(0, PROBE_OUTPUT_MAX_CHARS);
-      });
-      child.once("error", (error) => resolve({ code: null, stderr: systemCode(error) ?? error.message }));
-      child.once("close", (code) => resolve({ code, stderr: stderr.trim() }));
+      const printed = { stdout: "", stderr: "" };
+      for (const stream of ["stdout", "stderr"] as const)
+        child[stream]?.setEncoding("utf8").on("data", (text: string) => {
+          printed[stream] = `${printed[stream]}${text}`.slice(0, PROBE_OUTPUT_MAX_CHARS);
+        });
+      child.once("error", (error) =>
+        resolve({ code: null, stdout: "", stderr: systemCode(error) ?? error.message }),
+      );
+      child.once("close", (code) => resolve({ code, stdout: printed.stdout, stderr: printed.stderr.trim() }));
     });
   } finally {
     for (const fd of opened) closeSync(fd);

@@ -66,6 +66,8 @@ export const SHELL_NAMES = {
   remarks: "remarks",
   /** When output arrived (output-times.ts). */
   times: "times",
+  /** The later sizes of a terminal, each with the position in its output (terminal/sizes.ts). */
+  sizes: "sizes",
 } as const;
 
 /** More files of a session, in the directory of its shell or in the scratch directory there. */

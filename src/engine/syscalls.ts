@@ -5,16 +5,18 @@ import { attempt } from "../support/attempt.ts";
 
 export interface SystemCall {
   readonly name: string;
-  /** The first two arguments. */
-  readonly args: readonly [number, number];
+  /** All six arguments. */
+  readonly args: readonly [number, number, ...number[]];
 }
 
 /** undefined if the thread runs, or this user may not read it. */
 export function systemCallOf(pid: number, thread: string): SystemCall | undefined {
   const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/syscall`, "latin1")) ?? "";
-  const [number = "", first = "0", second = "0"] = text.split(" ");
+  const [number = "", first = "0", second = "0", ...more] = text.split(" ");
   const name = /^\d+$/.test(number) ? NAMES.get(Number(number)) : undefined;
-  return name === undefined ? undefined : { name, args: [Number(first), Number(second)] };
+  return name === undefined
+    ? undefined
+    : { name, args: [Number(first), Number(second), ...more.map(Number)] };
 }
 
 /** The number on x64, then on arm64; -1 where it does not exist. */

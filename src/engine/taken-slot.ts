@@ -26,6 +26,8 @@ export interface StartPlan {
   readonly workingDir: string;
   /** Added to the engine's base environment. */
   readonly variables: Readonly<Record<string, string>>;
+  /** True for a terminal: its input is a pipe that hosts open through /proc (process-pipe.ts). */
+  readonly isTerminal?: boolean;
   /** The command's stdin. @default empty */
   readonly stdin?: Readable | undefined;
   readonly capBytes: number;

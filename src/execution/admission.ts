@@ -8,6 +8,7 @@
 //     askFor               a person, if the policy requires it (approval.ts)
 //   -> Admitted            execution/start-command.ts takes the command out of it, once
 //   isCurrent, readmit     judge, and ask, again if the session has changed by the command's turn (start-command.ts)
+import { TERMINAL_RULE } from "../policy/rules/terminal-input.ts";
 import type { SessionFacts } from "../policy/shell-model/session-facts.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { Session } from "../session/session.ts";
@@ -48,6 +49,10 @@ export interface WantedCommand {
   readonly background: boolean;
   /** Null for a command outside a session. */
   readonly session: SessionTarget | null;
+  /** Whether it gets a terminal. */
+  readonly terminal?: boolean;
+  /** The directory of a command outside a session. @default that of the call */
+  readonly cwd?: string;
 }
 
 interface Admission {
@@ -76,6 +81,7 @@ export class Admitted {
   /** Null for a command outside a session. */
   readonly session: string | null;
   readonly background: boolean;
+  readonly terminal: boolean;
   /** "ask": a person has approved the command. */
   readonly verdict: "allow" | "ask";
   readonly rule: string | null;
@@ -88,6 +94,7 @@ export class Admitted {
     this.cwd = snapshot.directory;
     this.session = wanted.session?.id ?? null;
     this.background = wanted.background;
+    this.terminal = wanted.terminal ?? false;
     this.verdict = verdict.verdict === "allow" ? "allow" : "ask";
     this.rule = verdict.rule;
     this.#admission = admission;
@@ -160,7 +167,7 @@ export function verdictOn(
   judging: Judging,
 ): Verdict {
   checkIsCommand(command);
-  const moment = momentOf(snapshotOf({ session }, context), context);
+  const moment = momentOf({ session }, snapshotOf({ session }, context), context);
   return judging.judge(command, judging.facts(context.workingDir, moment));
 }
 
@@ -196,7 +203,7 @@ async function decide(
   const { wanted, context, options } = before;
   const judging = await options.loadJudging();
   const snapshot = snapshotOf(wanted, context);
-  const facts = judging.facts(context.workingDir, momentOf(snapshot, context));
+  const facts = judging.facts(context.workingDir, momentOf(wanted, snapshot, context));
   const verdict = judging.judge(wanted.command, facts);
   options.events.emit("verdict", {
     command: wanted.command,
@@ -216,7 +223,7 @@ async function decide(
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
   // An approval for one directory does not count for another, even if the policy would allow the command there.
-  const why = verdict.verdict === "ask" ? verdict : (earlier ?? verdict);
+  const why = verdict.verdict === "ask" ? withTerminal(verdict) : (earlier ?? verdict);
   const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));
   if (approved && isSameRequest(approved, request)) return create(admission);
   // Do not ask a person about a command that bash would refuse anyway.
@@ -238,19 +245,31 @@ async function decide(
   return create({ ...admission, approved: request, waitedMs });
 }
 
+/** The person who approves another finding about a terminal must know that it is one. The answer is for a terminal only. */
+function withTerminal(verdict: Verdict): Verdict {
+  const { rule, reason, findings } = verdict;
+  const isTerminal = findings.some((one) => one.rule === TERMINAL_RULE.id && one.liftedBy === null);
+  if (!isTerminal || rule === TERMINAL_RULE.id) return verdict;
+  return { ...verdict, rule: TERMINAL_RULE.id, reason: `${reason ?? ""} ${TERMINAL_RULE.reason}` };
+}
+
 /** The session as it is now. */
 function snapshotOf(
-  { session: target }: Pick<WantedCommand, "session">,
+  { session: target, cwd }: Pick<WantedCommand, "session" | "cwd">,
   context: ExecutionContext,
 ): SessionSnapshot {
   const session = target?.find();
-  if (!session) return { directory: context.workingDir, meaning: null };
+  if (!session) return { directory: cwd ?? context.workingDir, meaning: null };
   return { directory: session.directoryFor(target?.named), meaning: session.meaning };
 }
 
-function momentOf({ directory, meaning }: SessionSnapshot, context: ExecutionContext): Moment {
+function momentOf(
+  { terminal = false }: Pick<WantedCommand, "session" | "terminal">,
+  { directory, meaning }: SessionSnapshot,
+  context: ExecutionContext,
+): Moment {
   const session = withVariables(meaning, context.env);
-  return { cwd: directory, ...(session ? { session } : {}) };
+  return { cwd: directory, ...(session ? { session } : {}), ...(terminal ? { terminal } : {}) };
 }
 
 /** Variables of the call override those of the session. */

@@ -28,6 +28,7 @@ import { missedWait, waitedFor, waitForOutput, waitNote } from "./output-wait.ts
 import { render, sanitizerFor } from "./render.ts";
 import { findShell, readerOf, scopeOf } from "./scope.ts";
 import { takeNew, truncationNotes } from "./take-new.ts";
+import { viewTerminal, withoutCodes } from "./terminal-view.ts";
 
 const INPUT = z.object({
   bash_id: z.string().describe('The id that Bash returned; "any" with wait_for "exit"'),
@@ -99,6 +100,7 @@ filter shows only matching lines; the other lines count as read. While the shell
     checkPresent(shell.id, shell.outputParts);
     if (isReading(args)) return await readLines(shell, args, context, this.#options);
     const waited = await waitForOutput(shell, args, pattern, context);
+    const screen = shell.terminal && (await viewTerminal(shell, context, this.#options));
 
     // A cancelled call must not move the cursor.
     throwIfAborted(context.signal);
@@ -108,7 +110,11 @@ filter shows only matching lines; the other lines count as read. While the shell
     const running = outcome === undefined;
     const durationMs = shell.durationMs;
     const parts = takeNew(shell, readerOf(context), running);
-    const rendered = await render(parts, this.#options, filter);
+    const rendered = await render(
+      parts,
+      shell.terminal ? withoutCodes(this.#options) : this.#options,
+      filter,
+    );
     const metadata: BashOutputMetadata = {
       bash_id: shell.id,
       status: statusOf(outcome),
@@ -118,9 +124,12 @@ filter shows only matching lines; the other lines count as read. While the shell
       truncated: rendered.truncated,
       sandbox: sandboxOf(shell.confinement),
       ...defined({ output_file: rendered.outputFile, waited_for: waitedFor(waited) }),
+      ...screen?.metadata,
     };
-    const output = `${statusLine(outcome, durationMs)}\n\n${rendered.text === "" ? "(no new output since last check)" : rendered.text}`;
+    const text = rendered.text === "" ? "(no new output since last check)" : rendered.text;
+    const output = `${statusLine(outcome, durationMs)}\n\n${screen ? screen.withOutput(rendered.text, filter !== undefined) : text}`;
     const notes = [
+      ...(screen?.notes ?? []),
       ...(running ? truncationNotes(shell, readerOf(context)) : shell.remarks),
       ...(rendered.skipped > 0 ? [`The filter left out ${count(rendered.skipped, "line")}.`] : []),
       ...waitNote(waited, args),

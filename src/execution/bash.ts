@@ -6,10 +6,20 @@
 //     runAdmitted           waits for its turn and runs it in its session (start-command.ts, session/session.ts)
 //     bashResult            the result for the model (bash-result.ts)
 import { z } from "zod";
+import type { TerminalSize } from "../engine/meta.ts";
 import type { RunOptions } from "../session/session-options.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { defined } from "../support/defined.ts";
-import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, MIN_TIMEOUT_MS, OUTPUT_MAX_CHARS } from "../support/limits.ts";
+import { NacreError } from "../support/errors.ts";
+import {
+  DEFAULT_TIMEOUT_MS,
+  MAX_TIMEOUT_MS,
+  MIN_TIMEOUT_MS,
+  OUTPUT_MAX_CHARS,
+  TERMINAL_COLS_COUNT,
+  TERMINAL_ROWS_COUNT,
+} from "../support/limits.ts";
+import { terminalSizeOf } from "../terminal/terminal-size.ts";
 import type { ExecutionContext } from "../tool/context.ts";
 import { ToolResult } from "../tool/result.ts";
 import { BaseTool, type ToolAnnotations, type ToolCategory } from "../tool/tool.ts";
@@ -79,16 +89,17 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     context: ExecutionContext,
     args: z.output<BashInput>,
   ): Promise<ToolResult<BashMetadata>> {
-    const { command, run_in_background: background } = args;
+    const { command, run_in_background: background, terminal = false } = args;
     const asked = askedOf(args);
     const session = sessionTarget(context, this.#options);
-    const admitted = await admit({ command, background, session }, context, this.#options);
+    const size = sizeOf(args);
+    const admitted = await admit({ command, background, session, terminal }, context, this.#options);
     if (context.dryRun) {
       const metadata = { ...asked, dry_run: true };
       return ToolResult.ok(dryRunLine(admitted), metadata as BashMetadata);
     }
     if (background) {
-      const shell = await startInSession(admitted, { durable: this.#options.durable });
+      const shell = await startInSession(admitted, { durable: this.#options.durable, terminal, ...size });
       this.#options.manager().finished.track(shell);
       return started(shell, asked, this.#options);
     }
@@ -139,7 +150,50 @@ function askedOf({ command, description = "" }: z.output<BashInput>): Asked {
   return { command, description };
 }
 
-function inputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
+/** The size of the terminal. Throws if the call asks for a terminal that it cannot have. */
+function sizeOf({
+  terminal = false,
+  run_in_background,
+  rows,
+  cols,
+}: z.output<BashInput>): Partial<TerminalSize> {
+  if (terminal && !run_in_background) {
+    throw new NacreError(
+      "invalid_input",
+      "A command with a terminal runs in the background: set run_in_background to true as well, then type with BashInput.",
+    );
+  }
+  if (terminal) return terminalSizeOf({ rows, cols });
+  if (rows === undefined && cols === undefined) return {};
+  throw new NacreError(
+    "invalid_input",
+    "rows and cols are the size of a terminal: set terminal to true as well.",
+  );
+}
+
+const TERMINAL_INPUT = {
+  terminal: z
+    .boolean()
+    .optional()
+    .describe(
+      "With run_in_background: give it a terminal; type with BashInput. For programs that ask questions",
+    ),
+  rows: z.int().optional(),
+  cols: z
+    .int()
+    .optional()
+    .describe(`Size of the terminal, ${TERMINAL_ROWS_COUNT} rows x ${TERMINAL_COLS_COUNT} cols if not given`),
+};
+
+function inputOf(options: ResolvedExecutionOptions) {
+  const input = plainInputOf(options);
+  // Without the group, a schema without these parameters: they would cost tokens in every conversation.
+  return options.terminals
+    ? input.extend(TERMINAL_INPUT)
+    : (input as ReturnType<typeof input.extend<typeof TERMINAL_INPUT>>);
+}
+
+function plainInputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
   const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
   return z.object({
     command: z.string().min(1).describe("The bash command or script to run. May have many lines."),
@@ -173,7 +227,9 @@ function started(
   const lines = [
     `Started background shell: ${shell.id}`,
     `Command: ${asked.command}`,
-    `Use BashOutput with bash_id="${shell.id}" to read its output (wait_for waits for a line or for "exit"), KillShell to end it.`,
+    shell.terminal
+      ? `Use BashInput with bash_id="${shell.id}" to type and to see the screen, BashOutput to read its output, KillShell to end it.`
+      : `Use BashOutput with bash_id="${shell.id}" to read its output (wait_for waits for a line or for "exit"), KillShell to end it.`,
   ];
   const metadata = {
     ...asked,

@@ -39,6 +39,8 @@ export interface ExecutionOptions {
   readonly profile?: string;
   /** Keep colors, carriage returns and other control sequences in output. @default false */
   readonly rawOutput?: boolean;
+  /** Whether background commands can get a terminal (with: ["terminals"]). @default false */
+  readonly terminals?: boolean;
   /** Redact the values of dropped variables and well-known tokens in output. @default true */
   readonly redact?: boolean;
   /** The sandbox of the manager, for tool descriptions and for the policy. @default "off" */
@@ -85,6 +87,7 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     durable: options.durable ?? false,
     profile: options.profile ?? "none",
     rawOutput: options.rawOutput ?? false,
+    terminals: options.terminals ?? false,
     redact: options.redact ?? true,
     policy: options.policy ?? "standard",
     sandbox: options.sandbox ?? "off",

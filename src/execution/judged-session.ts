@@ -89,13 +89,13 @@ export class JudgedSession {
   /** Starts a separate shell with the current directory, exports and functions of the session. */
   async start(command: string, options: SessionStartOptions = {}): Promise<ShellProcess> {
     checkOptions("session.start", options);
-    const { durable = this.#options.durable, timeoutMs, name } = options;
+    const { durable = this.#options.durable, timeoutMs, name, terminal, rows, cols } = options;
     try {
       throwIfAborted(options.signal);
-      const admitted = await this.#admit(command, options, true);
+      const admitted = await this.#admit(command, options, true, terminal);
       return await startInSession(admitted, {
         durable,
-        ...(name === undefined ? {} : { name }),
+        ...defined({ name, terminal, rows, cols }),
         ...(timeoutMs === undefined || timeoutMs === Number.POSITIVE_INFINITY ? {} : { timeoutMs }),
       });
     } catch (error) {
@@ -123,6 +123,7 @@ export class JudgedSession {
     command: string,
     { env, cwd, signal, ...options }: Pick<SessionRunOptions, "env" | "cwd" | "workingDir" | "signal">,
     background: boolean,
+    terminal = false,
   ): Promise<Admitted> {
     const workingDir = cwd === undefined ? options.workingDir : resolve(this.cwd, cwd);
     // Run there even if an earlier call named the same directory and a command has left it since.
@@ -135,7 +136,7 @@ export class JudgedSession {
     };
     const own = this.#session;
     const session = { id: own.id, named: workingDir, find: () => own, open: () => own };
-    return await admit({ command, background, session }, context, this.#options);
+    return await admit({ command, background, session, terminal }, context, this.#options);
   }
 
   toJSON(): Readonly<Record<string, unknown>> {

@@ -34,7 +34,7 @@ export interface JudgedFacts extends PolicyFacts {
 }
 
 /** The facts that may differ at the next command. */
-export type Moment = Pick<PolicyFacts, "cwd" | "session">;
+export type Moment = Pick<PolicyFacts, "cwd" | "session" | "terminal">;
 
 export interface JudgingOptions extends Pick<PolicySources, "policyFile" | "rules"> {
   readonly policy?: PolicyFacts["profile"];

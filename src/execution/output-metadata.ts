@@ -1,6 +1,8 @@
 // The metadata of a result of BashOutput.
 
-export interface BashOutputMetadata {
+import type { TerminalMetadata } from "./terminal-view.ts";
+
+export interface BashOutputMetadata extends Partial<TerminalMetadata> {
   readonly bash_id: string;
   readonly status: string;
   readonly exit_code: number | null;

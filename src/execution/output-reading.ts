@@ -18,6 +18,7 @@ import type { BashOutputMetadata } from "./output-metadata.ts";
 import { checkWait, type WaitArguments } from "./output-wait.ts";
 import { sanitizerFor } from "./render.ts";
 import type { TextSanitizer } from "./spool-text.ts";
+import { withoutCodes } from "./terminal-view.ts";
 
 export interface ReadingArguments {
   readonly search?: string | undefined;
@@ -58,7 +59,7 @@ export async function readLines(
   const { outcome, durationMs } = shell;
   const head = statusLine(outcome, durationMs);
   const found = await shell.search(args.search, searchOf(args, signal, options.maxOutputChars - head.length));
-  const text = await textOf(found, shell, sanitizerFor(options));
+  const text = await textOf(found, shell, sanitizerFor(shell.terminal ? withoutCodes(options) : options));
   const metadata: BashOutputMetadata = {
     bash_id: shell.id,
     status: statusOf(outcome),

@@ -39,8 +39,13 @@ export async function waitForOutput(
   context: ExecutionContext,
 ): Promise<WaitResult | undefined> {
   if (!isNamed(args) && args.wait_ms === undefined) return undefined;
-  const condition = conditionOf(shell, args, pattern, context);
   const timeoutMs = args.wait_ms ?? WAIT_DEFAULT_MS;
+  // A prompt is no whole line, so a wait for new lines would miss it.
+  if (shell.terminal && !isNamed(args)) {
+    await shell.terminal.settle(timeoutMs, { signal: context.signal });
+    return undefined;
+  }
+  const condition = conditionOf(shell, args, pattern, context);
   return await shell.waitUntil({ ...condition, ...defined({ signal: context.signal }) }, timeoutMs);
 }
 

@@ -1,14 +1,16 @@
 // Registers the tools that run commands.
 import type { ToolRegistry } from "../tool/registry.ts";
 import { BashTool } from "./bash.ts";
+import { BashInputTool } from "./bash-input.ts";
 import { BashOutputTool } from "./bash-output.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { KillShellTool } from "./kill-shell.ts";
 import { BashModesTool, type ModesOptions } from "./modes.ts";
 
-/** Bash, BashOutput and KillShell. */
+/** Bash, BashOutput and KillShell, and with `terminals` BashInput. */
 export function registerExecutionTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
   registry.registerMany([new BashTool(options), new BashOutputTool(options), new KillShellTool(options)]);
+  if (options.terminals) registry.register(new BashInputTool(options));
 }
 
 /** The only tool of the `modes` dialect: bash. */

@@ -44,6 +44,7 @@ export async function startInSession(
   admitted: Admitted,
   options: Omit<StartOptions, "workingDir" | "env"> = {},
 ): Promise<ShellProcess> {
+  checkTerminal(admitted, options.terminal);
   const session = sessionFor(admitted);
   const command = admitted.use();
   // Do not await between the last check and the start: a command that ends in between could change the session.
@@ -57,6 +58,7 @@ export async function startAlone(
   options: Omit<CreateShellOptions, Decided> = {},
 ): Promise<ShellProcess> {
   const { cwd: workingDir, context } = admitted;
+  checkTerminal(admitted, options.terminal);
   if (admitted.session !== null) throw wrongStart(admitted);
   return await admitted.options.manager().createShell({
     ...options,
@@ -118,6 +120,12 @@ function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDi
     ...(target?.named === undefined ? {} : { workingDir: target.named }),
     ...(context.env ? { env: context.env } : {}),
   };
+}
+
+/** A terminal needs an approval of its own, so the approval of the same command without one does not count. */
+function checkTerminal({ terminal }: Admitted, wanted = false): void {
+  if (wanted === terminal) return;
+  throw new NacreError("internal", "The command was not admitted for a start with a terminal.");
 }
 
 function wrongStart({ session }: Admitted): NacreError {

@@ -16,6 +16,7 @@ import { isKnownProgram } from "./programs/programs.ts";
 import { remembered } from "./remembered.ts";
 import type { CommandRule, Rule } from "./rule.ts";
 import { ruleMatches } from "./rule-matches.ts";
+import { TERMINAL_RULE } from "./rules/terminal-input.ts";
 import { COMMAND_RULES, SIGN_RULES } from "./rules.ts";
 import { Budget, BudgetSpent } from "./shell-model/budget.ts";
 import type { EffectiveCommand, Sign } from "./shell-model/command.ts";
@@ -87,6 +88,8 @@ class Examination {
       walk.sign("fork-bomb", all, "a function starts itself twice");
     }
     for (const sign of walk.signs) this.#addSign(sign);
+    if (this.#facts.terminal && this.#facts.sandboxed !== true)
+      add(this.findings, findingOf(TERMINAL_RULE, { reason: TERMINAL_RULE.reason, span: all }, null));
     return decide(this.findings, this.judged, this.#facts);
   }
 
@@ -198,7 +201,7 @@ function applied(rule: CommandRule, command: JudgedCommand): RawFinding | null {
 }
 
 function findingOf(
-  { id, verdict, severity, alternative }: Rule,
+  { id, verdict, severity, alternative }: Pick<Rule, "id" | "verdict" | "severity" | "alternative">,
   { reason, span }: { readonly reason: string; readonly span: Span },
   command: JudgedCommand | null,
 ): RawFinding {

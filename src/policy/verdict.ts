@@ -24,6 +24,8 @@ export interface PolicyFacts {
   readonly profile?: Profile;
   /** Whether a sandbox is enforced around the command. */
   readonly sandboxed?: boolean;
+  /** Whether the command gets a terminal, into which more commands can be typed later. */
+  readonly terminal?: boolean;
   readonly rules?: readonly UserRuleSet[];
   /** Further files that rules are read from: changing them needs approval. */
   readonly policyFiles?: readonly string[];

@@ -9,8 +9,10 @@ import { scratchOf } from "../shell/scratch.ts";
 import type { ShellProcess } from "../shell/shell-process.ts";
 import { attempt } from "../support/attempt.ts";
 import { monotonicMs } from "../support/clock.ts";
+import { defined } from "../support/defined.ts";
 import { INHERITANCE_POLL_MS, RESTORE_CHECK_MAX_MS } from "../support/limits.ts";
 import { sleep } from "../support/timing.ts";
+import { interactiveVariables } from "../terminal/launch.ts";
 import { checkedEnv } from "./command-plan.ts";
 import type { SessionBash } from "./session-bash.ts";
 import { nearestDirectory } from "./session-directory.ts";
@@ -46,7 +48,7 @@ export class BackgroundStarts {
     const workingDir = directory.isNew(named) ? named : nearestDirectory(lineage.directoryFor(undefined));
     if (lineage.awaitsProfile) await this.#sourceProfile();
     const { state, missing } = await lineage.savedState();
-    const file = state === undefined ? undefined : await this.#write(state, env);
+    const file = state === undefined ? undefined : await this.#write(state, env, options.terminal === true);
     const shell = await deps.createShell({
       command,
       workingDir,
@@ -55,6 +57,7 @@ export class BackgroundStarts {
       durable,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(options.name === undefined ? {} : { name: options.name }),
+      ...defined({ terminal: options.terminal, rows: options.rows, cols: options.cols }),
       workspace,
       ...(file === undefined ? {} : { inherits: file }),
       env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },
@@ -79,7 +82,7 @@ export class BackgroundStarts {
     await bash.ready();
   }
 
-  async #write(state: string, env: Readonly<Record<string, string>>): Promise<string> {
+  async #write(state: string, env: Readonly<Record<string, string>>, isTerminal: boolean): Promise<string> {
     const { deps, lineage, anyBash } = this.#options;
     const { dir } = (await anyBash()).started.files;
     const isSandboxed = await deps.confiner.isEnforced(lineage.workspace);
@@ -91,7 +94,8 @@ export class BackgroundStarts {
       return shell.isRunning;
     });
     const file = join(dir, SESSION_NAMES.inherit(++this.#count));
-    writeScript(file, inheritanceScript(state, lineage.nonce, baseNames, env, reportTo), dir);
+    const more = isTerminal ? interactiveVariables("\\builtin ") : [];
+    writeScript(file, inheritanceScript(state, lineage.nonce, baseNames, env, reportTo, more), dir);
     return file;
   }
 }

@@ -109,6 +109,11 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
   readonly durable?: boolean;
   /** A name for people, to find the shell by. */
   readonly name?: string;
+  /** Runs the command in a new terminal, to type into it. @default false */
+  readonly terminal?: boolean;
+  /** The size of the terminal. @default 24 and 80 */
+  readonly rows?: number;
+  readonly cols?: number;
 }
 
 export interface CloseOptions {

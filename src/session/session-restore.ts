@@ -59,7 +59,8 @@ export function putAsideOf(state: string | undefined, nonce: string): PutAside {
 
 /**
  * Gives a background shell the shell options, functions and exports of its session, then its own variables. The shell
- * writes its state to the file `reportTo`, relative to the shell's directory.
+ * writes its state to the file `reportTo`, relative to the shell's directory. `more`: lines that run before its own
+ * variables are set.
  */
 export function inheritanceScript(
   state: string,
@@ -67,6 +68,7 @@ export function inheritanceScript(
   baseNames: readonly string[],
   env: Readonly<Record<string, string>>,
   reportTo?: string,
+  more: readonly string[] = [],
 ): string {
   const pieces = statePieces(state, nonce);
   const exported = [...pieces.variables].filter(([, { flags }]) => flags.includes("x"));
@@ -78,6 +80,7 @@ export function inheritanceScript(
     ...functionScripts(pieces),
     shoptScript(pieces.shopts),
     reportTo !== undefined && isAtRisk(state, nonce) ? reportScript(nonce, reportTo) : "",
+    ...more.map((line) => `${line}\n`),
     // The state is latin1 bytes, so encode the variables the same way.
     Buffer.from(own.join("")).toString("latin1"),
     "} >/dev/null 2>&1\n",

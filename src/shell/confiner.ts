@@ -6,6 +6,7 @@ import type { Confinement } from "../engine/confinement.ts";
 import type { FifoDir } from "../engine/fifo-dir.ts";
 import { findBash } from "../engine/find-bash.ts";
 import { KeeperRoots } from "../engine/keeper-roots.ts";
+import type { TerminalSize } from "../engine/meta.ts";
 import { isNoneSince, markPids } from "../engine/pids-since.ts";
 import { pipePath, REPORT_FD } from "../engine/process-pipe.ts";
 import { isSameProcess, thisProcess } from "../engine/process-table.ts";
@@ -16,6 +17,8 @@ import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sand
 import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";
 import { attempt } from "../support/attempt.ts";
 import { makeDirs } from "../support/make-dirs.ts";
+import { shellQuote } from "../support/shell-quote.ts";
+import { findScript, terminalArgv } from "../terminal/launch.ts";
 import { makeScratch } from "./scratch.ts";
 
 /** Parts of the StartPlan of one shell. */
@@ -77,18 +80,27 @@ export class Confiner {
 
   /**
    * The plan for a shell that runs its command as a script. `inherits` is a script that the shell reads first. The
-   * shell then writes the resulting state to its scratch directory.
+   * shell then writes the resulting state to its scratch directory. With `terminal`, the command gets a new terminal of
+   * this size.
    */
   async forScript(at: {
     readonly workspace: string | undefined;
     readonly workingDir: string;
     readonly inherits?: string | undefined;
+    readonly terminal?: TerminalSize | undefined;
   }): Promise<ConfinedPlan> {
-    return await this.#plan(at, ({ files, bashPath }) => ({
-      argv: [bashPath, files.command],
-      readable: [files.command, ...(at.inherits === undefined ? [] : [at.inherits])],
-      writable: at.inherits === undefined ? [] : [makeScratch(files.dir)],
+    const { terminal: size } = at;
+    const scriptPath = size && findScript();
+    const argvOf = ({ files, bashPath }: StartContext) =>
+      size && scriptPath !== undefined
+        ? terminalArgv({ scriptPath, bashPath, commandFile: files.command, size })
+        : [bashPath, files.command];
+    const plan = await this.#plan(at, (context) => ({
+      argv: argvOf(context),
+      readable: [context.files.command, ...(at.inherits === undefined ? [] : [at.inherits])],
+      writable: at.inherits === undefined ? [] : [makeScratch(context.files.dir)],
     }));
+    return size ? withProgram(plan, argvOf) : plan;
   }
 
   /** The plan for the first process of a sandboxed session. */
@@ -166,6 +178,18 @@ export class Confiner {
       takeRemarks: () => takeRemarks(),
     };
   }
+}
+
+/** Lets a shell outside a sandbox execute a program instead of reading its command. bwrap executes it by itself. */
+function withProgram(plan: ConfinedPlan, argvOf: (context: StartContext) => readonly string[]): ConfinedPlan {
+  return {
+    ...plan,
+    startScript: (context) => {
+      const start = plan.startScript?.(context) ?? { script: "", files: [], end: () => [] };
+      if (plan.meta().confinement?.driver === "bubblewrap") return start;
+      return { ...start, script: `${start.script}exec ${argvOf(context).map(shellQuote).join(" ")}\n` };
+    },
+  };
 }
 
 /** Returns whether a process was started since the last call. */

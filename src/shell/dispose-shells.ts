@@ -31,7 +31,8 @@ export async function disposeShells({
   await engine.dispose();
   confiner.tidy();
   // This process may live on without the manager. Let other hosts take its durable shells over.
-  for (const { started, durable, isRunning } of shells.ownOf()) {
+  for (const { started, durable, isRunning, terminal } of shells.ownOf()) {
+    terminal?.close();
     if (durable && isRunning) giveUp(started.files, started.meta, thisProcess());
   }
   await Promise.all(waiting);

@@ -84,6 +84,8 @@ export class KnownShells {
   /** Makes this manager responsible for the shell. */
   own(shell: ShellProcess): void {
     this.#own.add(shell);
+    // Only the owner answers the queries of a program. A host that takes over cannot know which were answered.
+    if (shell.isRunning) shell.terminal?.answer(shell.started.attached ? "now" : "start");
   }
 
   /** Adds a shell that this manager has started. */
@@ -156,6 +158,7 @@ export class KnownShells {
   #onEnd(shell: ShellProcess): void {
     this.running.delete(shell);
     this.deadlines.clear(shell);
+    shell.terminal?.close();
     if (!this.isOwn(shell)) return;
     this.#options.events.emit("end", endOf(shell));
     // The shim is gone, so no process watches the command any more.

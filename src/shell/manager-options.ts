@@ -66,6 +66,11 @@ export interface CreateShellOptions {
   /** "merged" writes both streams to stdout, in the order the command printed them. @default "split" */
   readonly streams?: "split" | "merged";
   readonly capBytes?: number;
+  /** Runs the command in a new terminal, to type into it. @default false */
+  readonly terminal?: boolean;
+  /** The size of the terminal. @default 24 and 80 */
+  readonly rows?: number;
+  readonly cols?: number;
   /**
    * Appends to the stdout file a line that says how the shell ended, for programs that read only this file.
    * @default false

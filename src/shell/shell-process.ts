@@ -5,7 +5,6 @@ import type { Cause, ExitRecord } from "../engine/end-record.ts";
 import type { ShellScope } from "../engine/process-scope.ts";
 import { isSameProcess, isStopped, type ProcessRef } from "../engine/process-table.ts";
 import { continueShim } from "../engine/signals.ts";
-import type { StartedShell } from "../engine/started-shell.ts";
 import { monotonicMs, wallMs } from "../support/clock.ts";
 import { holdEventLoop } from "../support/event-loop-hold.ts";
 import { INTERRUPT_GRACE_MS, KILL_GRACE_MS } from "../support/limits.ts";
@@ -16,29 +15,27 @@ import type { Followed, OutputBytes, OutputPiece, StreamName } from "./follow-ou
 import { interruptCommand } from "./interrupt.ts";
 import { endShells, type KillTarget, signalShells } from "./kill.ts";
 import type { KillReport } from "./kill-report.ts";
-import { codeOf, type Outcome } from "./outcome.ts";
+import { codeOf, describeOutcome, type Outcome } from "./outcome.ts";
 import type { OutputPart } from "./output-part.ts";
 import { type SearchOptions, type SearchResult, searchOutput } from "./output-search.ts";
 import { remarksOn, truncationRemarks } from "./remarks.ts";
 import { ShellLife } from "./shell-life.ts";
 import { ShellOutput, type StreamCursors } from "./shell-output.ts";
 import { type ShellStatus, statusOf } from "./shell-status.ts";
+import { TerminalShell } from "./terminal-shell.ts";
 import type { TrackedShellOptions } from "./tracked-shell-options.ts";
 import type { WaitCondition, WaitedFor, WaitFor, WaitLimit, WaitResult, WaitTarget } from "./wait-for.ts";
 import * as wait from "./wait-for.ts";
 
 export type ShellProcessOptions = TrackedShellOptions<ShellProcess>;
 
-export class ShellProcess {
-  readonly id: string;
+export class ShellProcess extends TerminalShell {
   readonly command: string;
   readonly workingDir: string;
   readonly scope: string;
   /** Milliseconds since the epoch, like all wall-clock times here. */
   readonly createdAt: number;
   readonly startedAt: number;
-  /** @internal */
-  readonly started: StartedShell;
   readonly #processes: ShellScope;
   readonly #graceMs: number;
   readonly #life: ShellLife;
@@ -50,8 +47,7 @@ export class ShellProcess {
   /** @internal */
   constructor(options: ShellProcessOptions) {
     const { started } = options;
-    this.started = started;
-    this.id = started.id;
+    super(started, () => this.outcome && describeOutcome(this.outcome));
     this.command = options.command;
     this.workingDir = started.meta.workingDir;
     this.scope = started.meta.scope;

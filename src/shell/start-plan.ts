@@ -7,6 +7,7 @@ import { environmentTooLarge } from "../environment/environment-size.ts";
 import { wallMs } from "../support/clock.ts";
 import { DURABLE_DEADLINE_MS } from "../support/limits.ts";
 import { checkSettable, checkStart } from "../support/start-checks.ts";
+import { terminalSizeOf } from "../terminal/terminal-size.ts";
 import type { Confiner } from "./confiner.ts";
 import type { CreateShellOptions } from "./manager-options.ts";
 
@@ -25,12 +26,14 @@ export async function planStart(
   const { command, workingDir, scope, streams = "split", capBytes = usualCapBytes } = options;
   checkStart({ command, workingDir, timeoutMs: options.timeoutMs }, allowedRoots);
   const variables = checkedVariables(options.env ?? {}, environment);
-  const confined = await confiner.forScript({ ...options, workspace: options.workspace });
+  const terminal = options.terminal ? terminalSizeOf(options) : undefined;
+  const confined = await confiner.forScript({ ...options, workspace: options.workspace, terminal });
   return {
     command,
     workingDir,
     variables,
     stdin: options.stdin,
+    isTerminal: terminal !== undefined,
     capBytes,
     streams,
     trailer: options.trailer ?? false,
@@ -50,6 +53,7 @@ export async function planStart(
       streams,
       capBytes,
       ...confined.meta(),
+      ...(terminal ? { terminal } : {}),
     }),
   };
 }

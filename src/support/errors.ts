@@ -15,6 +15,7 @@ export const ERROR_CODES = [
   "no_match",
   "ambiguous_match",
   "stale_file",
+  "secret_prompt",
   "timed_out",
   "aborted",
   "spawn_failed",

@@ -11,6 +11,7 @@ export * from "./limits/policy-limits.ts";
 export * from "./limits/sandbox-limits.ts";
 export * from "./limits/session-limits.ts";
 export * from "./limits/shell-limits.ts";
+export * from "./limits/terminal-limits.ts";
 export * from "./limits/text-limits.ts";
 export * from "./limits/tool-limits.ts";
 export * from "./limits/ui-limits.ts";

@@ -18,6 +18,7 @@ export type CheckedMethod =
   | "shell.search"
   | "shell.terminate"
   | "shell.waitFor"
+  | "shell.write"
   | "shells.killAll"
   | "manager.createShell"
   | "manager.session"

@@ -140,10 +140,15 @@ const checkedLater = z.string({ error: "a string" });
 /** The wait checks the value, and its error message names the range. */
 const checkedPort = z.number({ error: "a whole number" });
 
+const checkedSide = z.number({ error: "a whole number" });
+
 const POSITIONS = z.custom<NonNullable<Followed["from"]>>(
   (value) => z.object({ stdout: z.int().min(0), stderr: z.int().min(0) }).safeParse(value).success,
   { error: "an object with the byte positions stdout and stderr" },
 );
+
+/** The start checks the size, and its error message names the range. */
+const TERMINAL = { terminal: flag, rows: checkedSide, cols: checkedSide };
 
 const KILL = { by: text, graceMs: count(0) };
 
@@ -161,6 +166,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     timeoutMs: timeout,
     durable: flag,
     name: text,
+    ...TERMINAL,
     signal: abortSignal,
   } satisfies Options<SessionStartOptions>,
   "shell.interrupt": KILL,
@@ -187,6 +193,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     signal: abortSignal,
     from: POSITIONS,
   } satisfies Options<WaitCondition>,
+  "shell.write": { secret: flag },
   "shells.killAll": pick(KILL, "by"),
   "manager.createShell": {
     command: z.string({ error: "a string" }),
@@ -200,6 +207,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     durable: flag,
     streams: oneOf("split", "merged"),
     capBytes: count(1),
+    ...TERMINAL,
     trailer: flag,
     idempotencyKey: text,
     workspace: absolutePath,

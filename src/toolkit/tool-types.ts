@@ -1,5 +1,6 @@
 // The tools of each dialect by name: the arguments of their calls and the metadata of their results.
 import type { BashArguments } from "../execution/bash.ts";
+import type { BashInputArguments, BashInputMetadata } from "../execution/bash-input.ts";
 import type { BashOutputArguments } from "../execution/bash-output.ts";
 import type { BashMetadata } from "../execution/bash-result.ts";
 import type { Dialect } from "../execution/endings.ts";
@@ -30,10 +31,14 @@ interface FileTools {
   readonly Grep: { readonly arguments: GrepArguments; readonly metadata: GrepMetadata };
 }
 
-type AllTools = ShellsTools & ModesTools & FileTools;
+interface TerminalTools {
+  readonly BashInput: { readonly arguments: BashInputArguments; readonly metadata: BashInputMetadata };
+}
+
+type AllTools = ShellsTools & ModesTools & FileTools & TerminalTools;
 
 /** The names of the tools of the groups that an option turns on (`with`). */
-export type OptionalToolName = keyof FileTools;
+export type OptionalToolName = keyof FileTools | keyof TerminalTools;
 
 /** The names of the tools of a dialect. */
 export type ToolName<D extends Dialect = Dialect> = D extends "modes" ? keyof ModesTools : keyof ShellsTools;

@@ -1,131 +1,253 @@
+// BashInput: what it types, what it shows, and what it refuses.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { linesOf } from "../../src/execution/typed-lines.ts";
+import { TERMINAL_INPUT_MAX_BYTES } from "../../src/support/limits.ts";
+import { APPROVED, drive, expectPlain, screenOf } from "../fixtures/terminals.ts";
 import { useTools } from "../fixtures/tools.ts";
 
-const { tools } = useTools();
+const { tools: make } = useTools();
+/** No person can be asked in these tests, unless they say so. */
+const PENDING = expect.stringMatching(/^approval_/);
+/** An interactive bash ignores TERM. */
+const TERMINALS = { terminals: true, shells: { killGraceMs: 100 } };
 
-describe("a timeout", () => {
+test("answers questions, shows the screen, and reports the exit code", async () => {
+  const tools = make({ ...TERMINALS });
+  const asked = await drive(tools, `read -p 'name? ' name; echo "hello $name"; read -n1 -p 'key? '; exit 7`);
+  expect(await asked.look()).toMatchObject({ text: "name?", waiting: "line" });
+  const result = await asked.input({ text: "bob", keys: ["Enter"] });
+  expect(result.metadata).toMatchObject({
+    waiting: "key",
+    cursor: { row: 3, col: 6 },
+    changed_rows: [1, 2, 3],
+    is_running: true,
+  });
+  expect(screenOf(result)).toBe("name? bob\nhello bob\nkey?");
+  expect(result.output).toContain("*hello bob");
+  expectPlain(result);
+  await asked.type("x");
+  await asked.shell.wait(20_000);
+  const { metadata } = await asked.look();
+  expect(metadata).toMatchObject({ status: "failed", exit_code: 7, waiting: "no", is_running: false });
+});
+
+test("keeps the screen after the end, and types nothing any more", async () => {
+  const tools = make({ ...TERMINALS });
+  const ended = await drive(tools, "printf 'one\\ntwo\\n'");
+  await ended.shell.wait(20_000);
+  expect((await ended.look()).text).toBe("one\ntwo");
+  const result = await ended.input({ text: "x" });
+  expect(result).toMatchObject({ success: false, code: "unavailable" });
+  expect(result.error).toContain("exited with code 0");
+});
+
+test("refuses text at a prompt for a secret, and stores nothing of what a person types", async () => {
+  const tools = make({ ...TERMINALS });
+  const asked = await drive(
+    tools,
+    `read -rsp 'Password: ' word; echo; echo length $(printf %s "$word" | wc -c)`,
+  );
+  expect(await asked.look()).toMatchObject({ waiting: "secret" });
+  const refused = await asked.input({ text: "hunter2\n" });
+  expect(refused).toMatchObject({ success: false, code: "secret_prompt" });
+  expect(refused.error).toContain("nacre attach");
+  await expect(asked.shell.write("hunter2\n")).rejects.toMatchObject({ code: "secret_prompt" });
+  await asked.shell.write("hunter2\n", { secret: true });
+  await asked.shell.wait(20_000);
+  expect((await asked.look()).text).toContain("length 7");
+  expect(asked.shell.getAllOutput()).not.toContain("hunter2");
+});
+
+test.each([
+  ["before the program reads it", "stty -echo; echo up; sleep 1000"],
+  ["in a terminal inside the terminal", "script -qec 'stty -echo; echo up; read -r x' /dev/null"],
+])("refuses a secret %s", async (_when, command) => {
+  const tools = make(TERMINALS);
+  const asked = await drive(tools, command, {}, APPROVED, 0);
+  await asked.shell.waitFor("up", 20_000);
+  expect(await asked.input({ text: "hunter2\n" })).toMatchObject({ code: "secret_prompt" });
+});
+
+test("hides a secret that continues in the next row", async () => {
+  const tools = make(TERMINALS);
+  const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+  const shown = await drive(tools, `printf '%70s%s\\n' token: ${token.slice(0, 20)}${token.slice(20)}`);
+  const { text, metadata } = await shown.look();
+  expect(text).toContain("token:");
+  expect(text.replaceAll("\n", "")).not.toContain(token);
+  expect(JSON.stringify(metadata)).not.toContain("c3D4e5F6a1B2");
+});
+
+test("keys work at a prompt for a secret", async () => {
+  const tools = make({ ...TERMINALS });
+  const asked = await drive(tools, "read -rsp 'Password: ' word; echo never");
+  await asked.press("Ctrl-C");
+  await asked.shell.wait(20_000);
+  expect((await asked.look()).text).not.toContain("never");
+});
+
+test("end of input, interrupt, and the size of the terminal", async () => {
+  const tools = make({ ...TERMINALS });
+  const size = await drive(tools, "while stty size; do read -r; done", { rows: 30, cols: 100 });
+  expect((await size.look()).text).toBe("30 100");
+  await size.shell.resize({ rows: 10, cols: 40 });
+  expect(await size.press("Enter")).toBe("30 100\n\n10 40");
+  expect((await size.look()).metadata["screen"]).toHaveLength(10);
+  await size.press("Ctrl-C");
+  await size.shell.wait(20_000);
+  const cat = await drive(tools, "cat; echo end");
+  await cat.type("one\n");
+  await cat.press("Ctrl-D");
+  await cat.shell.wait(20_000);
+  expect((await cat.look()).text).toBe("one\none\nend");
+});
+
+test("a terminal has its own directory, exports and functions of the session, and asks questions", async () => {
+  const tools = make({ ...TERMINALS });
+  await tools.bash("export COLOR=red; hello() { echo hello $COLOR; }; mkdir sub; cd sub");
+  const shell = await drive(
+    tools,
+    "hello; pwd; echo $TERM; env | grep -c -E '^GIT_(EDITOR|TERMINAL_PROMPT)='",
+  );
+  expect((await shell.look()).text).toMatch(/^hello red\n.*\/sub\nxterm-256color\n0$/);
+});
+
+describe("bad input", () => {
+  test("a shell without a terminal, an unknown id, an unknown key, too much text", async () => {
+    const tools = make({ ...TERMINALS });
+    const plain = await tools.start("sleep 60");
+    const call = async (args: object) => await tools.call("BashInput", args, APPROVED);
+    expect(await call({ bash_id: plain.id, text: "x" })).toMatchObject({
+      code: "invalid_input",
+      error: expect.stringContaining('"terminal": true'),
+    });
+    expect(await call({ bash_id: "shell_00000000", text: "x" })).toMatchObject({ code: "shell_not_found" });
+    const asked = await drive(tools, "read -r x");
+    expect(await asked.input({ keys: ["Entr"] })).toMatchObject({
+      code: "invalid_input",
+      error: expect.stringContaining("Did you mean Enter?"),
+    });
+    expect((await asked.input({ keys: ["q"] })).error).toContain("give it as text");
+    expect(await asked.input({ text: "x".repeat(TERMINAL_INPUT_MAX_BYTES + 1) })).toMatchObject({
+      code: "invalid_input",
+      error: expect.stringContaining(String(TERMINAL_INPUT_MAX_BYTES)),
+    });
+    // Nothing of it was typed.
+    expect((await asked.look()).text).toBe("");
+  });
+
   test.each([
-    [0, /timeout must be at least 1000, got 0/],
-    [999, /timeout must be at least 1000, got 999/],
-    [
-      30,
-      /^Parameter timeout must be at least 1000, got 30\. Its unit is milliseconds: for 30 seconds give 30000$/,
-    ],
-    [600_001, /Timeout exceeds maximum: 600000ms/],
-    [-1, /timeout must be at least 1000, got -1/],
-    [1.5, /timeout must be an integer, got 1.5/],
-    ["1000", /timeout must be an integer, got the string "1000"/],
-  ])("of %j is refused, and nothing runs", async (timeout, words) => {
-    const { bash, manager } = tools();
-    const result = await bash("echo ran", { timeout });
-    expect(result).toMatchObject({ success: false, code: "invalid_input", output: "" });
-    expect(result.error).toMatch(words);
-    expect(manager.findAll()).toEqual([]);
+    [{ rows: 0, cols: 0 }, "cannot have 0 rows and 0 columns"],
+    [{ rows: 24, cols: 100_000 }, "100000 columns"],
+    [{ run_in_background: false }, "run_in_background"],
+    [{ terminal: false, rows: 24 }, "terminal to true"],
+  ])("%j is refused before anything runs", async (args, words) => {
+    const tools = make({ ...TERMINALS });
+    const result = await tools.call(
+      "Bash",
+      { command: "touch ran", run_in_background: true, terminal: true, ...args },
+      APPROVED,
+    );
+    expect(result).toMatchObject({ success: false, code: "invalid_input" });
+    expect(result.error).toContain(words);
+    expect(existsSync(join(tools.dir, "ran"))).toBe(false);
   });
 
-  test("of 1000 and of 600000 is taken", async () => {
-    const { bash } = tools();
-    expect((await bash("true", { timeout: 600_000 })).success).toBe(true);
-    expect((await bash("sleep 60", { timeout: 1000 })).error).toBe("Command timed out after 1000ms");
-  });
-
-  test("of the host serves calls that name none, and bounds those that do", async () => {
-    const { bash } = tools({ defaultTimeoutMs: 300, maxTimeoutMs: 400 });
-    expect((await bash("sleep 60")).error).toBe("Command timed out after 300ms");
-    expect((await bash("sleep 60", {}, { timeoutMs: 200 })).error).toBe("Command timed out after 200ms");
-    expect((await bash("sleep 60", {}, { timeoutMs: 50_000 })).error).toBe("Command timed out after 400ms");
-    expect((await bash("true", { timeout: 401 })).error).toContain("Timeout exceeds maximum: 400ms");
+  test("without the group, Bash does not know the parameter", async () => {
+    const tools = make();
+    const result = await tools.call(
+      "Bash",
+      { command: "true", run_in_background: true, terminal: true },
+      APPROVED,
+    );
+    expect(result).toMatchObject({ success: false, code: "invalid_input" });
+    expect(tools.registry.get("BashInput")).toBeUndefined();
   });
 });
 
-describe("a command", () => {
-  test("that is missing, empty or no string is refused", async () => {
-    const { call } = tools();
-    expect((await call("Bash", {})).error).toContain("Missing required parameter: command");
-    expect((await call("Bash", { command: "" })).error).toContain("command is too short");
-    expect((await call("Bash", { command: ["ls"] })).error).toContain("command must be a string");
-    expect((await call("bash", { command: "" })).code).toBe("invalid_input");
-  });
-
-  test.each([" ", "\n", "\t \n "])("that is blank (%j) is refused", async (command) => {
-    const { call, manager } = tools();
-    for (const tool of ["Bash", "bash"]) {
-      expect(await call(tool, { command })).toMatchObject({
-        code: "invalid_input",
-        error: expect.stringContaining("The command is blank: there is nothing to run."),
-        metadata: { command },
-      });
-    }
-    expect(manager.findAll()).toEqual([]);
-  });
-
-  test("that is a comment alone succeeds with empty output", async () => {
-    const { call } = tools();
-    for (const tool of ["Bash", "bash"]) {
-      expect(await call(tool, { command: "# nothing to do" })).toMatchObject({
-        success: true,
-        output: "",
-        metadata: { exit_code: 0 },
-      });
-    }
-  });
-
-  test("with a NUL is refused with the place", async () => {
-    const { call, manager } = tools();
-    for (const tool of ["Bash", "bash"]) {
-      const result = await call(tool, { command: "echo a\0b" });
-      expect(result.code).toBe("invalid_input");
-      expect(result.error).toContain("The command contains a NUL character at offset 6");
-    }
-    expect(manager.findAll()).toEqual([]);
-  });
-
-  test.each(['[{"a":1}]', '{"command": "ls"}', '[\n"ls"\n]'])(
-    "that is JSON (%j) is refused with what to give instead",
-    async (command) => {
-      const { call, manager } = tools();
-      for (const tool of ["Bash", "bash"]) {
-        const result = await call(tool, { command });
-        expect(result.code).toBe("invalid_input");
-        expect(result.error).toContain(
-          "The command is JSON, not bash. Give the command itself as a plain string",
-        );
-      }
-      expect(manager.findAll()).toEqual([]);
-    },
-  );
-
-  test("that begins with a bracket or a brace as bash uses them runs", async () => {
-    const { bash } = tools();
-    for (const command of ["[ -d . ]", "[[ -d . ]]", "{ true; }", "[ ! -f x ]"]) {
-      expect([command, (await bash(command)).success]).toEqual([command, true]);
-    }
-  });
-
-  test("that bash cannot read fails with exit code 2 and bash's message, and nothing runs", async () => {
-    const { call, manager } = tools();
-    const shells = await call("Bash", { command: "echo ran\n(a" });
-    expect(shells).toMatchObject({
-      success: false,
-      code: "exit_nonzero",
-      error: "Command failed with exit code 2",
-      metadata: { exit_code: 2, truncated: false },
-      notes: ["bash cannot read the command: nothing was run."],
+describe("approval", () => {
+  test("a terminal needs one, and the request says why", async () => {
+    const tools = make({ ...TERMINALS });
+    const asked: unknown[] = [];
+    const args = { command: "cat", run_in_background: true, terminal: true };
+    const refused = await tools.call("Bash", args, {
+      approve: async (request) => {
+        asked.push(request);
+        return false;
+      },
     });
-    expect(shells.output).toMatch(/^\[stderr\]\nbash: line \d+: syntax error: unexpected end of file\n$/);
-    const modes = await call("bash", { command: "echo ran; fi" });
-    expect(modes).toMatchObject({
-      code: "exit_nonzero",
-      error: "[command failed: exit code 2]",
-      metadata: { exit_code: 2 },
-    });
-    expect(modes.output).toMatch(/^bash: line 1: syntax error near unexpected token `fi'\n/);
-    expect(manager.findAll()).toEqual([]);
+    expect(refused).toMatchObject({ success: false, code: "approval_refused" });
+    expect(asked).toMatchObject([{ rule: "terminal-input", reason: expect.stringContaining("terminal") }]);
+    expect(await tools.call("Bash", args)).toMatchObject({ success: false, code: PENDING });
+    expect(tools.manager.listShells()).toEqual([]);
   });
 
-  test("gets no parameter that does not exist", async () => {
-    const result = await tools().bash("true", { cwd: "/" });
-    expect(result.code).toBe("invalid_input");
-    expect(result.error).toContain('Unknown parameter: "cwd". Known parameters: command, description');
+  test("a command that needs approval anyway: the request also names the terminal", async () => {
+    const tools = make({ ...TERMINALS });
+    const reasons: string[] = [];
+    await tools.call(
+      "Bash",
+      { command: "sudo -s", run_in_background: true, terminal: true },
+      {
+        approve: async ({ reason }) => {
+          reasons.push(reason);
+          return false;
+        },
+      },
+    );
+    expect(reasons).toHaveLength(1);
+    expect(reasons[0]).toMatch(/^(?!The command gets a terminal).+The command gets a terminal/);
+  });
+
+  test("an allow rule for the program does not approve its terminal, the profile off does", async () => {
+    const rules = [{ id: "cats", verdict: "allow", program: "cat", matches: "cat" }] as const;
+    const args = { command: "cat", run_in_background: true, terminal: true };
+    expect(await make({ ...TERMINALS, rules }).call("Bash", args)).toMatchObject({ code: PENDING });
+    expect(await make({ ...TERMINALS, policy: "off" }).call("Bash", args)).toMatchObject({
+      success: true,
+    });
+  });
+});
+
+describe("a line at an idle shell prompt", () => {
+  test("is judged as a whole, also if it was typed in parts", async () => {
+    const tools = make({ ...TERMINALS });
+    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile");
+    await bash.type("rm -rf ");
+    await bash.type("/");
+    const refused = await bash.input({ keys: ["Enter"] });
+    expect(refused).toMatchObject({ success: false, code: "policy_denied" });
+    expect((await bash.input({ text: "\n" })).code).toBe("policy_denied");
+    await bash.press("Ctrl-C");
+    expect(await bash.type("echo fine\n")).toContain("fine");
+  });
+
+  test("is put before a person if the policy asks", async () => {
+    const tools = make({ ...TERMINALS });
+    const asked: string[] = [];
+    const approve = async ({ command, rule }: { command: string; rule: string }) => {
+      asked.push(command);
+      return rule === "terminal-input";
+    };
+    const bash = await drive(tools, "PS1='$ ' bash --norc --noprofile", {}, { approve });
+    const refused = await bash.input({ text: "git push --force origin main\n" });
+    expect(refused).toMatchObject({ success: false, code: "approval_refused" });
+    expect(asked.at(-1)).toContain("git push --force");
+  });
+
+  test("an answer to a program's question is not judged", async () => {
+    const tools = make({ ...TERMINALS });
+    const asked = await drive(tools, "read -rp 'What? ' x; echo got $x");
+    await asked.type("rm -rf /\n");
+    expect((await asked.look()).text).toContain("got rm -rf /");
+  });
+
+  test("editing keys change what is judged", () => {
+    expect(linesOf("", { text: "ab\ncd", keys: [] })).toEqual({ entered: "ab\n", rest: "cd" });
+    expect(linesOf("ab", { text: "c", keys: ["Backspace", "Enter"] })).toEqual({ entered: "ab\n", rest: "" });
+    expect(linesOf("ab", { text: "\x15c\r\n", keys: [] })).toEqual({ entered: "c\n", rest: "" });
+    expect(linesOf("ab", { text: "", keys: ["Ctrl-C", "Enter"] })).toEqual({ entered: "\n", rest: "" });
   });
 });

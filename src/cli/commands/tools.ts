@@ -17,7 +17,7 @@ export interface ToolsOptions {
 export function printTools(io: CliIo, { dialect, format, with: groups = [] }: ToolsOptions): number {
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { workingDir: io.cwd });
-  else registerExecutionTools(registry);
+  else registerExecutionTools(registry, { terminals: groups.includes("terminals") });
   if (groups.includes("files")) registerFileTools(registry);
   io.stdout.write(`${JSON.stringify(registry.getAllSchemas(format), null, 2)}\n`);
   return EXIT.ok;

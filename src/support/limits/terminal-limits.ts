@@ -1,0 +1,38 @@
+// Limits of terminal/: sizes, input, and how often the kernel is asked what a program waits for.
+
+/** The size of a terminal if the caller names none. */
+export const TERMINAL_ROWS_COUNT = 24;
+export const TERMINAL_COLS_COUNT = 80;
+/** The smallest and the largest number of rows or columns. */
+export const TERMINAL_SIDE_MIN_COUNT = 2;
+export const TERMINAL_SIDE_MAX_COUNT = 500;
+/** Text and keys of one call. */
+export const TERMINAL_INPUT_MAX_BYTES = 64 * 1024;
+export const TERMINAL_KEYS_MAX_COUNT = 256;
+/** Time for a program that does not read its input: after that, the rest of the input is not typed. */
+export const TERMINAL_TYPE_MAX_MS = 5_000;
+/** Pause between two attempts to write input to a full pipe. */
+export const TERMINAL_TYPE_POLL_MS = 5;
+/** Time for a new terminal to open its input. */
+export const TERMINAL_START_MAX_MS = 10_000;
+/** Output that a screen is rebuilt from. Of a longer output, only the end is replayed. */
+export const TERMINAL_REPLAY_MAX_BYTES = 64 * 1024 * 1024;
+/** Size of one piece of output for the screen. */
+export const TERMINAL_PIECE_BYTES = 64 * 1024;
+/** Time after typing in which a call waits until the program asks for input again. */
+export const TERMINAL_WAIT_MS = 2_000;
+/** A program waits if nothing has changed for this time, checked at this interval. */
+export const TERMINAL_SETTLE_MS = 60;
+/** The same if the kernel does not show what the program waits for, or the program waits for a limited time. */
+export const TERMINAL_SETTLE_UNSURE_MS = 300;
+/** Time for a program to react to a key, if neither its screen nor its processor time changes. */
+export const TERMINAL_REACTION_MAX_MS = 250;
+export const TERMINAL_POLL_MS = 15;
+/** Entries of a poll or select call that are read from the memory of a process. */
+export const TERMINAL_POLLED_MAX_COUNT = 1_024;
+/** Processes of one shell that are examined. */
+export const TERMINAL_PROCESSES_MAX_COUNT = 512;
+/** Typed characters of an unfinished line that are kept to judge the whole line. */
+export const TERMINAL_LINE_MAX_CHARS = 64 * 1024;
+/** Longest control sequence that an attached terminal waits for before it is shown. */
+export const TERMINAL_SEQUENCE_MAX_BYTES = 4 * 1024;

@@ -1,0 +1,137 @@
+// The readers of a terminal: the processes in its foreground, and whether one of them is blocked until a key is pressed. All
+// of it comes from the kernel (/proc), nothing from what the programs print.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { allPids, childrenOf, type ProcessStat, readStat } from "../engine/process-table.ts";
+import type { StartedShell } from "../engine/started-shell.ts";
+import { attempt } from "../support/attempt.ts";
+import { TERMINAL_PROCESSES_MAX_COUNT } from "../support/limits.ts";
+import { readsTerminal } from "./blocked-thread.ts";
+
+export interface TerminalReader {
+  readonly pid: number;
+  /** False if the kernel does not show what the process waits for. */
+  readonly isSure: boolean;
+  /** It also continues by itself after some time. */
+  readonly isTimed: boolean;
+  /** Changes whenever the thread has run. */
+  readonly turns: string;
+}
+
+interface ForegroundProcess extends ProcessStat {
+  readonly pid: number;
+}
+
+export interface TerminalForeground {
+  /** The device number of the terminal. */
+  readonly device: number;
+  /** The first process in the terminal. */
+  readonly leader: number;
+  /** Whether script has nothing left to pass on. */
+  readonly isRelayIdle: boolean;
+  readonly processes: readonly ForegroundProcess[];
+}
+
+/**
+ * The terminal of the shell, then the terminals that programs in it have made, as sudo, su and script do. Empty before
+ * the terminal exists, and after the end.
+ */
+export function terminalsOf({ commandPid }: Pick<StartedShell, "commandPid">): TerminalForeground[] {
+  const own = readStat(commandPid)?.terminal ?? 0;
+  const descendants = descendantsOf(commandPid);
+  const leaders = descendants.filter(
+    ({ pid, terminal, session }) => terminal !== 0 && terminal !== own && session === pid,
+  );
+  return leaders.map((leader) => foregroundOf(leader, descendants));
+}
+
+function foregroundOf(
+  leader: ForegroundProcess,
+  descendants: readonly ForegroundProcess[],
+): TerminalForeground {
+  const isInFront = ({ terminal, group, hasEnded }: ForegroundProcess) =>
+    terminal === leader.terminal && group === leader.foreground && !hasEnded;
+  const processes = descendants.filter(isInFront);
+  // A process whose parent has ended is no descendant any more.
+  const found = processes.length > 0 ? processes : everyProcess().filter(isInFront);
+  const isRelayIdle = readStat(leader.parent)?.state === "S";
+  return { device: leader.terminal, leader: leader.pid, isRelayIdle, processes: found };
+}
+
+/** The process that waits for input; undefined if none does. */
+export function readerOfTerminal({ processes, device }: TerminalForeground): TerminalReader | undefined {
+  let unsure: TerminalReader | undefined;
+  for (const { pid } of processes) {
+    const isOpen = (fd: number) => [device, DEV_TTY].includes(deviceOf(pid, fd) ?? 0);
+    for (const thread of attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []) {
+      const read = readsTerminal(pid, thread, isOpen);
+      if (!read || (read.fd === "unsure" && !fdsOf(pid).some(isOpen))) continue;
+      const { fd, isTimed } = read;
+      const reader = { pid, isSure: fd !== "unsure", isTimed, turns: turnsOf(pid, thread) };
+      if (reader.isSure) return reader;
+      unsure ??= reader;
+    }
+  }
+  return unsure;
+}
+
+export interface TerminalHandle {
+  readonly pid: number;
+  readonly fd: number;
+}
+
+/**
+ * A descriptor through which other processes can open the terminal. Not one of /dev/tty: a process that opens that gets
+ * its own terminal.
+ */
+export function terminalHandle(
+  { leader, processes, device }: TerminalForeground,
+  first?: number,
+): TerminalHandle | undefined {
+  for (const pid of [...(first === undefined ? [] : [first]), leader, ...processes.map((one) => one.pid)]) {
+    const fd = fdsOf(pid).find((one) => deviceOf(pid, one) === device);
+    if (fd !== undefined) return { pid, fd };
+  }
+  return undefined;
+}
+
+/** The descendants, parents first. */
+function descendantsOf(first: number): ForegroundProcess[] {
+  const found: ForegroundProcess[] = [];
+  let parents = [first];
+  while (parents.length > 0 && found.length < TERMINAL_PROCESSES_MAX_COUNT) {
+    const children = parents.flatMap((parent) => childrenOf(parent));
+    for (const pid of children) {
+      const stat = readStat(pid);
+      if (stat) found.push({ ...stat, pid });
+    }
+    parents = children;
+  }
+  return found;
+}
+
+function everyProcess(): ForegroundProcess[] {
+  return allPids().flatMap((pid) => {
+    const stat = readStat(pid);
+    return stat ? [{ ...stat, pid }] : [];
+  });
+}
+
+/** /dev/tty, which stands for the controlling terminal of the process that opens it. */
+const DEV_TTY = (5 << 8) | 0;
+
+/** The number of the character device that a descriptor leads to. In a sandbox, its path means another device. */
+function deviceOf(pid: number, fd: number): number | undefined {
+  const stat = attempt(() => statSync(`/proc/${pid}/fd/${fd}`));
+  return stat?.isCharacterDevice() ? stat.rdev : undefined;
+}
+
+function fdsOf(pid: number): number[] {
+  return (attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []).map(Number).sort((a, b) => a - b);
+}
+
+/** How often the thread has given up the processor. */
+function turnsOf(pid: number, thread: string): string {
+  const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/status`, "latin1")) ?? "";
+  const counts = [...text.matchAll(/^\w*voluntary_ctxt_switches:\s+(\d+)$/gm)].map(([, count]) => count);
+  return `${pid}/${thread}/${counts.join("/")}`;
+}

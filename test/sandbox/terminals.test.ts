@@ -1,0 +1,68 @@
+// What is typed into a sandboxed terminal stays in its sandbox, however it gets to run.
+import { existsSync, mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { describeSandboxed, useSandboxWorld } from "../fixtures/sandboxes.ts";
+import { drive } from "../fixtures/terminals.ts";
+import { useTools } from "../fixtures/tools.ts";
+
+const world = useSandboxWorld();
+const { tools: make } = useTools();
+
+describeSandboxed("a sandboxed terminal", () => {
+  const sandboxed = () => {
+    const options = { sandbox: "workspace-write", workspace: world.workspace } as const;
+    const stateRoot = mkdtempSync(join(world.home, "state-"));
+    return make({
+      terminals: true,
+      sandbox: "workspace-write",
+      shells: { ...options, stateRoot, killGraceMs: 100 },
+    });
+  };
+  const inWorkspace = { workingDir: world.workspace };
+  const outward = (name: string) => `touch ${join(world.outside, name)} inside-${name}`;
+  const stayed = (name: string) => {
+    expect(existsSync(join(world.outside, name))).toBe(false);
+    expect(existsSync(join(world.workspace, `inside-${name}`))).toBe(true);
+  };
+
+  test("needs no approval, and knows what the program waits for", async () => {
+    const asked = await drive(sandboxed(), "read -rp 'name? ' x; read -rsp 'word? ' y", {}, inWorkspace);
+    expect(asked.shell.confinement?.driver).toBe("bubblewrap");
+    expect(await asked.look()).toMatchObject({ waiting: "line" });
+    await asked.type("bob\n");
+    expect(await asked.look()).toMatchObject({ waiting: "secret" });
+    await asked.shell.resize({ rows: 11, cols: 44 });
+    expect((await asked.look()).metadata["screen"]).toHaveLength(11);
+  });
+
+  test("a shell prompt: type-ahead, split input, history", async () => {
+    const bash = await drive(sandboxed(), "PS1='$ ' HISTFILE= bash --norc --noprofile", {}, inWorkspace);
+    await bash.shell.write(`sleep 0.3\n${outward("ahead")}\n`);
+    await bash.input();
+    await bash.shell.write(outward("split").slice(0, 9));
+    await bash.shell.write(`${outward("split").slice(9)}\n`);
+    await bash.input();
+    await bash.shell.write(`rm -f inside-split\n`);
+    await bash.input();
+    await bash.press("Up", "Up", "Enter");
+    await bash.type("exit\n");
+    await bash.shell.wait(20_000);
+    stayed("ahead");
+    stayed("split");
+  });
+
+  test("commands from vim and less", async () => {
+    const vim = await drive(sandboxed(), "vim -u NONE", {}, inWorkspace);
+    await vim.type(`:!${outward("vim")}\n`);
+    await vim.press("Enter");
+    await vim.type(":q!\n");
+    await vim.shell.wait(20_000);
+    stayed("vim");
+    const less = await drive(sandboxed(), "seq 100 | LESSSECURE= less", {}, inWorkspace);
+    await less.type(`!${outward("less")}\n`);
+    await less.press("Enter");
+    await less.type("q");
+    stayed("less");
+  });
+});
