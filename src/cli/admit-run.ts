@@ -17,13 +17,14 @@ export async function admitRun(
   session?: Session,
   signal?: AbortSignal,
 ): Promise<Admitted> {
-  const { command, background, workingDir, env, dryRun } = plan;
+  const { command, background, workingDir, env, dryRun, terminal } = plan;
   // Start the keeper while the policy loads. This does not start the command. If it fails, the start of the command
   // reports that.
   if (!dryRun) manager.engine.ready().catch(() => {});
   const context = createContext({ workingDir, env, ...(signal && { signal }), ...approverFor(io) });
   const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
-  return await admit({ command, background, session: sessionTarget(session, plan) }, context, options);
+  const wanted = { command, background, session: sessionTarget(session, plan), terminal };
+  return await admit(wanted, context, options);
 }
 
 /** The policy and sandbox options of a command from the command line. */

@@ -218,3 +218,8 @@ export function collectVariable(
   if (at < 1) throw new InvalidArgumentError("It must be NAME=value.");
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
+
+/** Key names, separated with commas. The terminal checks them. */
+export function collectKeys(text: string, before: readonly string[] = []): string[] {
+  return [...before, ...text.split(",").filter((name) => name !== "")];
+}

@@ -9,6 +9,7 @@ import { defineRun } from "./definitions/define-run.ts";
 import { defineSessions } from "./definitions/define-sessions.ts";
 import { defineSetup } from "./definitions/define-setup.ts";
 import { defineShells } from "./definitions/define-shells.ts";
+import { defineTerminals } from "./definitions/define-terminals.ts";
 import { defineTools } from "./definitions/define-tools.ts";
 import { defineUi } from "./definitions/define-ui.ts";
 import { packageVersion } from "./package-version.ts";
@@ -52,6 +53,7 @@ Examples:
     );
   defineRun(program, options);
   defineShells(program, options);
+  defineTerminals(program, options);
   defineCheck(program, options);
   defineApprovals(program, options);
   defineUi(program, options);

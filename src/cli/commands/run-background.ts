@@ -3,6 +3,7 @@ import { sandboxOf } from "../../execution/confinement-notes.ts";
 import { startAlone, startInSession } from "../../execution/start-command.ts";
 import type { ShellProcess } from "../../shell/shell-process.ts";
 import { ShellManager } from "../../shell-manager.ts";
+import { defined } from "../../support/defined.ts";
 import { NacreError } from "../../support/errors.ts";
 import { STARTED_COMMAND_MAX_CHARS } from "../../support/limits.ts";
 import { ToolResult } from "../../tool/result.ts";
@@ -22,6 +23,9 @@ export async function runInBackground(io: CliIo, plan: RunPlan): Promise<number>
   const message = [
     `Started background shell: ${shell.id}`,
     `Command: ${json ? command : oneLine(command, STARTED_COMMAND_MAX_CHARS)}`,
+    ...(plan.terminal
+      ? [`Use it with \`nacre attach ${plan.name ?? shell.id}\`, type with \`nacre send\`.`]
+      : []),
     `Read it with \`nacre output ${plan.name ?? shell.id}\`, end it with \`nacre kill ${plan.name ?? shell.id}\`.`,
   ].join("\n");
   if (json) {
@@ -50,8 +54,8 @@ async function start(io: CliIo, manager: ShellManager, plan: RunPlan): Promise<S
   }
   const options = {
     durable: true,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ timeoutMs, name }),
+    ...(plan.terminal ? { terminal: true, ...defined({ rows: plan.rows, cols: plan.cols }) } : {}),
   };
   if (sessionName === undefined) return await startAlone(await admitRun(io, plan, manager), options);
   const session = namedSessionAsLeft(manager, { ...plan, name: sessionName });

@@ -27,6 +27,9 @@ export interface RunPlan {
   readonly json: boolean;
   readonly background: boolean;
   readonly durable: boolean;
+  readonly terminal: boolean;
+  readonly rows: number | undefined;
+  readonly cols: number | undefined;
   readonly stdin: boolean;
   readonly dryRun: boolean;
   readonly confine: ConfineOptions;

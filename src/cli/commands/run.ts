@@ -11,7 +11,7 @@ import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 type CopiedFlags = "isDefaultCwd" | "env" | "envMode" | "namesEnvMode" | "policy";
-type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun";
+type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun" | "terminal";
 
 /** The options as commander parses them. */
 export interface RunFlags
@@ -27,13 +27,16 @@ export interface RunFlags
   readonly timeout?: number;
   readonly mode?: Mode;
   readonly shellProfile?: "none" | "user";
+  readonly rows?: number;
+  readonly cols?: number;
 }
 
 export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
   const plan = planOf(io, options);
   const { json, background, session, dryRun } = plan;
   // The bash tool of the modes dialect starts background shells itself and has its own message for them.
-  if (json && (!background || dryRun || (plan.mode === "background" && session === undefined))) {
+  const isModesStart = plan.mode === "background" && session === undefined && !plan.terminal;
+  if (json && (!background || dryRun || isModesStart)) {
     const { runForJson } = await import("./run-json.ts");
     return await runForJson(io, plan);
   }
@@ -85,6 +88,9 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     json: options.json ?? false,
     background: options.background === true || mode === "background",
     durable: options.durable ?? false,
+    terminal: options.terminal ?? false,
+    rows: options.rows,
+    cols: options.cols,
     stdin: options.stdin ?? false,
     dryRun: options.dryRun ?? false,
     confine: confineOptionsOf(options),

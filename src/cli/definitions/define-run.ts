@@ -12,6 +12,7 @@ import {
   modeOption,
   policyFileOption,
   policyOption,
+  readCount,
   readMs,
   shellProfileOption,
 } from "../option.ts";
@@ -27,6 +28,9 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .passThroughOptions()
     .option("-b, --background", "start it in the background and print its id; it outlives this program")
     .option("--name <name>", "with -b: a name to use instead of the id")
+    .option("--terminal", "with -b: give it a terminal, for nacre attach and nacre send")
+    .option("--rows <number>", "with --terminal: its height", readCount)
+    .option("--cols <number>", "with --terminal: its width", readCount)
     .option(
       "--timeout <time>",
       "end it after this time: 500ms, 30s, 5m; a plain number is milliseconds",
@@ -80,6 +84,8 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
 function conflictIn(flags: ConflictingFlags): string | undefined {
   const { stdin, json, durable, session, name } = flags;
   const background = flags.background || flags.mode === "background";
+  const wrongTerminal = terminalConflictIn(flags, background);
+  if (wrongTerminal !== undefined) return wrongTerminal;
   if (name !== undefined && !background)
     return "--name needs -b: other commands cannot refer to a command in the foreground. Add -b, or remove --name.";
   if (name !== undefined && !/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name))
@@ -95,9 +101,20 @@ function conflictIn(flags: ConflictingFlags): string | undefined {
   return undefined;
 }
 
+function terminalConflictIn(
+  { terminal, rows, cols }: ConflictingFlags,
+  background: boolean,
+): string | undefined {
+  if (terminal && !background)
+    return "--terminal needs -b: the command then runs in the background, and nacre attach shows its terminal.";
+  if (!terminal && (rows !== undefined || cols !== undefined))
+    return "--rows and --cols need --terminal: they are the size of its terminal.";
+  return undefined;
+}
+
 type ConflictingFlags = Pick<
   RunFlags,
-  "stdin" | "json" | "durable" | "session" | "background" | "mode" | "name"
+  "stdin" | "json" | "durable" | "session" | "background" | "mode" | "name" | "terminal" | "rows" | "cols"
 >;
 
 const RUN_HELP = `
@@ -115,6 +132,7 @@ Examples:
   nacre run --timeout 5m --cwd packages/api 'npm test'
   nacre run --session build 'cd api && export CI=1'   the next command of session build keeps both
   nacre run -b --name dev 'npm run dev'     then: nacre output dev, nacre kill dev
+  nacre run -b --terminal 'npm init'        then: nacre attach ID
   nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
   git diff | nacre run --stdin 'wc -l'
   nacre run --sandbox workspace-write --max-memory 2G 'npm test'

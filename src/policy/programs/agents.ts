@@ -70,9 +70,10 @@ const AGENTS: Readonly<Record<string, Agent>> = {
 /** The options of nacre's commands. */
 export const NACRE_OPTIONS: OptionTable = {
   values: `-sn policy policy-file sandbox network writable hide cwd env env-mode session timeout mode remote scope http dialect
-on-timeout with max-processes max-memory cpu-seconds max-file-size signal port reason remember for paths approval-deadline`,
-  flags: `allow-unsandboxed no-token all write dry-run background stdin json durable git-config debuggers control user help
-version remembered no-open`,
+on-timeout with max-processes max-memory cpu-seconds max-file-size signal port reason remember for paths approval-deadline
+key keys wait detach-key rows cols name`,
+  flags: `allow-unsandboxed no-token all write dry-run background stdin json durable terminal git-config debuggers control user
+help version remembered no-open`,
 };
 
 export const agents: ProgramFamily = {

@@ -9,7 +9,7 @@ import { isKnownProgram } from "../programs.ts";
 import { hasFlag, readOptions } from "../read-options.ts";
 import { packageOf } from "./package-name.ts";
 
-const VERBS = /^(run|mcp|approve|deny|forget|kill|init|ui)$/;
+const VERBS = /^(run|mcp|approve|deny|forget|send|attach|kill|init|ui)$/;
 
 /** The arguments of a call of nacre, in any of the ways to start it. Null for any other program. */
 export function nacreArguments(command: EffectiveCommand): readonly Field[] | null {

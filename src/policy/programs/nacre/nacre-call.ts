@@ -48,6 +48,7 @@ function looserVerb(verb: string, operands: readonly Field[], { flags }: Options
   if (isUnresolved(verb)) return "the nacre command is known only at run time";
   if (/^(approve|deny|forget)$/.test(verb))
     return `nacre ${verb} answers an approval request that the user must answer`;
+  if (/^(send|attach)$/.test(verb)) return `nacre ${verb} types into a terminal past the checks of BashInput`;
   if (verb === "kill" && flags.has("all"))
     return "nacre kill --all ends the commands of every agent of this user";
   if (verb === "init" && flags.has("write")) return "nacre init --write changes the settings of an agent";
