@@ -23,6 +23,9 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
   "nacre run --policy off": "nacre run --policy off true",
+  // It needs a terminal, which the commands here do not have; test/cli/terminals.test.ts has one.
+  "nacre attach ID": "nacre attach --help",
+  "nacre send": "nacre send ID",
 };
 
 /** Values for the placeholders that the pages use. */
@@ -222,6 +225,7 @@ function idFor(command: string): string {
   // A new command each time: an approved request that no call has used would let the same command run.
   const request = `${forget}; nacre run --json "git push -f r$RANDOM" 2>&- | grep -o 'ask_[0-9a-f]*' | head -n 1`;
   if (/^nacre (approve|deny) /.test(command)) return request;
+  if (command.startsWith("nacre send ")) return "nacre run -b --terminal --policy off 'cat' 2>&-";
   if (!command.startsWith("nacre forget ")) return "nacre run -b 'sleep 1000' 2>&-";
   return `nacre approve --json --remember workspace "$(${request})" | grep -o 'rem_[0-9a-f]*'`;
 }
