@@ -4,6 +4,7 @@ const LAYERS = [
   ["policy", "text", "environment", "audit"],
   ["tool", "engine"],
   ["sandbox", "approvals", "terminal"],
+  ["preview"],
   ["shell"],
   ["session"],
   ["shell-manager"],

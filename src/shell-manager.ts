@@ -8,6 +8,8 @@ import { type Containment, Engine } from "./engine/engine.ts";
 import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
+import { PreviewStore } from "./preview/preview-store.ts";
+import { recoverPreviews } from "./preview/recover.ts";
 import { bashRecord, detachedShell, leftoverShell } from "./session/detached-bash.ts";
 import type { Session } from "./session/session.ts";
 import type { DetachedBash, LeftoverCommand, SessionOptions } from "./session/session-options.ts";
@@ -58,6 +60,7 @@ export class ShellManager {
   readonly #keys = new StartKeys();
   readonly sessions: SessionRegistry;
   /** @internal */ readonly finished: FinishedShells;
+  /** @internal */ readonly previews: PreviewStore;
   /** @internal */ readonly confiner: Confiner;
   readonly #sweeper: Sweeper;
 
@@ -91,6 +94,9 @@ export class ShellManager {
     });
     this.sessions = this.#newSessions();
     this.finished = new FinishedShells({ root: this.root, shells: this.#shells });
+    this.previews = new PreviewStore(this.root);
+    // A host that was killed during a commit must not leave the workspace between two states.
+    recoverPreviews(this.previews);
   }
 
   #newSessions(): SessionRegistry {

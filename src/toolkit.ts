@@ -11,7 +11,8 @@ import { withFinished } from "./execution/finished-report.ts";
 import { JudgedSession } from "./execution/judged-session.ts";
 import type { Judging } from "./execution/judging.ts";
 import type { PendingRun } from "./execution/live-output.ts";
-import { registerExecutionTools, registerModesTool } from "./execution/register.ts";
+import { type PreviewResult, previewForProgram } from "./execution/preview-program.ts";
+import { registerExecutionTools, registerModesTool, registerPreviewTool } from "./execution/register.ts";
 import { runAlone } from "./execution/run-alone.ts";
 import type { RunResult } from "./execution/run-result.ts";
 import { sessionTarget } from "./execution/start-command.ts";
@@ -30,11 +31,13 @@ import { ToolRegistry } from "./tool/registry.ts";
 import { failureOf, type ToolResult } from "./tool/result.ts";
 import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 import { checkName, checkText, checkToolkitOptions, problemWith } from "./toolkit/check-options.ts";
+import { type KitPreviews, kitPreviews } from "./toolkit/kit-previews.ts";
 import { runInSession, type ShTag, shTag } from "./toolkit/kit-run.ts";
 import { engineOptionsOf } from "./toolkit/option-schemas.ts";
 import type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
 import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
+export type { KitPreviews } from "./toolkit/kit-previews.ts";
 export type { ShTag } from "./toolkit/kit-run.ts";
 export type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
 export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./toolkit/toolkit-options.ts";
@@ -53,6 +56,13 @@ export interface Toolkit<D extends Dialect = Dialect> {
    * runs. Throws a NacreError if the command did not run, for example because the policy refused it.
    */
   run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
+  /**
+   * Runs a command without writing to the workspace, and lists what it would change. `previews` commits or discards the
+   * result. Throws a NacreError if the policy denies the command, or if previews do not work here.
+   */
+  preview(command: string, options?: RunKitOptions): PendingRun<PreviewResult>;
+  /** The previews of the toolkit's scope. */
+  readonly previews: KitPreviews;
   /** The same with a template whose values are quoted. */
   readonly sh: ShTag;
   call(
@@ -144,11 +154,18 @@ export function assembleToolkit<D extends Dialect = "shells">(
     events,
     trustedFiles,
   });
-  const execution = { ...rest, manager, loadJudging, terminals: groups.includes("terminals") };
+  const execution = {
+    ...rest,
+    manager,
+    loadJudging,
+    terminals: groups.includes("terminals"),
+    withPreview: groups.includes("preview"),
+  };
   const registry = new ToolRegistry();
   if (dialect === "modes") registerModesTool(registry, { ...execution, workingDir });
   else registerExecutionTools(registry, execution);
   if (groups.includes("files")) registerFileTools(registry, execution);
+  if (groups.includes("preview")) registerPreviewTool(registry, execution);
   const executor = new ToolExecutor({ registry, hooks: [...hooks, callEvents(events)] });
   const resolved = resolveExecutionOptions(execution);
   let judging: Judging | undefined;
@@ -179,6 +196,8 @@ export function assembleToolkit<D extends Dialect = "shells">(
     if (id === undefined) return runAlone(command, call, createContext(defaults), resolved);
     return runInSession(() => session(id), command, rest);
   };
+  const preview = (command: string, call: RunKitOptions = {}): PendingRun<PreviewResult> =>
+    previewForProgram(command, call, createContext(defaults), resolved);
   const call = async (tool: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
     const problem = problemWith("kit.call", options);
     if (problem) return failureOf(problem, tool, undefined);
@@ -194,6 +213,8 @@ export function assembleToolkit<D extends Dialect = "shells">(
     executor,
     schemas: (format) => registry.getAllSchemas(format),
     run,
+    preview,
+    previews: kitPreviews(() => ({ context: createContext(defaults), options: resolved, scope: own.scope })),
     sh: shTag(run),
     call: call as Toolkit<D>["call"],
     session,

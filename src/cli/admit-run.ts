@@ -17,13 +17,19 @@ export async function admitRun(
   session?: Session,
   signal?: AbortSignal,
 ): Promise<Admitted> {
-  const { command, background, workingDir, env, dryRun, terminal } = plan;
+  const { command, background, workingDir, env, dryRun, terminal, preview } = plan;
   // Start the keeper while the policy loads. This does not start the command. If it fails, the start of the command
   // reports that.
   if (!dryRun) manager.engine.ready().catch(() => {});
   const context = createContext({ workingDir, env, ...(signal && { signal }), ...approverFor(io) });
   const options = resolveExecutionOptions({ ...admissionOptionsOf(plan), manager });
-  const wanted = { command, background, session: sessionTarget(session, plan), terminal };
+  const wanted = {
+    command,
+    background,
+    session: sessionTarget(session, plan),
+    terminal,
+    isPreview: preview && !dryRun,
+  };
   return await admit(wanted, context, options);
 }
 
@@ -32,8 +38,16 @@ export function admissionOptionsOf({
   policy,
   policyFile,
   confine,
-}: Pick<RunPlan, "policy" | "policyFile" | "confine">): ExecutionOptions {
-  return { policy, entryPoint: "cli", ...confine, ...(policyFile === undefined ? {} : { policyFile }) };
+  maxPreviewBytes,
+}: Pick<RunPlan, "policy" | "policyFile" | "confine"> &
+  Partial<Pick<RunPlan, "maxPreviewBytes">>): ExecutionOptions {
+  return {
+    policy,
+    entryPoint: "cli",
+    ...confine,
+    ...(policyFile === undefined ? {} : { policyFile }),
+    ...(maxPreviewBytes === undefined ? {} : { maxPreviewBytes }),
+  };
 }
 
 /** An approver if a person can answer. */

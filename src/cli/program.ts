@@ -5,6 +5,7 @@ import { defineApprovals } from "./definitions/define-approvals.ts";
 import { defineAudit } from "./definitions/define-audit.ts";
 import { defineCheck } from "./definitions/define-check.ts";
 import { defineConfig } from "./definitions/define-config.ts";
+import { definePreview } from "./definitions/define-preview.ts";
 import { defineRun } from "./definitions/define-run.ts";
 import { defineSessions } from "./definitions/define-sessions.ts";
 import { defineSetup } from "./definitions/define-setup.ts";
@@ -61,6 +62,7 @@ Examples:
   defineAudit(program, options);
   defineSessions(program, options);
   defineConfig(program, options);
+  definePreview(program, options);
   defineSetup(program, options);
   return program;
 }

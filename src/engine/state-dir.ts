@@ -4,6 +4,7 @@
 //   <root>/shells/<id>/           SHELL_NAMES, and for a session SESSION_NAMES
 //   <root>/keepers/<pid>-<hex>/   KEEPER_NAMES: one directory per host process, named after its PID
 //   <root>/sessions/              NAME.json, NAME.lock (session-file.ts)
+//   <root>/previews/<id>/         PREVIEW_NAMES: one preview; previews/pending/ names unfinished commits
 //   <root>/files/                 FILES_NAMES: locks and unfinished writes of the file tools
 //   <root>/profiles/              owned by run-profile.ts
 //   <root>/unreported/            owned by shell/finished-shells.ts
@@ -26,6 +27,7 @@ export const ROOT_NAMES = {
   keepers: "keepers",
   sessions: "sessions",
   files: "files",
+  previews: "previews",
   sandbox: "sandbox",
   codeCache: "code-cache",
   /** Answers of the user's shell about its environment, while it runs (run-profile.ts). */
@@ -130,6 +132,29 @@ export const REMEMBERED_NAMES = {
   audit: "audit.jsonl",
 } as const;
 
+/** Files and directories of one preview. */
+export const PREVIEW_NAMES = {
+  /** What was run, and what became of it (preview/preview-record.ts). */
+  record: "preview.json",
+  changes: "changes.json",
+  /** The layers of the overlay (sandbox/overlay.ts). `lower` is a link to the workspace. */
+  lower: "lower",
+  upper: "upper",
+  work: "work",
+  /** Paths in `upper` that nacre created before the start. */
+  planted: "planted.json",
+  /** The n-th commit, with the names below. */
+  commit: (number: number) => `commit.${number}`,
+  journal: "journal.json",
+  /** Entries on their way into the workspace, and those that left it. */
+  incoming: "in",
+  outgoing: "out",
+  /** What an undo took out of the workspace. */
+  undone: "undone",
+  /** In the directory of all previews: one link per transaction that has begun and not ended. */
+  pending: "pending",
+} as const;
+
 /** Suffix of a file that is written completely before it replaces another one. */
 export const NEW_SUFFIX = ".new";
 /** Suffix of a copy that replaces a removed file. */
@@ -144,6 +169,14 @@ export function ownerNumber(name: string): number {
 
 export function newShellId(): string {
   return `shell_${randomBytes(4).toString("hex")}`;
+}
+
+export function newPreviewId(): string {
+  return `preview_${randomBytes(4).toString("hex")}`;
+}
+
+export function isPreviewId(text: string): boolean {
+  return /^preview_[0-9a-f]{8}$/.test(text);
 }
 
 export function isShellId(text: string): boolean {

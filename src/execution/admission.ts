@@ -53,6 +53,8 @@ export interface WantedCommand {
   readonly terminal?: boolean;
   /** The directory of a command outside a session. @default that of the call */
   readonly cwd?: string;
+  /** True if its effects go to a preview. Then no person is asked before it runs, only before a commit. */
+  readonly isPreview?: boolean;
 }
 
 interface Admission {
@@ -82,8 +84,10 @@ export class Admitted {
   readonly session: string | null;
   readonly background: boolean;
   readonly terminal: boolean;
-  /** "ask": a person has approved the command. */
+  /** "ask": a person has approved the command, or will be asked before its preview is committed. */
   readonly verdict: "allow" | "ask";
+  /** Whether the command may run only in a preview. */
+  readonly isPreview: boolean;
   readonly rule: string | null;
   readonly #admission: Admission;
   #isUsed = false;
@@ -96,6 +100,7 @@ export class Admitted {
     this.background = wanted.background;
     this.terminal = wanted.terminal ?? false;
     this.verdict = verdict.verdict === "allow" ? "allow" : "ask";
+    this.isPreview = wanted.isPreview ?? false;
     this.rule = verdict.rule;
     this.#admission = admission;
   }
@@ -108,6 +113,19 @@ export class Admitted {
   /** Time that the call has waited for a person. */
   get waitedMs(): number {
     return this.#admission.waitedMs;
+  }
+
+  /** Why the policy asks about the command; null if it allows it. */
+  get ask(): Pick<ApprovalRequest, "rule" | "reason" | "alternative" | "severity" | "span"> | null {
+    const { wanted, snapshot, verdict } = this.#admission;
+    if (verdict.verdict === "allow") return null;
+    const { rule, reason, alternative, severity, span } = requestFor(
+      wanted,
+      verdict,
+      snapshot.directory,
+      () => [],
+    );
+    return { rule, reason, severity, span, ...(alternative === undefined ? {} : { alternative }) };
   }
 
   get target(): SessionTarget | null {
@@ -222,6 +240,7 @@ async function decide(
     const words = `Command blocked as dangerous: ${explainRefusal(verdict)} Nothing was run.`;
     throw new Refusal("policy_denied", words, verdict, cwd);
   }
+  if (wanted.isPreview) return create(admission);
   // An approval for one directory does not count for another, even if the policy would allow the command there.
   const why = verdict.verdict === "ask" ? withTerminal(verdict) : (earlier ?? verdict);
   const request = requestFor(wanted, why, cwd, () => judging.effects(wanted.command, facts));

@@ -14,10 +14,11 @@ import { type CommandMetadata, endedResult, endingMetadata } from "./endings.ts"
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import { sessionLeftovers } from "./leftovers.ts";
 import { notesOn } from "./notes.ts";
+import type { PreviewMetadata } from "./preview-metadata.ts";
 import { promptNote } from "./prompt-note.ts";
 import { type OutputParts, render, sanitizerFor } from "./render.ts";
 
-export interface BashMetadata extends CommandMetadata {
+export interface BashMetadata extends CommandMetadata, Partial<PreviewMetadata> {
   readonly description: string;
   /** Whether a new bash continues with the state of the session. */
   readonly restarted?: boolean;

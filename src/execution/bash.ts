@@ -16,6 +16,7 @@ import {
   MAX_TIMEOUT_MS,
   MIN_TIMEOUT_MS,
   OUTPUT_MAX_CHARS,
+  PREVIEW_PATHS_MAX_COUNT,
   TERMINAL_COLS_COUNT,
   TERMINAL_ROWS_COUNT,
 } from "../support/limits.ts";
@@ -36,6 +37,8 @@ import {
   type ResolvedExecutionOptions,
   resolveExecutionOptions,
 } from "./execution-options.ts";
+import { backgroundPreview, previewResult } from "./preview-result.ts";
+import { runPreview } from "./preview-run.ts";
 import { reportProgress } from "./progress.ts";
 import { sanitizerFor } from "./render.ts";
 import { runAdmitted, sessionTarget, startInSession } from "./start-command.ts";
@@ -89,10 +92,12 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
     context: ExecutionContext,
     args: z.output<BashInput>,
   ): Promise<ToolResult<BashMetadata>> {
-    const { command, run_in_background: background, terminal = false } = args;
+    const { command, run_in_background: background, terminal = false, preview: isPreview = false } = args;
     const asked = askedOf(args);
     const session = sessionTarget(context, this.#options);
     const size = sizeOf(args);
+    if (isPreview && background) return backgroundPreview();
+    if (isPreview) return await this.#preview(context, args);
     const admitted = await admit({ command, background, session, terminal }, context, this.#options);
     if (context.dryRun) {
       const metadata = { ...asked, dry_run: true };
@@ -116,6 +121,35 @@ export class BashTool extends BaseTool<BashInput, BashMetadata> {
       ? "Failed to start background shell: "
       : "Failed to execute command: ";
     return notRunResult<BashMetadata>(error, { metadata: askedOf(args), prefix });
+  }
+
+  async #preview(context: ExecutionContext, args: z.output<BashInput>): Promise<ToolResult<BashMetadata>> {
+    const { command, description = "" } = args;
+    const session = sessionTarget(context, this.#options);
+    const admitted = await admit(
+      { command, background: false, session, isPreview: true },
+      context,
+      this.#options,
+    );
+    if (context.dryRun) {
+      return ToolResult.ok(dryRunLine(admitted), { ...askedOf(args), dry_run: true } as BashMetadata);
+    }
+    const { timeoutMs, backgroundAfterMs } = timingOf(args.timeout ?? context.timeoutMs, this.#options);
+    // The effects are known only at the end, so a preview cannot continue in the background.
+    const longest = Math.min(
+      timeoutMs ?? Number.POSITIVE_INFINITY,
+      backgroundAfterMs ?? Number.POSITIVE_INFINITY,
+    );
+    const previewed = await runPreview(
+      admitted,
+      longest === Number.POSITIVE_INFINITY ? {} : { timeoutMs: longest },
+    );
+    return await previewResult(previewed, admitted, {
+      description,
+      howToCommit: (id) =>
+        `Preview with preview_id="${id}" and action "commit" writes it, "discard" drops it.`,
+      maxPaths: PREVIEW_PATHS_MAX_COUNT,
+    });
   }
 
   async #runForeground(
@@ -186,14 +220,26 @@ const TERMINAL_INPUT = {
 };
 
 function inputOf(options: ResolvedExecutionOptions) {
-  const input = plainInputOf(options);
-  // Without the group, a schema without these parameters: they would cost tokens in every conversation.
-  return options.terminals
-    ? input.extend(TERMINAL_INPUT)
-    : (input as ReturnType<typeof input.extend<typeof TERMINAL_INPUT>>);
+  let input = baseInput(options);
+  // Without their groups, the schema has no such parameters: they would cost tokens in every conversation. The type has
+  // them in every case.
+  if (options.terminals) input = input.extend(TERMINAL_INPUT);
+  if (options.withPreview) input = input.extend(PREVIEW_INPUT);
+  return input as unknown as FullInput;
 }
 
-function plainInputOf({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
+type FullInput = z.ZodObject<
+  ReturnType<typeof baseInput>["shape"] & typeof TERMINAL_INPUT & typeof PREVIEW_INPUT
+>;
+
+const PREVIEW_INPUT = {
+  preview: z
+    .boolean()
+    .optional()
+    .describe("Run it without writing anything to the workspace, and list the files it would change"),
+};
+
+function baseInput({ defaultTimeoutMs, defaultDeadline, maxTimeoutMs }: ResolvedExecutionOptions) {
   const minTimeoutMs = Math.min(MIN_TIMEOUT_MS, maxTimeoutMs);
   return z.object({
     command: z.string().min(1).describe("The bash command or script to run. May have many lines."),

@@ -10,6 +10,7 @@ import {
   DEFAULT_TIMEOUT_MS,
   MAX_TIMEOUT_MS,
   OUTPUT_MAX_CHARS,
+  PREVIEW_MAX_BYTES,
 } from "../support/limits.ts";
 import type { Judging } from "./judging.ts";
 import type { EntryPoint } from "./ways-to-allow.ts";
@@ -59,6 +60,10 @@ export interface ExecutionOptions {
   readonly events?: Events;
   /** The entry point of the commands: refusals name its flags. @default "library" */
   readonly entryPoint?: EntryPoint;
+  /** Bytes that the command of one preview may write. @default 1073741824 */
+  readonly maxPreviewBytes?: number;
+  /** Whether Bash has the parameter preview. @default false */
+  readonly withPreview?: boolean;
   /** Judges a command instead of the built-in policy. */
   readonly judge?: Judging["judge"];
 }
@@ -93,6 +98,8 @@ export function resolveExecutionOptions(options: ExecutionOptions = {}): Resolve
     sandbox: options.sandbox ?? "off",
     network: options.network ?? "none",
     allowUnsandboxed: options.allowUnsandboxed ?? false,
+    maxPreviewBytes: options.maxPreviewBytes ?? PREVIEW_MAX_BYTES,
+    withPreview: options.withPreview ?? false,
     events: options.events ?? new Events(),
     loadJudging: options.loadJudging ?? judgingLoader(options),
   };

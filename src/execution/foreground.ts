@@ -23,14 +23,15 @@ export async function runForeground(
   onStart?.(shell);
   const stopProgress = reportProgress(shell.outputParts, context, sanitizerFor(options));
   try {
-    await untilEnd(shell, context.signal);
+    await untilShellEnd(shell, context.signal);
     return shell;
   } finally {
     stopProgress();
   }
 }
 
-async function untilEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {
+/** Ends the shell if the call is cancelled. */
+export async function untilShellEnd(shell: ShellProcess, signal: AbortSignal | undefined): Promise<void> {
   let ending: Promise<unknown> | undefined;
   const cancel = () => {
     // If the kill fails, because there are no descriptors left for example, the timeout ends the command.

@@ -25,7 +25,9 @@ export interface SessionRunOptions extends RunOptions {
   readonly onOutput?: OutputListener;
 }
 
-export interface SessionStartOptions extends StartOptions, Pick<RunOptions, "signal"> {
+export interface SessionStartOptions
+  extends Omit<StartOptions, "previewDir" | "background">,
+    Pick<RunOptions, "signal"> {
   /** The directory to start in. The session stays where it is. Relative to the session's directory. */
   readonly cwd?: string;
 }

@@ -6,11 +6,17 @@ import { BashOutputTool } from "./bash-output.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
 import { KillShellTool } from "./kill-shell.ts";
 import { BashModesTool, type ModesOptions } from "./modes.ts";
+import { PreviewTool } from "./preview-tool.ts";
 
 /** Bash, BashOutput and KillShell, and with `terminals` BashInput. */
 export function registerExecutionTools(registry: ToolRegistry, options: ExecutionOptions = {}): void {
   registry.registerMany([new BashTool(options), new BashOutputTool(options), new KillShellTool(options)]);
   if (options.terminals) registry.register(new BashInputTool(options));
+}
+
+/** Preview. Bash takes the parameter preview if its options say so (`withPreview`). */
+export function registerPreviewTool(registry: ToolRegistry, options: ExecutionOptions = {}): void {
+  registry.register(new PreviewTool(options));
 }
 
 /** The only tool of the `modes` dialect: bash. */

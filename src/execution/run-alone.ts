@@ -72,7 +72,8 @@ export function timeoutOf(
   return wanted === Number.POSITIVE_INFINITY ? {} : { timeoutMs: wanted };
 }
 
-function streamOf(input: NonNullable<RunCommandOptions["input"]>): Readable {
+/** The input of a command as a stream. */
+export function streamOf(input: NonNullable<RunCommandOptions["input"]>): Readable {
   if (typeof input !== "string" && !ArrayBuffer.isView(input)) return input;
   return Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
 }

@@ -32,6 +32,7 @@ export async function runAdmitted(
   const run = { ...options, ...callOptions(admitted), ...(signal ? { signal } : {}) };
   const command = admitted.use();
   const session = sessionFor(admitted);
+  checkPlace(admitted, undefined);
   using turn = await session.takeTurn(command, run);
   const current = await whenCurrent(admitted, turn);
   using place = await takePlace(admitted);
@@ -46,6 +47,7 @@ export async function startInSession(
 ): Promise<ShellProcess> {
   checkTerminal(admitted, options.terminal);
   const session = sessionFor(admitted);
+  checkPlace(admitted, options.previewDir);
   const command = admitted.use();
   // Do not await between the last check and the start: a command that ends in between could change the session.
   for (let current = admitted; !isCurrent(current); ) current = await readmit(current);
@@ -60,6 +62,7 @@ export async function startAlone(
   const { cwd: workingDir, context } = admitted;
   checkTerminal(admitted, options.terminal);
   if (admitted.session !== null) throw wrongStart(admitted);
+  checkPlace(admitted, options.previewDir);
   return await admitted.options.manager().createShell({
     ...options,
     command: admitted.use(),
@@ -126,6 +129,12 @@ function callOptions({ target, context }: Admitted): Pick<RunOptions, "workingDi
 function checkTerminal({ terminal }: Admitted, wanted = false): void {
   if (wanted === terminal) return;
   throw new NacreError("internal", "The command was not admitted for a start with a terminal.");
+}
+
+/** A command that was admitted for a preview must not run outside of one. */
+function checkPlace({ isPreview }: Admitted, previewDir: string | undefined): void {
+  if (isPreview === (previewDir !== undefined)) return;
+  throw new NacreError("internal", "The command was admitted for a preview and is started outside of one.");
 }
 
 function wrongStart({ session }: Admitted): NacreError {

@@ -7,9 +7,9 @@ import { basename, dirname, join } from "node:path";
 import { isSameProcess, thisProcess } from "../engine/process-table.ts";
 import { FILES_NAMES, ROOT_NAMES, type StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
+import { HeldDirectory } from "../support/held-directory.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { fsPath, linkTarget } from "../support/path-text.ts";
-import { HeldDirectory } from "./disk/held-directory.ts";
 
 const TEMPORARY = /^\.nacre-write-[0-9a-f]{16}$/;
 

@@ -10,10 +10,12 @@ import { attempt } from "../support/attempt.ts";
 import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { bytesOfText, shownPath } from "../support/path-text.ts";
+import { removeTree } from "../support/remove-tree.ts";
 import { isFull } from "../support/system-error.ts";
 import { explainFailure, explainMissing, type SandboxRefusal } from "./explain.ts";
-import { findBwrap } from "./find-bwrap.ts";
+import { findBwrap } from "./find-program.ts";
 import type { GuardedLink } from "./guarded-links.ts";
+import { makeLayers, overlayStage, ownUserArgs } from "./overlay.ts";
 import type { Placeholder } from "./placeholders.ts";
 import { realPath } from "./real-path.ts";
 import type { SandboxSpec } from "./sandbox-options.ts";
@@ -29,6 +31,8 @@ export interface WrapPlan extends ViewPlan {
   readonly argv: readonly string[];
   /** Absolute. */
   readonly workingDir: string;
+  /** The workspace is under an overlay whose layers are in this directory. */
+  readonly overlayDir?: string;
   /** Whether the program becomes PID 1 of its namespace. PID 1 ignores signals without a handler, and reaps orphans. */
   readonly isInit?: boolean;
 }
@@ -44,6 +48,8 @@ interface Descriptor {
 }
 
 export interface WrappedStart {
+  /** The program that runs bwrap, if there is one, with its arguments. */
+  readonly stage: readonly string[];
   readonly argv: readonly string[];
   readonly descriptors: readonly Descriptor[];
   readonly placeholders: readonly Placeholder[];
@@ -67,12 +73,13 @@ export class Bubblewrap {
   async probe(
     spec: SandboxSpec,
     isPlaceholder: WrapPlan["isPlaceholder"] = () => false,
+    isOverlay = false,
   ): Promise<ProbeResult> {
     if (findBwrap(spec.writable) === undefined) return explainMissing();
     const guarded = guardTrusted(spec.trusted, spec.writable);
     if (!guarded.ok) return guarded;
     try {
-      return await this.#runProbe(spec, isPlaceholder);
+      return await this.#runProbe(spec, isPlaceholder, isOverlay);
     } catch (cause) {
       if (!isFull(cause)) throw cause;
       throw new NacreError(
@@ -83,10 +90,15 @@ export class Bubblewrap {
     }
   }
 
-  async #runProbe(spec: SandboxSpec, isPlaceholder: WrapPlan["isPlaceholder"]): Promise<ProbeResult> {
+  async #runProbe(
+    spec: SandboxSpec,
+    isPlaceholder: WrapPlan["isPlaceholder"],
+    isOverlay: boolean,
+  ): Promise<ProbeResult> {
     makeDirs(this.#dir);
     const dir = mkdtempSync(join(this.#dir, "probe-"));
     try {
+      if (isOverlay) makeLayers({ dir, workspace: spec.workspace });
       const visibleState = { stateRoot: spec.stateRoots[0] ?? this.#dir, readable: [], writable: [] };
       const plan = {
         argv: ["/bin/sh", "-c", ":"],
@@ -94,19 +106,20 @@ export class Bubblewrap {
         visibleState,
         repositories: [],
         isPlaceholder,
+        ...(isOverlay ? { overlayDir: dir } : {}),
       };
       // Placeholders and policy folders of other shells can vanish at any moment, so the probe ignores them. It creates
       // no placeholders, because a probe must not create files outside its own directory.
-      const { argv, descriptors } = this.wrap({ ...spec, policyFolders: [] }, plan, false);
+      const { stage, argv, descriptors } = this.wrap({ ...spec, policyFolders: [] }, plan, false);
       const files = descriptors.map(({ fd, mode, file, content }) => {
         const path = content === undefined && mode === "read" ? file : join(dir, file);
         if (content) writeFileSync(path, content);
         return { fd, mode, path };
       });
-      const { code, stderr } = await runOnce(argv, files);
+      const { code, stderr } = await runOnce([...stage, ...argv], files);
       return code === 0 ? { ok: true } : explainFailure(code, stderr);
     } finally {
-      rmSync(dir, { recursive: true, force: true });
+      removeTree(dir);
     }
   }
 
@@ -124,8 +137,10 @@ export class Bubblewrap {
     const filter = this.#filterFile(spec.debuggers);
     const missing = new Set(withPlaceholders ? [] : view.placeholders.map(({ path }) => path));
     const mounts = view.mounts.filter(({ path }) => !missing.has(path));
+    const { overlayDir } = plan;
     const args = [
       ...NAMESPACES,
+      ...(overlayDir === undefined ? [] : ownUserArgs(spec.isGuarded)),
       ...(spec.network === "none" ? ["--unshare-net"] : []),
       ...(plan.isInit ? ["--as-pid-1"] : []),
       ...mounts.flatMap(({ args }) => args),
@@ -146,6 +161,7 @@ export class Bubblewrap {
     ];
     const noFilter = `the system call filter: nacre has none for ${process.arch}, so commands can connect to unix sockets`;
     return {
+      stage: overlayDir === undefined ? [] : overlayStage({ dir: overlayDir, workspace: spec.workspace }),
       argv: [bwrap, "--args", String(FD.args), "--", ...plan.argv],
       descriptors,
       placeholders: view.placeholders,

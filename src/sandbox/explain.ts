@@ -2,6 +2,7 @@
 // message.
 import { existsSync, readFileSync } from "node:fs";
 import { attempt } from "../support/attempt.ts";
+import { OVERLAY_FAILED } from "./overlay-failure.ts";
 
 export interface SandboxRefusal {
   readonly ok: false;
@@ -44,6 +45,12 @@ export function explainFailure(
   facts: SystemFacts = systemFacts(),
 ): SandboxRefusal {
   const error = message === "" ? `bwrap ended with code ${code}` : message;
+  if (message.includes(OVERLAY_FAILED)) {
+    return refusal(
+      `the kernel refuses an overlay here (${error.replace(OVERLAY_FAILED, "").trim()})`,
+      "Previews need Linux 5.11 or later, a file system with extended attributes below nacre's state directory, and no overlayfs there.",
+    );
+  }
   if (/Unknown option/i.test(message)) {
     return refusal(`bubblewrap is too old (${error})`, "Install bubblewrap 0.8.0 or later.");
   }

@@ -50,6 +50,8 @@ export interface SandboxSpec {
   readonly policyFolders: readonly string[];
   readonly gitConfig: boolean;
   readonly debuggers: boolean;
+  /** Whether files in writable paths that other programs obey are protected, such as git hooks. */
+  readonly isGuarded: boolean;
 }
 
 /** undefined if no sandbox is requested. */
@@ -96,6 +98,7 @@ export function sandboxSpec(
     policyFolders: policyFolders(workspace).filter((path) => roots.some((root) => isWithin(path, root))),
     gitConfig: options.gitConfig ?? false,
     debuggers: options.debuggers ?? false,
+    isGuarded: true,
   };
 }
 

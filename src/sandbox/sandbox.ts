@@ -9,9 +9,11 @@ import type { StartScript } from "../engine/taken-slot.ts";
 import { NacreError } from "../support/errors.ts";
 import { isWithin, shownPath } from "../support/path-text.ts";
 import { Bubblewrap, type WrappedStart } from "./bubblewrap.ts";
+import type { SandboxRefusal } from "./explain.ts";
 import { type FoundRepository, RepositoryFinder } from "./find-repositories.ts";
 import { LinkWatch } from "./guarded-links.ts";
 import { NewRepositories } from "./new-repositories.ts";
+import { overlayProblem, plantPlaceholders } from "./overlay.ts";
 import { type PlaceholderHolder, Placeholders } from "./placeholders.ts";
 import { realPath } from "./real-path.ts";
 import { type LimitOptions, Limits } from "./resource-limits.ts";
@@ -40,6 +42,8 @@ export interface StartRequest {
   readonly writable?: readonly string[];
   readonly pipes?: readonly InheritedPipe[];
   readonly isInit?: boolean;
+  /** The layers of the overlay over the workspace; only in a sandbox for previews. */
+  readonly overlayDir?: string;
   /** Whether a process was started since the last call. Without a new process, no repository can have been created. */
   readonly hasForked?: () => boolean;
 }
@@ -58,6 +62,15 @@ export interface SandboxDeps extends LockOwner {
   readonly runningRoots: () => readonly string[];
   /** Files that nacre runs or reads outside the sandbox. */
   readonly trusted: () => readonly TrustedPath[];
+  /** Set for a sandbox in which the workspace is under an overlay. */
+  readonly preview?: PreviewSandbox;
+}
+
+export interface PreviewSandbox {
+  /** The directory of all previews. */
+  readonly dir: string;
+  /** Whether commands without a preview run in a sandbox, which protects files such as git hooks. */
+  readonly isGuarded: boolean;
 }
 
 /** The sandbox of one workspace. Without `spec` there is none, and `notEnforced` names the one that was requested. */
@@ -169,10 +182,16 @@ export class Sandbox {
 
   async #probe(workspace: string): Promise<PreparedWorkspace> {
     const { stateRoots } = this.#deps;
-    const spec = sandboxSpec(this.#options, { workspace, stateRoots, trusted: this.#deps.trusted() });
-    if (!spec) return { notEnforced: [] };
-    const probed = await this.#bubblewrap.probe(spec, this.#placeholders.held());
+    const { preview } = this.#deps;
+    const isGuarded = preview?.isGuarded ?? true;
+    const trusted = isGuarded ? this.#deps.trusted() : [];
+    const wanted = sandboxSpec(this.#options, { workspace, stateRoots, trusted });
+    if (!wanted) return { notEnforced: [] };
+    const spec = { ...wanted, isGuarded };
+    if (preview) refuseOverlay(overlayProblem({ dir: preview.dir, workspace: spec.workspace }));
+    const probed = await this.#bubblewrap.probe(spec, this.#placeholders.held(), preview !== undefined);
     if (probed.ok) return { spec, notEnforced: [] };
+    if (preview) refuseOverlay(probed);
     if (this.#options.allowUnsandboxed) {
       return { notEnforced: [`the sandbox "${spec.profile}": ${probed.why}. ${probed.fix}`] };
     }
@@ -184,16 +203,33 @@ export class Sandbox {
 
   #wrap(
     prepared: SandboxSpec,
-    { argv, workingDir, readable, writable = [], isInit = false }: StartRequest,
+    { argv, workingDir, readable, writable = [], isInit = false, overlayDir }: StartRequest,
     { holder }: SandboxedShell,
     repositories: readonly FoundRepository[],
   ): WrappedStart {
     const spec = withRunningRoots(prepared, this.#deps.runningRoots());
     const visibleState = { stateRoot: this.#deps.stateRoots[0], readable, writable };
+    if (overlayDir !== undefined) {
+      // Something can have been mounted since the sandbox was prepared.
+      refuseOverlay(overlayProblem({ dir: overlayDir, workspace: spec.workspace }));
+      const isPlaceholder = this.#placeholders.held();
+      const plan = { argv, workingDir, visibleState, repositories, isPlaceholder, overlayDir };
+      const wrapped = this.#bubblewrap.wrap(spec, plan);
+      plantPlaceholders({ dir: overlayDir, workspace: spec.workspace }, wrapped.placeholders);
+      return { ...wrapped, placeholders: [] };
+    }
     return this.#placeholders.hold(holder, (isPlaceholder) =>
       this.#bubblewrap.wrap(spec, { argv, workingDir, visibleState, repositories, isPlaceholder, isInit }),
     );
   }
+}
+
+function refuseOverlay(problem: SandboxRefusal | undefined): void {
+  if (!problem) return;
+  throw new NacreError(
+    "unavailable",
+    `Previews do not work here, so nothing was run: ${problem.why}. ${problem.fix}`,
+  );
 }
 
 function unconfined(notEnforced: readonly string[]): Confinement {

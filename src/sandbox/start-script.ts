@@ -40,6 +40,7 @@ export function startScript({ limits, wrapped, dir, pipes }: StartParts): string
     lines.push(...LOADER_VARIABLES);
     lines.push("builtin shopt -s execfail");
     const command = [
+      ...wrapped.stage.map(shellQuote),
       shellQuote(program),
       `"\${__nacre_loader[@]}"`,
       ...args.map(shellQuote),

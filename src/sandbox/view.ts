@@ -50,9 +50,11 @@ export function viewOf(
 ): View {
   const protections = new Protections(outermostFirst([...new Set(spec.writable)]), isPlaceholder);
   for (const path of protections.roots) checkWritable(path, protections.real);
-  guardRepositories(protections, repositories, spec);
-  guardStartup(protections, spec.homes);
-  protectTrusted(protections, spec.trusted, spec.policyFolders);
+  if (spec.isGuarded) {
+    guardRepositories(protections, repositories, spec);
+    guardStartup(protections, spec.homes);
+    protectTrusted(protections, spec.trusted, spec.policyFolders);
+  }
   const shownInPrivate = spec.profile === "read-only" && isPrivate(spec.workspace) ? [spec.workspace] : [];
   const shown = [...protections.roots, ...shownInPrivate];
   const isReachable = (path: string) => !isPrivate(path) || shown.some((root) => isWithin(path, root));

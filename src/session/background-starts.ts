@@ -42,13 +42,16 @@ export class BackgroundStarts {
 
   async start(command: string, options: StartOptions): Promise<ShellProcess> {
     const { deps, lineage, id, scope } = this.#options;
-    const { workingDir: named, durable = false, timeoutMs } = options;
+    const { workingDir: named, durable = false, timeoutMs, previewDir, background = true } = options;
     const env = options.env ? checkedEnv(options.env) : {};
     const { directory, workspace } = lineage;
     const workingDir = directory.isNew(named) ? named : nearestDirectory(lineage.directoryFor(undefined));
     if (lineage.awaitsProfile) await this.#sourceProfile();
     const { state, missing } = await lineage.savedState();
-    const file = state === undefined ? undefined : await this.#write(state, env, options.terminal === true);
+    const file =
+      state === undefined
+        ? undefined
+        : await this.#write(state, env, { isTerminal: options.terminal === true, previewDir });
     const shell = await deps.createShell({
       command,
       workingDir,
@@ -59,6 +62,8 @@ export class BackgroundStarts {
       ...(options.name === undefined ? {} : { name: options.name }),
       ...defined({ terminal: options.terminal, rows: options.rows, cols: options.cols }),
       workspace,
+      background,
+      ...(previewDir === undefined ? {} : { previewDir }),
       ...(file === undefined ? {} : { inherits: file }),
       env: file === undefined ? env : { ...env, BASH_ENV: asBashEnv(file) },
     });
@@ -82,10 +87,14 @@ export class BackgroundStarts {
     await bash.ready();
   }
 
-  async #write(state: string, env: Readonly<Record<string, string>>, isTerminal: boolean): Promise<string> {
+  async #write(
+    state: string,
+    env: Readonly<Record<string, string>>,
+    { isTerminal, previewDir }: { readonly isTerminal: boolean; readonly previewDir: string | undefined },
+  ): Promise<string> {
     const { deps, lineage, anyBash } = this.#options;
     const { dir } = (await anyBash()).started.files;
-    const isSandboxed = await deps.confiner.isEnforced(lineage.workspace);
+    const isSandboxed = previewDir !== undefined || (await deps.confiner.isEnforced(lineage.workspace));
     const reportTo = stateFile(isSandboxed ? SESSION_NAMES.scratch : ".", INHERITED_NUMBER);
     const baseNames = Object.keys(deps.environment.env);
     // An ended shell no longer needs its script.

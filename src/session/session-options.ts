@@ -114,6 +114,10 @@ export interface StartOptions extends Pick<RunOptions, "env" | "workingDir"> {
   /** The size of the terminal. @default 24 and 80 */
   readonly rows?: number;
   readonly cols?: number;
+  /** The directory of the preview that the command runs in. */
+  readonly previewDir?: string;
+  /** Whether the shell counts against the limit on background shells. @default true */
+  readonly background?: boolean;
 }
 
 export interface CloseOptions {

@@ -1,8 +1,8 @@
 // Connects a manager with the sandbox: turns its options into the start script of one shell.
 
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
-import type { Confinement } from "../engine/confinement.ts";
+import { dirname, join } from "node:path";
+import type { Confinement, NetworkAccess } from "../engine/confinement.ts";
 import type { FifoDir } from "../engine/fifo-dir.ts";
 import { findBash } from "../engine/find-bash.ts";
 import { KeeperRoots } from "../engine/keeper-roots.ts";
@@ -10,12 +10,13 @@ import type { TerminalSize } from "../engine/meta.ts";
 import { isNoneSince, markPids } from "../engine/pids-since.ts";
 import { pipePath, REPORT_FD } from "../engine/process-pipe.ts";
 import { isSameProcess, thisProcess } from "../engine/process-table.ts";
-import { type StateRoot, usualStateRoots } from "../engine/state-dir.ts";
+import { ROOT_NAMES, type StateRoot, usualStateRoots } from "../engine/state-dir.ts";
 import type { StartContext, StartScript } from "../engine/taken-slot.ts";
 import { realPath } from "../sandbox/real-path.ts";
-import { type ConfineOptions, Sandbox, type StartRequest } from "../sandbox/sandbox.ts";
+import { type ConfineOptions, Sandbox, type SandboxDeps, type StartRequest } from "../sandbox/sandbox.ts";
 import { ownProgram, type TrustedPath } from "../sandbox/trusted-base.ts";
 import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
 import { makeDirs } from "../support/make-dirs.ts";
 import { shellQuote } from "../support/shell-quote.ts";
 import { findScript, terminalArgv } from "../terminal/launch.ts";
@@ -48,18 +49,22 @@ export class Confiner {
   readonly #options: ConfinerOptions;
   readonly #root: StateRoot;
   readonly #sandbox: Sandbox;
+  readonly #deps: SandboxDeps;
+  /** The sandbox of previews, whatever the sandbox of other commands is. */
+  #previews: Sandbox | undefined;
 
   constructor(options: ConfinerOptions, root: StateRoot) {
     this.#options = options;
     this.#root = root;
     const keepers = new KeeperRoots();
-    this.#sandbox = new Sandbox(options, {
+    this.#deps = {
       stateRoots: [root.path, ...usualStateRoots()],
       runningRoots: () => keepers.current(),
       trusted: () => this.#trusted(),
       self: thisProcess(),
       isAlive: ({ pid, startTime }) => isSameProcess(pid, startTime),
-    });
+    };
+    this.#sandbox = new Sandbox(options, this.#deps);
   }
 
   get #isSandboxed(): boolean {
@@ -88,18 +93,26 @@ export class Confiner {
     readonly workingDir: string;
     readonly inherits?: string | undefined;
     readonly terminal?: TerminalSize | undefined;
+    /** The directory of the preview that the command runs in. */
+    readonly previewDir?: string | undefined;
   }): Promise<ConfinedPlan> {
-    const { terminal: size } = at;
+    const { terminal: size, previewDir, inherits } = at;
+    const sandbox = previewDir === undefined ? this.#sandbox : this.#previewSandbox();
     const scriptPath = size && findScript();
     const argvOf = ({ files, bashPath }: StartContext) =>
       size && scriptPath !== undefined
         ? terminalArgv({ scriptPath, bashPath, commandFile: files.command, size })
         : [bashPath, files.command];
-    const plan = await this.#plan(at, (context) => ({
-      argv: argvOf(context),
-      readable: [context.files.command, ...(at.inherits === undefined ? [] : [at.inherits])],
-      writable: at.inherits === undefined ? [] : [makeScratch(context.files.dir)],
-    }));
+    const plan = await this.#plan(
+      at,
+      (context) => ({
+        argv: argvOf(context),
+        readable: [context.files.command, ...(inherits === undefined ? [] : [inherits])],
+        writable: inherits === undefined ? [] : [makeScratch(context.files.dir)],
+        ...(previewDir === undefined ? {} : { overlayDir: previewDir }),
+      }),
+      sandbox,
+    );
     return size ? withProgram(plan, argvOf) : plan;
   }
 
@@ -133,18 +146,48 @@ export class Confiner {
     return (await this.#prepare(root)) !== "none";
   }
 
+  /** The workspace of a command, without links. */
+  workspaceFor(workspace: string): string {
+    return realPath(this.#options.workspace ?? workspace);
+  }
+
+  /** How commands of previews are confined. */
+  get previewRules(): { readonly network: NetworkAccess; readonly readOnlyPaths: readonly string[] } {
+    const { network = "none", writable = [] } = this.#options;
+    return { network, readOnlyPaths: writable };
+  }
+
+  #previewSandbox(): Sandbox {
+    if (this.#options.sandbox === "read-only") {
+      throw new NacreError(
+        "unavailable",
+        'The sandbox is "read-only": no command may change the workspace, so there is nothing to preview. Use "workspace-write", or no sandbox.',
+      );
+    }
+    const { writable: _, ...options } = this.#options;
+    this.#previews ??= new Sandbox(
+      { ...options, sandbox: "workspace-write", allowUnsandboxed: false },
+      {
+        ...this.#deps,
+        preview: { dir: join(this.#root.path, ROOT_NAMES.previews), isGuarded: this.#isSandboxed },
+      },
+    );
+    return this.#previews;
+  }
+
   /** Whether this directory is visible to a sandboxed command. */
   isVisible(directory: string, workspace: string): boolean {
     return this.#sandbox.isVisible(directory, this.#options.workspace ?? workspace);
   }
 
   /** Checks the state directory first, because its error explains more than that of a failing sandbox. */
-  async #prepare(workspace: string): ReturnType<Sandbox["prepare"]> {
+  async #prepare(workspace: string, sandbox = this.#sandbox): ReturnType<Sandbox["prepare"]> {
     this.#root.ensure();
     // Create missing state roots now: a sandbox cannot hide a missing directory, and a running session would see one
     // that is created later.
-    if (this.#isSandboxed) for (const root of usualStateRoots()) makeIfPossible(root);
-    return await this.#sandbox.prepare(workspace);
+    if (this.#isSandboxed || sandbox === this.#previews)
+      for (const root of usualStateRoots()) makeIfPossible(root);
+    return await sandbox.prepare(workspace);
   }
 
   #trusted(): TrustedPath[] {
@@ -156,16 +199,17 @@ export class Confiner {
   async #plan(
     { workspace, workingDir }: { readonly workspace: string | undefined; readonly workingDir: string },
     inside: (context: StartContext) => Omit<StartRequest, "workspace" | "workingDir">,
+    sandbox = this.#sandbox,
   ): Promise<ConfinedPlan> {
-    if (!this.#sandbox.isNeeded) return UNCONFINED;
+    if (!sandbox.isNeeded) return UNCONFINED;
     const root = this.#options.workspace ?? workspace ?? workingDir;
-    await this.#prepare(root);
+    await this.#prepare(root, sandbox);
     let confinement: Confinement | undefined;
     let takeRemarks: () => string[] = () => [];
     return {
       startScript: (context) => {
         const request = { ...inside(context), workspace: root, workingDir, hasForked: forkWatch() };
-        const made = this.#sandbox.start(request, {
+        const made = sandbox.start(request, {
           id: context.id,
           dir: context.files.dir,
           holder: context.holder,

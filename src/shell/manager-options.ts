@@ -82,6 +82,8 @@ export interface CreateShellOptions {
   readonly workspace?: string;
   /** A file that the command can read inside its sandbox. */
   readonly inherits?: string;
+  /** The directory of the preview that the command runs in (preview/). */
+  readonly previewDir?: string;
   /** Whether the shell counts against the limit on background shells. @default true */
   readonly background?: boolean;
 }

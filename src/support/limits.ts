@@ -8,6 +8,7 @@ export * from "./limits/execution-limits.ts";
 export * from "./limits/file-limits.ts";
 export * from "./limits/mcp-limits.ts";
 export * from "./limits/policy-limits.ts";
+export * from "./limits/preview-limits.ts";
 export * from "./limits/sandbox-limits.ts";
 export * from "./limits/session-limits.ts";
 export * from "./limits/shell-limits.ts";

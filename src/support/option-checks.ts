@@ -7,6 +7,7 @@ export type CheckedMethod =
   | "createToolkit"
   | "kit.call"
   | "kit.check"
+  | "kit.preview"
   | "kit.run"
   | "kit.session"
   | "session.run"

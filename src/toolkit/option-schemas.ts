@@ -93,6 +93,7 @@ const TOOLKIT = {
   policyFile: text,
   rules: listOf(object, "rules"),
   entryPoint: oneOf("library", "cli", "mcp"),
+  maxPreviewBytes: count(1),
   judge: callback,
   ...ENGINE,
 } satisfies Options<ToolkitOptions>;
@@ -156,6 +157,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
   createToolkit: TOOLKIT,
   "kit.call": CALL,
   "kit.check": pick(CALL, "workingDir", "sessionId", "scope", "env"),
+  "kit.preview": { session: text, ...RUN_COMMAND } satisfies Options<RunKitOptions>,
   "kit.run": { session: text, ...RUN_COMMAND } satisfies Options<RunKitOptions>,
   "kit.session": CALL,
   "session.run": SESSION_RUN,
@@ -212,6 +214,7 @@ const SHAPES: Readonly<Record<CheckedMethod, Readonly<Record<string, z.ZodType>>
     idempotencyKey: text,
     workspace: absolutePath,
     inherits: text,
+    previewDir: absolutePath,
     background: flag,
   } satisfies Options<CreateShellOptions>,
   "manager.session": {

@@ -7,6 +7,7 @@ import type { Dialect } from "../execution/endings.ts";
 import type { KillShellArguments, KillShellMetadata } from "../execution/kill-shell.ts";
 import type { ModesArguments, ModesMetadata } from "../execution/modes.ts";
 import type { BashOutputMetadata } from "../execution/output-metadata.ts";
+import type { PreviewArguments, PreviewToolMetadata } from "../execution/preview-tool.ts";
 import type { EditArguments, EditMetadata } from "../files/edit-tool.ts";
 import type { GlobArguments, GlobMetadata } from "../files/glob-tool.ts";
 import type { GrepArguments, GrepMetadata } from "../files/grep-tool.ts";
@@ -35,10 +36,14 @@ interface TerminalTools {
   readonly BashInput: { readonly arguments: BashInputArguments; readonly metadata: BashInputMetadata };
 }
 
-type AllTools = ShellsTools & ModesTools & FileTools & TerminalTools;
+interface PreviewTools {
+  readonly Preview: { readonly arguments: PreviewArguments; readonly metadata: PreviewToolMetadata };
+}
+
+type AllTools = ShellsTools & ModesTools & FileTools & TerminalTools & PreviewTools;
 
 /** The names of the tools of the groups that an option turns on (`with`). */
-export type OptionalToolName = keyof FileTools | keyof TerminalTools;
+export type OptionalToolName = keyof FileTools | keyof TerminalTools | keyof PreviewTools;
 
 /** The names of the tools of a dialect. */
 export type ToolName<D extends Dialect = Dialect> = D extends "modes" ? keyof ModesTools : keyof ShellsTools;

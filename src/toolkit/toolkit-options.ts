@@ -6,17 +6,20 @@ import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/executor.ts";
 
 /** The groups of tools that are off unless asked for. */
-export const TOOL_GROUPS = ["files", "terminals"] as const;
+export const TOOL_GROUPS = ["files", "terminals", "preview"] as const;
 export type ToolGroup = (typeof TOOL_GROUPS)[number];
 
 export interface ToolkitOptions
-  extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events" | "terminals">,
+  extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events" | "terminals" | "withPreview">,
     Omit<ShellManagerOptions, "events" | "trustedFiles"> {
   /** The directory in which commands run, unless a call names another one. Absolute. @default the current directory */
   readonly workingDir?: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */
   readonly dialect?: "shells" | "modes";
-  /** Groups of further tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and terminal in Bash. @default none */
+  /**
+   * Groups of further tools. "files": Read, Write, Edit, Glob, Grep. "terminals": BashInput, and `terminal` of Bash.
+   * "preview": Preview, and `preview` of Bash. @default none
+   */
   readonly with?: readonly ToolGroup[];
   /** Asks a person about a command that needs approval. */
   readonly approve?: ContextOptions["approve"];

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { explainFailure, explainMissing, type SystemFacts } from "../../src/sandbox/explain.ts";
-import { findBwrap } from "../../src/sandbox/find-bwrap.ts";
+import { findBwrap } from "../../src/sandbox/find-program.ts";
 import { describeSandboxed, runIn, useSandboxWorld } from "../fixtures/sandboxes.ts";
 
 const world = useSandboxWorld();

@@ -49,7 +49,7 @@ export async function runInForeground(io: CliIo, plan: RunPlan): Promise<number>
 }
 
 /** Copies output as fast as the reader reads; unread output stays on disk. */
-async function copyOutput(
+export async function copyOutput(
   io: CliIo,
   shell: ShellProcess,
   detach: AbortSignal,

@@ -114,7 +114,10 @@ async function callModesTool(io: CliIo, plan: RunPlan, signal: AbortSignal): Pro
   return { result: result as ToolResult, streams: { stdout: result.output, stderr: "" } };
 }
 
-async function streamsOf({ stdout, stderr }: OutputParts, options: Admitted["options"]): Promise<Streams> {
+export async function streamsOf(
+  { stdout, stderr }: OutputParts,
+  options: Admitted["options"],
+): Promise<Streams> {
   const alone = async (part: OutputParts["stdout"]) =>
     (await render({ stdout: part, stderr: { ...part, from: part.to } }, options)).text;
   return { stdout: await alone(stdout), stderr: await alone(stderr) };

@@ -32,6 +32,8 @@ export interface RunPlan {
   readonly cols: number | undefined;
   readonly stdin: boolean;
   readonly dryRun: boolean;
+  readonly preview: boolean;
+  readonly maxPreviewBytes: number | undefined;
   readonly confine: ConfineOptions;
 }
 

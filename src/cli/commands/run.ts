@@ -11,7 +11,15 @@ import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 type CopiedFlags = "isDefaultCwd" | "env" | "envMode" | "namesEnvMode" | "policy";
-type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun" | "terminal";
+type OptionalFlags =
+  | "name"
+  | "json"
+  | "background"
+  | "durable"
+  | "stdin"
+  | "dryRun"
+  | "terminal"
+  | "preview";
 
 /** The options as commander parses them. */
 export interface RunFlags
@@ -29,11 +37,16 @@ export interface RunFlags
   readonly shellProfile?: "none" | "user";
   readonly rows?: number;
   readonly cols?: number;
+  readonly maxPreviewSize?: number;
 }
 
 export async function executeRun(io: CliIo, options: RunFlags): Promise<number> {
   const plan = planOf(io, options);
-  const { json, background, session, dryRun } = plan;
+  const { json, background, session, dryRun, preview } = plan;
+  if (preview && !dryRun) {
+    const { runInPreview } = await import("./run-preview.ts");
+    return await runInPreview(io, plan);
+  }
   // The bash tool of the modes dialect starts background shells itself and has its own message for them.
   const isModesStart = plan.mode === "background" && session === undefined && !plan.terminal;
   if (json && (!background || dryRun || isModesStart)) {
@@ -93,6 +106,8 @@ function planOf(io: CliIo, options: RunFlags): RunPlan {
     cols: options.cols,
     stdin: options.stdin ?? false,
     dryRun: options.dryRun ?? false,
+    preview: options.preview ?? false,
+    maxPreviewBytes: options.maxPreviewSize,
     confine: confineOptionsOf(options),
   };
 }

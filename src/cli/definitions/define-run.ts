@@ -18,7 +18,7 @@ import {
 } from "../option.ts";
 import type { ProgramOptions } from "../program-options.ts";
 import { settle } from "../settings.ts";
-import { defineSandbox } from "./define-sandbox.ts";
+import { defineSandbox, readSize } from "./define-sandbox.ts";
 
 export function defineRun(program: Command, { io, done, args }: ProgramOptions): void {
   const run = program
@@ -52,6 +52,13 @@ export function defineRun(program: Command, { io, done, args }: ProgramOptions):
     .addOption(policyOption())
     .addOption(policyFileOption(io.cwd))
     .option("--dry-run", "ask the policy and print what would run; run nothing")
+    .option("--preview", "write nothing to the directory; list what it would change (nacre preview)")
+    .addOption(
+      new Option(
+        "--max-preview-size <size>",
+        "with --preview: the most that it may write: 100M, 2G",
+      ).argParser(readSize),
+    )
     .option("--durable", "keep it running if this program is killed or its terminal closes")
     .option(
       "--json",
@@ -90,6 +97,8 @@ function conflictIn(flags: ConflictingFlags): string | undefined {
     return "--name needs -b: other commands cannot refer to a command in the foreground. Add -b, or remove --name.";
   if (name !== undefined && !/^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(name))
     return `--name ${JSON.stringify(name)} is not a valid name: use a letter, then letters, digits, dots, dashes and underscores, at most 64 in all.`;
+  const preview = flags.preview ? previewConflict(flags, background) : undefined;
+  if (preview !== undefined) return preview;
   if (stdin && background)
     return "--stdin does not work with -b: a command that outlives this program cannot read its stdin. Write the input to a file that the command reads: nacre run -b 'wc -l <file'.";
   if (stdin && json)
@@ -112,9 +121,27 @@ function terminalConflictIn(
   return undefined;
 }
 
+function previewConflict({ durable }: ConflictingFlags, background: boolean): string | undefined {
+  if (background)
+    return "--preview does not work with -b: the effects of a command are known when it has ended. Leave one of them out.";
+  if (durable)
+    return "--preview does not work with --durable: a preview ends with this program. Leave one of them out.";
+  return undefined;
+}
+
 type ConflictingFlags = Pick<
   RunFlags,
-  "stdin" | "json" | "durable" | "session" | "background" | "mode" | "name" | "terminal" | "rows" | "cols"
+  | "stdin"
+  | "json"
+  | "durable"
+  | "session"
+  | "background"
+  | "mode"
+  | "name"
+  | "terminal"
+  | "rows"
+  | "cols"
+  | "preview"
 >;
 
 const RUN_HELP = `
@@ -136,4 +163,5 @@ Examples:
   nacre run -b 'npm run dev'                read it with \`nacre output ID\`, end it with \`nacre kill ID\`
   git diff | nacre run --stdin 'wc -l'
   nacre run --sandbox workspace-write --max-memory 2G 'npm test'
+  nacre run --preview 'rm -rf build'        what it would change; nacre preview commit ID writes it
   nacre run --json 'ls'                     the result that an agent gets`;

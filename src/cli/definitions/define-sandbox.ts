@@ -69,7 +69,7 @@ function readPositive(text: string): number {
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 
-function readSize(text: string): number {
+export function readSize(text: string): number {
   const [, digits = "", unit = ""] = /^(\d+)([KMG]?)$/i.exec(text) ?? [];
   const value = Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);
   if (digits !== "" && value > 0 && Number.isSafeInteger(value)) return value;

@@ -3,10 +3,10 @@
 import { constants, lstatSync, statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { HeldDirectory, pathOfDescriptor } from "../../support/held-directory.ts";
 import { FILE_ATTEMPTS_MAX_COUNT, FILE_MAX_BYTES } from "../../support/limits.ts";
 import { systemCode } from "../../support/system-error.ts";
 import type { FileIdentity, LoadAnswer, LoadedFile } from "./disk.ts";
-import { HeldDirectory, pathOfDescriptor } from "./held-directory.ts";
 import { kindOfEntry } from "./locate.ts";
 
 /** `real`: a path without links, as locatePath() returned it. */

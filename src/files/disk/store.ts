@@ -22,10 +22,10 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { copyAttributes } from "../../engine/copy-attributes.ts";
 import { attempt } from "../../support/attempt.ts";
+import { HeldDirectory, pathOfDescriptor } from "../../support/held-directory.ts";
 import { fsPath } from "../../support/path-text.ts";
 import { systemCode } from "../../support/system-error.ts";
 import type { InPlaceReason, LoadAnswer, StoreAnswer, StoreRequest } from "./disk.ts";
-import { HeldDirectory, pathOfDescriptor } from "./held-directory.ts";
 import { identityOf, isSameVersion, loadedOf, loadFrom } from "./load.ts";
 
 export async function store(request: StoreRequest): Promise<StoreAnswer> {

@@ -1,4 +1,4 @@
-// Finds bubblewrap in a directory that no sandboxed command can write.
+// Finds programs that nacre runs outside the sandbox, in directories that no sandboxed command can write.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { attempt } from "../support/attempt.ts";
@@ -7,8 +7,16 @@ import { realPath } from "./real-path.ts";
 
 const SYSTEM_DIRS = ["/usr/bin", "/bin", "/usr/local/bin"];
 
-/** Searches the system directories first. Ignores files in writable paths. */
 export function findBwrap(writable: readonly string[], path = process.env["PATH"]): string | undefined {
+  return findProgram("bwrap", writable, path);
+}
+
+/** Searches the system directories first. Ignores files in writable paths. */
+export function findProgram(
+  name: string,
+  writable: readonly string[],
+  path = process.env["PATH"],
+): string | undefined {
   const trusted = [0, process.getuid?.()];
   // In a user namespace, root can have another uid. The owner of the root directory then owns the system files.
   const system = [...trusted, statSync("/").uid];
@@ -18,8 +26,11 @@ export function findBwrap(writable: readonly string[], path = process.env["PATH"
     ...dirs.map((dir) => ({ dir, owners: trusted })),
   ];
   for (const { dir, owners } of candidates) {
-    const file = realPath(join(dir, "bwrap"));
-    if (isTrusted(file, owners) && !writable.some((root) => isWithin(file, root))) return file;
+    const named = join(dir, name);
+    const file = realPath(named);
+    // A multi-call program such as busybox reads its name: run it by that name.
+    if (isTrusted(file, owners) && !writable.some((root) => isWithin(file, root)))
+      return name === "bwrap" ? file : named;
   }
   return undefined;
 }

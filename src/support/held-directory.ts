@@ -2,8 +2,8 @@
 // replace any part of a path with a link between two system calls. Node has no openat(); a path below /proc/self/fd has
 // the same effect.
 import { closeSync, constants, fsyncSync, openSync } from "node:fs";
-import { fsPath, linkTarget } from "../../support/path-text.ts";
-import { systemCode } from "../../support/system-error.ts";
+import { fsPath, linkTarget } from "./path-text.ts";
+import { systemCode } from "./system-error.ts";
 
 /** Opens a directory that may be entered but not read. Linux only, and missing from Node's constants. */
 const O_PATH = 0x200000;
@@ -32,7 +32,17 @@ export class HeldDirectory {
 
   /** The path of an entry, for node:fs. */
   at(name: string): string | Buffer {
-    return fsPath(`/proc/self/fd/${this.#fd}/${name}`);
+    return fsPath(this.textAt(name));
+  }
+
+  /** The path of an entry as text, while this process has the directory open. */
+  textAt(name: string): string {
+    return `/proc/self/fd/${this.#fd}/${name}`;
+  }
+
+  /** The path of the directory for another process. */
+  get pathForOthers(): string {
+    return `/proc/${process.pid}/fd/${this.#fd}/.`;
   }
 
   /** Writes the directory to disk, so that a rename survives a power failure. */

@@ -1,0 +1,100 @@
+// Runs one command in a preview: the real bash, the real files, and every change in a layer that nacre keeps.
+//
+//   runPreview
+//     admit                a denied command is refused; the others run without a question
+//     PreviewStore.create  the layers of the overlay
+//     start                a separate bash in the sandbox, with the state of the session if there is one
+//     SizeWatch            ends the command if it writes too much
+//     PreviewStore.conclude  what it created, changed and deleted
+
+import { findForeign, foreignFile } from "../preview/foreign-files.ts";
+import type { PreviewRecord } from "../preview/preview-record.ts";
+import type { Change } from "../preview/scan-changes.ts";
+import { SizeWatch } from "../preview/size-watch.ts";
+import { sweepPreviewsIfDue } from "../preview/sweep-previews.ts";
+import type { CreateShellOptions } from "../shell/manager-options.ts";
+import type { ShellProcess } from "../shell/shell-process.ts";
+import { shownPath } from "../support/path-text.ts";
+import type { Admitted } from "./admission.ts";
+import { untilShellEnd } from "./foreground.ts";
+import { scopeOf } from "./scope.ts";
+import { startAlone, startInSession, takePlace } from "./start-command.ts";
+
+export interface PreviewOptions extends Pick<CreateShellOptions, "timeoutMs" | "stdin"> {
+  readonly onStart?: (shell: ShellProcess) => void;
+}
+
+export interface PreviewedCommand {
+  readonly shell: ShellProcess;
+  readonly record: PreviewRecord;
+  readonly changes: readonly Change[];
+  readonly notes: readonly string[];
+}
+
+/** `admitted` is an admission for a preview. Throws if the command could not be previewed. */
+export async function runPreview(
+  admitted: Admitted,
+  { onStart, ...start }: PreviewOptions = {},
+): Promise<PreviewedCommand> {
+  const { context, options, command, cwd, session, ask } = admitted;
+  const manager = options.manager();
+  const store = manager.previews;
+  using _place = await takePlace(admitted);
+  const workspace = manager.confiner.workspaceFor(cwd);
+  sweepPreviewsIfDue(store);
+  const created = store.create({ command, workspace, cwd, scope: scopeOf(context), session, ask });
+  let isKept = false;
+  try {
+    const plan = { ...start, previewDir: store.dirOf(created.id), background: false };
+    const foreign = findForeign(workspace);
+    store.markStart(created.id);
+    const shell = await (session === null ? startAlone(admitted, plan) : startInSession(admitted, plan));
+    onStart?.(shell);
+    const exceeded = await untilMeasuredEnd(shell, store.dirOf(created.id), admitted);
+    const path = await foreign;
+    if (path !== undefined) throw foreignFile(path);
+    const end = { exitCode: shell.exitCode, notCaptured: notCaptured(admitted) };
+    if (exceeded !== undefined) {
+      const record = store.discard(created);
+      isKept = true;
+      return { shell, record, changes: [], notes: [exceeded] };
+    }
+    const { record, changes } = await store.conclude(created, end);
+    isKept = true;
+    return { shell, record, changes, notes: [] };
+  } finally {
+    if (!isKept) store.remove(created.id);
+  }
+}
+
+/** Returns the limit that the command exceeded. */
+async function untilMeasuredEnd(
+  shell: ShellProcess,
+  dir: string,
+  { context, options }: Admitted,
+): Promise<string | undefined> {
+  let exceeded: string | undefined;
+  let ending: Promise<unknown> | undefined;
+  const watch = new SizeWatch(dir, options.maxPreviewBytes, (what) => {
+    exceeded = `The command wrote more than ${what}, the most that a preview may hold, and was ended. The workspace is untouched, and the preview is gone. Raise the limit with maxPreviewBytes (--max-preview-size).`;
+    ending = shell.kill({ by: "the size limit of previews", graceMs: 0 }).catch(() => {});
+  });
+  try {
+    await untilShellEnd(shell, context.signal);
+    await ending;
+    return exceeded;
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Effects that leave the workspace, or that the sandbox refuses although the command could have them without it. */
+function notCaptured({ options }: Admitted): string[] {
+  const { network, readOnlyPaths } = options.manager().confiner.previewRules;
+  return [
+    ...(network === "full" ? ["network: the command could use it, and what it sent stays sent"] : []),
+    ...readOnlyPaths.map(
+      (path) => `${shownPath(path)}: outside of the workspace, so writing there was refused`,
+    ),
+  ];
+}

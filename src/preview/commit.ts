@@ -1,0 +1,118 @@
+// Commits a preview: writes its changes to the workspace, all or none.
+//
+//   commitPreview
+//     withWorkspaceLock   one commit or undo at a time
+//     conflictsWith       the workspace must be as the preview saw it
+//     stageEntries        copies the new content; a full disk fails here, before anything is written
+//     commitSteps         plans
+//     Transaction.run     moves
+//     settleCommit        the record of the preview
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { PREVIEW_NAMES } from "../engine/state-dir.ts";
+import { NacreError } from "../support/errors.ts";
+import { removeTree } from "../support/remove-tree.ts";
+import { isFull } from "../support/system-error.ts";
+import { commitSteps } from "./commit-steps.ts";
+import { conflictsWith, PreviewConflict } from "./conflicts.ts";
+import { timesOf } from "./directory-times.ts";
+import type { PreviewRecord } from "./preview-record.ts";
+import { type PreviewStore, selected } from "./preview-store.ts";
+import type { Change } from "./scan-changes.ts";
+import { isCommittable, removeIfEmpty, settleCommit } from "./settle.ts";
+import { stageEntries } from "./stage-entries.ts";
+import { ConflictError, newJournal, Transaction } from "./transaction.ts";
+import { withWorkspaceLock } from "./workspace-lock.ts";
+
+export interface Committed {
+  readonly record: PreviewRecord;
+  readonly changes: readonly Change[];
+}
+
+export async function commitPreview(
+  store: PreviewStore,
+  { id, workspace }: PreviewRecord,
+  paths?: readonly string[],
+): Promise<Committed> {
+  return await withWorkspaceLock(store, workspace, async () => {
+    // Another process may have committed or discarded it while this one waited.
+    const record = store.getPending(id);
+    const all = store.changes(record);
+    const changes = withParents(all, paths ? selected(all, paths, id) : all).filter(isCommittable);
+    const conflicts = conflictsWith(workspace, changes);
+    if (conflicts.length > 0) throw conflictIn(id, conflicts);
+    if (changes.length === 0) return { record: store.update(record, "committed"), changes };
+    const dir = join(store.dirOf(id), PREVIEW_NAMES.commit(record.commits + 1));
+    store.update(record, "pending", { commits: record.commits + 1 });
+    try {
+      const transaction = await prepare(store, record, changes, dir);
+      transaction.run();
+      const settled = settleCommit(store, id, transaction.journal.paths);
+      transaction.end();
+      removeTree(join(dir, PREVIEW_NAMES.incoming));
+      return { record: settled, changes };
+    } catch (error) {
+      removeIfEmpty(dir);
+      throw explained(error, id);
+    }
+  });
+}
+
+async function prepare(
+  store: PreviewStore,
+  { id, workspace }: PreviewRecord,
+  changes: readonly Change[],
+  dir: string,
+): Promise<Transaction> {
+  mkdirSync(dir, { mode: 0o700 });
+  const copied = changes.filter(({ after, linkOf }) => after && after.type !== "directory" && !linkOf);
+  const upper = join(store.dirOf(id), PREVIEW_NAMES.upper);
+  await stageEntries(
+    upper,
+    dir,
+    copied.map(({ path }) => path),
+  );
+  const { steps, directories } = commitSteps(dir, workspace, changes);
+  const times = timesOf(workspace, directories);
+  const paths = changes.map(({ path }) => path);
+  return new Transaction(dir, newJournal({ workspace, purpose: "commit", paths, steps, times }));
+}
+
+/** Adds the new directories that the chosen changes are in. */
+function withParents(all: readonly Change[], chosen: readonly Change[]): Change[] {
+  const wanted = new Set(chosen.map(({ path }) => path));
+  for (const { path } of chosen) {
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      wanted.add(path.slice(0, at));
+  }
+  const isChosen = new Set(chosen);
+  return all.filter(
+    (change) =>
+      isChosen.has(change) ||
+      (wanted.has(change.path) && change.after?.type === "directory" && change.before?.type !== "directory"),
+  );
+}
+
+function conflictIn(
+  id: string,
+  conflicts: ConstructorParameters<typeof PreviewConflict>[1],
+): PreviewConflict {
+  return new PreviewConflict(
+    `The workspace has changed since preview ${id}`,
+    conflicts,
+    "Preview the command again, or commit other paths only.",
+  );
+}
+
+function explained(error: unknown, id: string): unknown {
+  if (error instanceof ConflictError)
+    return conflictIn(id, [{ path: error.path, what: "changed during the commit" }]);
+  if (isFull(error)) {
+    return new NacreError(
+      "limit_reached",
+      `No space is left on the disk, so preview ${id} was not committed, and the workspace is as it was. Free some space, then commit again.`,
+      { cause: error },
+    );
+  }
+  return error;
+}

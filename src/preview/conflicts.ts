@@ -1,0 +1,116 @@
+// Compares the workspace with what a preview, or a commit, last saw of it.
+import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
+import { listed } from "../support/excerpt.ts";
+import { CONFLICTS_SHOWN_MAX_COUNT } from "../support/limits.ts";
+import { namesIn, resolvedPath, shownPath, wirePath } from "../support/path-text.ts";
+import { type Entry, entryAt, isUnchanged } from "./entry.ts";
+import type { Change } from "./scan-changes.ts";
+import type { Journal } from "./transaction.ts";
+
+export interface Conflict {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** Thrown if the workspace has changed. Nothing was written. */
+export class PreviewConflict extends NacreError {
+  readonly conflicts: readonly Conflict[];
+
+  constructor(what: string, conflicts: readonly Conflict[], advice: string) {
+    const list = conflicts.map((one) => `${shownPath(one.path)} ${one.what}`);
+    super(
+      "conflict",
+      `${what}: ${listed(list, list.length, CONFLICTS_SHOWN_MAX_COUNT)}. Nothing was written. ${advice}`,
+    );
+    this.conflicts = conflicts.map((one) => ({ ...one, path: wirePath(one.path) }));
+  }
+}
+
+/** What has changed since the preview. */
+export function conflictsWith(workspace: string, changes: readonly Change[]): Conflict[] {
+  const found: Conflict[] = [];
+  const created = new Set(changes.filter(({ after }) => after?.type === "directory").map(({ path }) => path));
+  for (const { path, before, tree, linkOf, isRaced } of changes) {
+    if (isRaced) found.push({ path, what: "changed while the preview ran" });
+    const now = entryOf(workspace, path);
+    if (before === null) {
+      if (now) found.push({ path, what: "exists now" });
+      else if (!isReachable(workspace, path, created))
+        found.push({ path, what: "has no directory to be created in" });
+      continue;
+    }
+    if (!now) found.push({ path, what: "is gone" });
+    else if (!isUnchanged(now, before)) found.push({ path, what: "has changed since the preview" });
+    else if (tree) found.push(...changesBelow(workspace, path, tree));
+    if (linkOf && !isUnchanged(entryOf(workspace, linkOf.path), linkOf.entry))
+      found.push({ path: linkOf.path, what: "has changed since the preview" });
+  }
+  return found;
+}
+
+/** What has changed since the commit. */
+export function conflictsSince({ workspace, steps, after = [] }: Journal): Conflict[] {
+  const found: Conflict[] = [];
+  const entered = new Map(after);
+  const expected = new Map<string, Set<string>>();
+  for (const path of entered.keys()) {
+    const at = path.lastIndexOf("/");
+    const parent = at < 0 ? "." : path.slice(0, at);
+    expected.set(parent, (expected.get(parent) ?? new Set()).add(path.slice(at + 1)));
+  }
+  for (const { path, incoming, outgoing } of steps) {
+    const now = entryOf(workspace, path);
+    const known = incoming && entered.get(path);
+    if (known) {
+      if (!now) found.push({ path, what: "is gone" });
+      else if (!isUnchanged(now, known)) found.push({ path, what: "has changed since the commit" });
+      else if (known.type === "directory") found.push(...unknownIn(workspace, path, expected.get(path)));
+    } else if (outgoing && now) found.push({ path, what: "exists now" });
+  }
+  return found;
+}
+
+function entryOf(workspace: string, path: string): Entry | undefined {
+  return attempt(() => entryAt(path === "." ? workspace : join(workspace, path)));
+}
+
+/** Whether the parent is a directory of the workspace, or is created by the same commit. */
+function isReachable(workspace: string, path: string, created: ReadonlySet<string>): boolean {
+  const at = path.lastIndexOf("/");
+  if (at < 0) return true;
+  const parent = path.slice(0, at);
+  if (created.has(parent)) return true;
+  const directory = join(workspace, parent);
+  return (
+    attempt(() => resolvedPath(directory)) === directory && entryOf(workspace, parent)?.type === "directory"
+  );
+}
+
+function changesBelow(workspace: string, path: string, tree: NonNullable<Change["tree"]>): Conflict[] {
+  const known = new Map(tree);
+  const found: Conflict[] = [];
+  const walk = (at: string) => {
+    for (const name of attempt(() => namesIn(join(workspace, path, at))) ?? []) {
+      const below = at === "" ? name : `${at}/${name}`;
+      const entry = known.get(below);
+      const now = entryOf(workspace, `${path}/${below}`);
+      known.delete(below);
+      if (!entry) found.push({ path: `${path}/${below}`, what: "is new since the preview" });
+      else if (!isUnchanged(now, entry))
+        found.push({ path: `${path}/${below}`, what: "has changed since the preview" });
+      else if (entry.type === "directory") walk(below);
+    }
+  };
+  walk("");
+  for (const [below] of known) found.push({ path: `${path}/${below}`, what: "is gone" });
+  return found;
+}
+
+function unknownIn(workspace: string, path: string, expected = new Set<string>()): Conflict[] {
+  const names = attempt(() => namesIn(join(workspace, path))) ?? [];
+  return names
+    .filter((name) => !expected.has(name))
+    .map((name) => ({ path: `${path}/${name}`, what: "is new since the commit" }));
+}

@@ -1,0 +1,130 @@
+// One entry of a directory tree as lstat shows it, and the comparison of two.
+import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { attempt } from "../support/attempt.ts";
+import { PREVIEW_COMPARE_CHUNK_BYTES } from "../support/limits.ts";
+import { fsPath, linkTarget, namesIn } from "../support/path-text.ts";
+
+export type EntryType = "file" | "directory" | "symlink" | "fifo" | "socket" | "device";
+
+/** Plain data: records contain it as JSON. Numbers of 64 bits are text. */
+export interface Entry {
+  readonly type: EntryType;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly mtimeNs: string;
+  readonly ctimeNs: string;
+  readonly ino: string;
+  readonly links: number;
+  /** Where a symbolic link leads. */
+  readonly target?: string;
+}
+
+/** An entry of an upper layer that says: the entry below is deleted. */
+export type UpperEntry = Entry | "whiteout";
+
+/** undefined if there is none. Throws if the path cannot be read. */
+export function entryAt(path: string): Entry | undefined {
+  const found = upperEntryAt(path);
+  return found === "whiteout" ? undefined : found;
+}
+
+export function upperEntryAt(path: string): UpperEntry | undefined {
+  const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
+  if (!stat) return undefined;
+  if (stat.isCharacterDevice() && stat.rdev === 0n) return "whiteout";
+  const type = stat.isFile()
+    ? "file"
+    : stat.isDirectory()
+      ? "directory"
+      : stat.isSymbolicLink()
+        ? "symlink"
+        : stat.isFIFO()
+          ? "fifo"
+          : stat.isSocket()
+            ? "socket"
+            : "device";
+  return {
+    type,
+    mode: Number(stat.mode & 0o7777n),
+    uid: Number(stat.uid),
+    gid: Number(stat.gid),
+    size: Number(stat.size),
+    mtimeNs: String(stat.mtimeNs),
+    ctimeNs: String(stat.ctimeNs),
+    ino: String(stat.ino),
+    links: Number(stat.nlink),
+    ...(type === "symlink" ? { target: linkTarget(path) } : {}),
+  };
+}
+
+/** Whether nothing about the entry has changed. The content of a directory is not part of it. */
+export function isUnchanged(now: Entry | undefined, known: Entry): boolean {
+  if (!now || !isSameObject(now, known)) return false;
+  // A new name for the same file changes its ctime, and so does the removal of one.
+  return (
+    now.type === "directory" || now.links !== known.links || now.links > 1 || now.ctimeNs === known.ctimeNs
+  );
+}
+
+/** Like isUnchanged, for an entry that was renamed, which changes its ctime. */
+export function isSameObject(now: Entry, known: Entry): boolean {
+  if (now.type !== known.type || now.mode !== known.mode || now.uid !== known.uid || now.gid !== known.gid)
+    return false;
+  if (now.type === "directory") return true;
+  return (
+    now.ino === known.ino &&
+    now.size === known.size &&
+    now.mtimeNs === known.mtimeNs &&
+    now.target === known.target
+  );
+}
+
+/** Every entry below a directory, each with its path from there. Leaves out what this user may not read. */
+export function treeBelow(directory: string): [string, Entry][] {
+  const found: [string, Entry][] = [];
+  const walk = (at: string) => {
+    for (const name of attempt(() => namesIn(join(directory, at))) ?? []) {
+      const path = at === "" ? name : `${at}/${name}`;
+      const entry = attempt(() => entryAt(join(directory, path)));
+      if (!entry) continue;
+      found.push([path, entry]);
+      if (entry.type === "directory") walk(path);
+    }
+  };
+  walk("");
+  return found;
+}
+
+/** Whether two regular files have the same bytes. Both have the same size. */
+export function haveSameBytes(one: string, other: string): boolean {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const first = openSync(fsPath(one), flags);
+  try {
+    const second = openSync(fsPath(other), flags);
+    try {
+      return haveSameContent(first, second);
+    } finally {
+      closeSync(second);
+    }
+  } finally {
+    closeSync(first);
+  }
+}
+
+function haveSameContent(first: number, second: number): boolean {
+  const [left, right] = [PREVIEW_COMPARE_CHUNK_BYTES, PREVIEW_COMPARE_CHUNK_BYTES].map((size) =>
+    Buffer.alloc(size),
+  );
+  if (!left || !right) return false;
+  for (let at = 0; ; ) {
+    const length = readSync(first, left, 0, left.length, at);
+    if (readSync(second, right, 0, right.length, at) !== length) return false;
+    if (length === 0) return true;
+    if (!left.subarray(0, length).equals(right.subarray(0, length))) return false;
+    at += length;
+  }
+}

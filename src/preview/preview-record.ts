@@ -1,0 +1,76 @@
+// What nacre stores about one preview: the record, and the list of changes. Every write replaces the whole file, so that
+// a crash leaves the old one or the new one.
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessIdentity } from "../engine/process-table.ts";
+import { NEW_SUFFIX, PREVIEW_NAMES } from "../engine/state-dir.ts";
+import type { Severity } from "../policy/verdict.ts";
+import { attempt } from "../support/attempt.ts";
+import type { Change } from "./scan-changes.ts";
+
+/**
+ * "running": the command runs. "pending": its changes wait for a decision. "swept": it was too old or too large, or its
+ * host was killed; nothing but the record is left.
+ */
+export type PreviewStatus = "running" | "pending" | "committed" | "discarded" | "undone" | "swept";
+
+/** The reason of the policy, as in an approval request. */
+export interface PreviewAsk {
+  readonly rule: string;
+  readonly reason: string;
+  readonly alternative?: string;
+  readonly severity: Severity;
+  readonly span: { readonly start: number; readonly end: number } | null;
+}
+
+export interface PreviewRecord {
+  readonly version: 1;
+  readonly id: string;
+  readonly command: string;
+  /** Absolute, without links. */
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly scope: string;
+  readonly session: string | null;
+  /** Why a commit needs an approval; null if the policy allows the command. */
+  readonly ask: PreviewAsk | null;
+  readonly host: ProcessIdentity;
+  /** By the wall clock. */
+  readonly createdAt: number;
+  readonly status: PreviewStatus;
+  readonly statusAt: number;
+  readonly exitCode: number | null;
+  readonly notCaptured: readonly string[];
+  /** How many commits were begun. */
+  readonly commits: number;
+}
+
+export function readPreview(dir: string): PreviewRecord | undefined {
+  return readStored(join(dir, PREVIEW_NAMES.record)) as PreviewRecord | undefined;
+}
+
+export function writePreview(dir: string, record: PreviewRecord): void {
+  writeStored(join(dir, PREVIEW_NAMES.record), record);
+}
+
+export function readChanges(dir: string): readonly Change[] {
+  return (readStored(join(dir, PREVIEW_NAMES.changes)) as readonly Change[] | undefined) ?? [];
+}
+
+export function writeChanges(dir: string, changes: readonly Change[]): void {
+  writeStored(join(dir, PREVIEW_NAMES.changes), changes);
+}
+
+export function readPlanted(dir: string): Set<string> {
+  return new Set((readStored(join(dir, PREVIEW_NAMES.planted)) as readonly string[] | undefined) ?? []);
+}
+
+export function readStored(path: string): unknown {
+  return attempt(() => JSON.parse(readFileSync(path, "utf8")) as unknown);
+}
+
+export function writeStored(path: string, value: unknown): void {
+  const temporary = `${path}${NEW_SUFFIX}`;
+  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}

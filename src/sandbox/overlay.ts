@@ -1,0 +1,140 @@
+// Puts the workspace under an overlay file system, so that a command works on the real files and every change goes to
+// another directory. bubblewrap 0.8 cannot mount overlays, so a stage before it does:
+//
+//   unshare --user --mount   a user namespace in which this user may mount
+//   mount -t overlay         the workspace, over itself
+//   exec bwrap …             the usual sandbox, which binds what it finds at the path of the workspace
+import { chmodSync, chownSync, lstatSync, mkdirSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { mountPoints } from "../engine/mount-points.ts";
+import { PREVIEW_NAMES } from "../engine/state-dir.ts";
+import { attempt } from "../support/attempt.ts";
+import { NacreError } from "../support/errors.ts";
+import { fsPath, isWithin, shownPath } from "../support/path-text.ts";
+import type { SandboxRefusal } from "./explain.ts";
+import { findProgram } from "./find-program.ts";
+import { OVERLAY_FAILED } from "./overlay-failure.ts";
+import type { Placeholder } from "./placeholders.ts";
+import { kindOf } from "./real-path.ts";
+
+/** Arguments: the preview's directory, mount, the workspace, then the program to run. Relative layer names need no escapes. */
+const STAGE = `cd -- "$1" && "$2" -t overlay -o lowerdir=${PREVIEW_NAMES.lower},upperdir=${PREVIEW_NAMES.upper},workdir=${PREVIEW_NAMES.work},userxattr overlay "$3" || { echo '${OVERLAY_FAILED}' >&2; exit 126; }
+cd / && shift 3 && exec "$@"`;
+
+/** The directory in which the layers are, and the workspace. */
+export interface OverlayPlan {
+  readonly dir: string;
+  readonly workspace: string;
+}
+
+/** What runs before bwrap. Throws if a program is missing. */
+export function overlayStage({ dir, workspace }: OverlayPlan): string[] {
+  const [unshare, mount, sh] = ["unshare", "mount", "sh"].map((name) => {
+    const found = findProgram(name, [workspace]);
+    if (found !== undefined) return found;
+    throw new NacreError(
+      "unavailable",
+      `A preview needs ${name}, which is not installed. Install util-linux.`,
+    );
+  });
+  const programs = [unshare, mount, sh] as [string, string, string];
+  return [
+    programs[0],
+    ...["--user", "--map-root-user", "--mount", "--"],
+    ...[programs[2], "-c", STAGE, "sh", dir, programs[1], workspace],
+  ];
+}
+
+/**
+ * The options that give the command its own user inside: the stage made this user root. Without a sandbox, root may read
+ * and write files whatever their mode is. A preview must show what such a command does, so it gets that one capability,
+ * over files of root below the mounts of the sandbox.
+ */
+export function ownUserArgs(isGuarded: boolean): string[] {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  const capability = uid === 0 && !isGuarded ? ["--cap-add", "CAP_DAC_OVERRIDE"] : [];
+  return ["--uid", String(uid), "--gid", String(gid), ...capability];
+}
+
+/** Creates the layers. The root of an overlay has the mode of its upper directory. */
+export function makeLayers({ dir, workspace }: OverlayPlan): void {
+  const { mode } = lstatSync(fsPath(workspace));
+  const upper = join(dir, PREVIEW_NAMES.upper);
+  mkdirSync(upper, { mode: 0o700 });
+  mkdirSync(join(dir, PREVIEW_NAMES.work), { mode: 0o700 });
+  symlinkSync(fsPath(workspace), join(dir, PREVIEW_NAMES.lower));
+  chmodSync(upper, mode & 0o7777);
+}
+
+/**
+ * Creates in the upper directory what other sandboxes create on the real disk (placeholders.ts), so that the workspace
+ * stays untouched. Writes their names down: they are no effects of the command.
+ */
+export function plantPlaceholders(
+  { dir, workspace }: OverlayPlan,
+  placeholders: readonly Placeholder[],
+): void {
+  const inside = placeholders.filter(({ path }) => isWithin(path, workspace));
+  const upper = join(dir, PREVIEW_NAMES.upper);
+  for (const { path, kind, content = "" } of inside) {
+    const name = relative(workspace, path);
+    makeParents(upper, workspace, dirname(name));
+    if (kind === "directory") attempt(() => mkdirSync(fsPath(join(upper, name)), { mode: 0o700 }));
+    else writeFileSync(fsPath(join(upper, name)), content, { mode: 0o644 });
+  }
+  const names = inside.map(({ path }) => relative(workspace, path));
+  writeFileSync(join(dir, PREVIEW_NAMES.planted), JSON.stringify(names), { mode: 0o600 });
+}
+
+/** Directories of the upper layer that only lead to another entry look like those below them. */
+function makeParents(upper: string, workspace: string, name: string): void {
+  if (name === "." || kindOf(join(upper, name)) !== undefined) return;
+  makeParents(upper, workspace, dirname(name));
+  const path = fsPath(join(upper, name));
+  mkdirSync(path, { mode: 0o700 });
+  const stat = lstatSync(fsPath(join(workspace, name)), { throwIfNoEntry: false });
+  if (!stat) return;
+  attempt(() => chownSync(path, stat.uid, stat.gid));
+  chmodSync(path, stat.mode & 0o7777);
+}
+
+const OVERLAYFS = 0x794c7630;
+
+/** Why the workspace cannot be under an overlay; undefined if nothing is known to be in the way. */
+export function overlayProblem({ dir, workspace }: OverlayPlan): SandboxRefusal | undefined {
+  const refused = (why: string, fix: string): SandboxRefusal => ({ ok: false, why, fix });
+  const elsewhere = "Set NACRE_HOME to a directory";
+  if (isWithin(dir, workspace) || isWithin(workspace, dir)) {
+    return refused(
+      `the workspace ${shownPath(workspace)} contains nacre's state directory (${shownPath(dir)})`,
+      `${elsewhere} outside of the workspace, or preview in a smaller directory.`,
+    );
+  }
+  const mounted = mountPoints().find((path) => path !== workspace && isWithin(path, workspace));
+  if (mounted !== undefined) {
+    return refused(
+      `${shownPath(mounted)} is a mount point inside the workspace, and an overlay would hide what is mounted there`,
+      "Unmount it, or preview in a directory without mount points.",
+    );
+  }
+  const { uid, gid, dev } = lstatSync(fsPath(workspace));
+  if (uid !== process.getuid?.() || gid !== process.getgid?.()) {
+    return refused(
+      `the workspace ${shownPath(workspace)} belongs to another user or group (uid ${uid}, gid ${gid})`,
+      "Preview as its owner, with the owner's primary group.",
+    );
+  }
+  if (attempt(() => statfsSync(dir))?.type === OVERLAYFS) {
+    return refused(
+      `nacre's state directory ${shownPath(dir)} is on overlayfs, as in a container, and the kernel cannot put an overlay on another one`,
+      `${elsewhere} on a volume or a tmpfs.`,
+    );
+  }
+  if (lstatSync(dir).dev !== dev) {
+    return refused(
+      `the workspace and nacre's state directory ${shownPath(dir)} are on different file systems, so that a commit could not be undone`,
+      `${elsewhere} on the file system of ${shownPath(workspace)}.`,
+    );
+  }
+  return undefined;
+}

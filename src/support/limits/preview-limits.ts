@@ -1,0 +1,36 @@
+// Limits of preview/.
+
+/** Bytes on disk that one preview may write, unless the host sets another limit. */
+export const PREVIEW_MAX_BYTES = 1024 ** 3;
+/** Entries in the workspace that one preview may create, change or delete. */
+export const PREVIEW_MAX_ENTRIES_COUNT = 200_000;
+/** Interval between two measurements of a running preview, and the time before the first one. */
+export const PREVIEW_MEASURE_INTERVAL_MS = 150;
+/** Age at which a preview, and the means to undo its commit, is removed. */
+export const PREVIEW_MAX_AGE_MS = 7 * 24 * 3600 * 1000;
+/** Age at which nacre forgets that a preview existed. */
+export const PREVIEW_FORGOTTEN_AFTER_MS = 90 * 24 * 3600 * 1000;
+/** Bytes on disk of all previews together. The oldest are removed first. */
+export const PREVIEWS_QUOTA_BYTES = 10 * 1024 ** 3;
+/** Interval between two sweeps of one process. */
+export const PREVIEWS_SWEEP_INTERVAL_MS = 600_000;
+/** Paths of each kind in a result for a model, and conflicts in a message. */
+export const PREVIEW_PATHS_MAX_COUNT = 200;
+export const CONFLICTS_SHOWN_MAX_COUNT = 20;
+/** Time for one of the programs that list, copy and compare files: find, tar, diff. */
+export const PREVIEW_PROGRAM_MAX_MS = 600_000;
+/** Output of one such program. */
+export const PREVIEW_PROGRAM_OUTPUT_MAX_BYTES = 256 * 1024 ** 2;
+/** Size of one difference, and of all in one answer. */
+export const PREVIEW_DIFF_MAX_BYTES = 1024 ** 2;
+/** Bytes of a file that are compared at a time. */
+export const PREVIEW_COMPARE_CHUNK_BYTES = 256 * 1024;
+/** Longest wait for another commit or undo in the same workspace, and the poll interval. */
+export const PREVIEW_LOCK_MAX_MS = 60_000;
+export const PREVIEW_LOCK_POLL_MS = 10;
+/** Ids in the message about an unknown preview. */
+export const PREVIEW_IDS_SHOWN_MAX_COUNT = 5;
+/** Directories whose times one process restores. Each needs an open file descriptor. */
+export const DIRECTORY_TIMES_BATCH_COUNT = 200;
+/** Time for the search for files of other users, which runs beside the command. */
+export const FOREIGN_FILES_SEARCH_MAX_MS = 10_000;
