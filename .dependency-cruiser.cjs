@@ -3,6 +3,9 @@ const LAYERS = [
   ["support"],
   ["policy", "text", "environment", "audit"],
   ["tool", "engine"],
+  ["remote/channel", "remote/links"],
+  ["remote/bootstrap"],
+  ["remote/client"],
   ["sandbox", "approvals", "terminal"],
   ["preview"],
   ["shell"],
@@ -13,6 +16,7 @@ const LAYERS = [
   ["toolkit"],
   ["adapters", "mcp"],
   ["ui"],
+  ["remote/server", "remote/fleet"],
   ["cli"],
 ];
 

@@ -15,7 +15,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    // npm run remote: the tests with the real programs behind the links.
+    include: process.env["NACRE_REMOTE_LINKS"] ? ["test/remote/*.live.ts"] : ["test/**/*.test.ts"],
     globalSetup: ["test/fixtures/state-root-guard.ts"],
     setupFiles: ["test/fixtures/clean-environment.ts"],
     // Ceilings against hangs: on a machine that does other work, too, the longest test takes a fifth of them.

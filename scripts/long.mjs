@@ -1,4 +1,6 @@
 // npm run long -- NAME [ARGUMENTS]: tests that take too long for npm test, or need another user or another kernel.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { testCgroupV2 } from "./cgroup-v2.mjs";
 import { runVitest } from "./run-vitest.mjs";
@@ -22,6 +24,13 @@ const RUNS = {
     usage: "[PATTERN...]",
     about: "as root: the engine's tests as a user without capabilities",
     run: testUnprivileged,
+  },
+  conformance: {
+    usage: "",
+    about: "the official MCP conformance suite against our transport code; installs it",
+    run: (args) =>
+      spawnSync(process.execPath, [join(root, "scripts/conformance.mjs"), ...args], { stdio: "inherit" })
+        .status ?? 1,
   },
   cgroups: { usage: "", about: "the limit tests on a kernel with cgroup v2 only", run: testCgroupV2 },
 };

@@ -43,12 +43,31 @@ export function ensureBuilt() {
       // The program reads its version from the package.json next to dist.
       cpSync(join(root, "package.json"), join(root, folder, "package.json"));
       finishProgram(join(root, fresh, "cli"));
+      writeBuildHash(join(root, folder));
       const old = join(root, `.cache/old-${process.pid}`);
       if (existsSync(join(root, "dist"))) renameSync(join(root, "dist"), old);
       renameSync(join(root, fresh), join(root, "dist"));
       for (const done of [old, join(root, folder)]) rmSync(done, { recursive: true, force: true });
     },
   );
+}
+
+/** Names the build that remote ends keep: everything the program needs at run time (src/engine/own-build.ts). */
+function writeBuildHash(folder) {
+  const isNeeded = (name) =>
+    name === "package.json" || /^dist\/(cli\/|engine\/.*\.sh$|files\/.*\.cjs$|search-worker\.js$)/.test(name);
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter(isNeeded)
+    .sort();
+  const hash = createHash("sha256");
+  for (const name of names)
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(join(folder, name)))
+      .update("\0");
+  writeFileSync(join(folder, "dist/build-hash"), `${hash.digest("hex").slice(0, 16)}\n`);
 }
 
 /** The bundled program is CommonJS. The licenses of the bundled packages require a copy. */

@@ -44,6 +44,17 @@ export { type ReadArguments, type ReadMetadata, ReadTool } from "./files/read-to
 export { registerAllTools, registerFileTools } from "./files/register-files.ts";
 export { type WriteArguments, type WriteMetadata, WriteTool } from "./files/write-tool.ts";
 export type { Verdict } from "./policy/verdict.ts";
+export type { RemoteOptions } from "./remote/client/remote-options.ts";
+export { type DockerFleetOptions, docker } from "./remote/fleet/docker-engine.ts";
+export { createFleet, type Fleet, type FleetLease, type FleetOptions } from "./remote/fleet/fleet.ts";
+export type {
+  FleetEngine,
+  LeasedSandbox,
+  ListedSandbox,
+  SandboxRequest,
+} from "./remote/fleet/fleet-engine.ts";
+export { type KubernetesFleetOptions, kubernetes } from "./remote/fleet/kubernetes-engine.ts";
+export { type SlurmFleetOptions, slurm } from "./remote/fleet/slurm-engine.ts";
 export type { LimitOptions } from "./sandbox/resource-limits.ts";
 export type { ConfineOptions } from "./sandbox/sandbox.ts";
 export type { SandboxOptions } from "./sandbox/sandbox-options.ts";
@@ -64,6 +75,8 @@ export type { EventListener, EventName, NacreEvent, NacreEvents } from "./suppor
 export { bytesOfText as pathBytes, textOfBytes as pathText } from "./support/path-text.ts";
 export { shellQuote } from "./support/shell-quote.ts";
 export * from "./tool.ts";
+export type { RemoteSession, RemoteSessionRun } from "./toolkit/remote/remote-session.ts";
+export type { RemoteShell, RemoteShellState } from "./toolkit/remote/remote-shell.ts";
 export type { ShValue } from "./toolkit/sh-template.ts";
 export {
   type ArgumentsOf,
@@ -71,6 +84,7 @@ export {
   createToolkit,
   type MetadataOf,
   type OptionalToolName,
+  type RemoteToolkit,
   type RunKitOptions,
   type ShTag,
   type ToolGroup,

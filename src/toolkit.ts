@@ -1,10 +1,9 @@
 // Connects the parts: a manager, the tools of a dialect, an executor, and a context for each call. No other file does
 // that.
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
-import { type ApprovalInbox, approvalInbox } from "./approvals/approval-inbox.ts";
+import { approvalInbox } from "./approvals/approval-inbox.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { verdictOn } from "./execution/admission.ts";
-import type { BashArguments, BashStartMetadata } from "./execution/bash.ts";
 import type { Dialect } from "./execution/endings.ts";
 import { judgingLoader, resolveExecutionOptions } from "./execution/execution-options.ts";
 import { withFinished } from "./execution/finished-report.ts";
@@ -18,101 +17,41 @@ import type { RunResult } from "./execution/run-result.ts";
 import { sessionTarget } from "./execution/start-command.ts";
 import { FileService } from "./files/file-service.ts";
 import { registerFileTools } from "./files/register-files.ts";
-import type { Verdict } from "./policy/verdict.ts";
-import type { ShellProcess } from "./shell/shell-process.ts";
 import { ShellManager } from "./shell-manager.ts";
 import { defined } from "./support/defined.ts";
 import { NacreError } from "./support/errors.ts";
-import { EVENT_NAMES, type EventListener, type EventName, Events } from "./support/events.ts";
+import { EVENT_NAMES, Events } from "./support/events.ts";
 import { checkOptions } from "./support/option-checks.ts";
 import { createContext } from "./tool/context.ts";
 import { callEvents, ToolExecutor } from "./tool/executor.ts";
 import { ToolRegistry } from "./tool/registry.ts";
 import { failureOf, type ToolResult } from "./tool/result.ts";
-import type { ProviderSchemas, SchemaFormat } from "./tool/schemas/formats.ts";
 import { checkName, checkText, checkToolkitOptions, problemWith } from "./toolkit/check-options.ts";
-import { type KitPreviews, kitPreviews } from "./toolkit/kit-previews.ts";
-import { runInSession, type ShTag, shTag } from "./toolkit/kit-run.ts";
+import { kitPreviews } from "./toolkit/kit-previews.ts";
+import { runInSession, shTag } from "./toolkit/kit-run.ts";
 import { engineOptionsOf } from "./toolkit/option-schemas.ts";
-import type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
+import { createRemoteToolkit } from "./toolkit/remote/remote-toolkit.ts";
+import type { RemoteToolkit, Toolkit } from "./toolkit/toolkit-interface.ts";
 import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
 export type { KitPreviews } from "./toolkit/kit-previews.ts";
 export type { ShTag } from "./toolkit/kit-run.ts";
 export type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
+export type { RemoteToolkit, Toolkit } from "./toolkit/toolkit-interface.ts";
 export type { CallOptions, RunKitOptions, ToolGroup, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-export interface Toolkit<D extends Dialect = Dialect> {
-  /** The engine under the tools. The policy does not see what you start through it. */
-  readonly manager: ShellManager;
-  readonly registry: ToolRegistry;
-  /** @internal */
-  readonly executor: ToolExecutor;
-  /** The tools in the format of a provider. */
-  schemas<F extends SchemaFormat>(format: F): ProviderSchemas[F][];
-  /**
-   * Runs a command, in a separate bash or in a session. Resolves for every ending: `ok` is false for an exit code other
-   * than 0 and for a timeout (by default after 120 s). Iterate over the promise to read the output while the command
-   * runs. Throws a NacreError if the command did not run, for example because the policy refused it.
-   */
-  run(command: string, options?: RunKitOptions): PendingRun<RunResult>;
-  /**
-   * Runs a command without writing to the workspace, and lists what it would change. `previews` commits or discards the
-   * result. Throws a NacreError if the policy denies the command, or if previews do not work here.
-   */
-  preview(command: string, options?: RunKitOptions): PendingRun<PreviewResult>;
-  /** The previews of the toolkit's scope. */
-  readonly previews: KitPreviews;
-  /** The same with a template whose values are quoted. */
-  readonly sh: ShTag;
-  call(
-    tool: Extract<ToolName<D>, "Bash">,
-    args: BashArguments & { readonly run_in_background: true },
-    options?: CallOptions,
-  ): Promise<ToolResult<BashStartMetadata>>;
-  /** Calls a tool as a model would. Never rejects: every error is a failed result. */
-  call<N extends ToolName<D> | OptionalToolName>(
-    tool: N,
-    args: ArgumentsOf<N>,
-    options?: CallOptions,
-  ): Promise<ToolResult<MetadataOf<N>>>;
-  /** For a tool whose name is not known when the program is compiled. */
-  call<N extends string>(
-    tool: string extends N ? N : never,
-    args: unknown,
-    options?: CallOptions,
-  ): Promise<ToolResult>;
-  /**
-   * The session with this id, for a program that runs commands itself. Calls with this id run in it. Creates it if it
-   * does not exist.
-   */
-  session(id?: string, options?: CallOptions): JudgedSession;
-  /** The sessions of the toolkit's scope. */
-  sessions(): readonly JudgedSession[];
-  /** The shells of the toolkit's scope. */
-  readonly shells: {
-    list(): ShellProcess[];
-    get(id: string): ShellProcess | undefined;
-    /** Ends every running shell with everything it started. Returns how many there were. */
-    killAll(options?: { readonly by?: string }): Promise<number>;
-  };
-  /** The approval requests of every agent on this state root. */
-  readonly approvals: ApprovalInbox;
-  /** Calls the listener for every event of this kind. Returns a function that removes it. */
-  on<Name extends EventName>(event: Name, listener: EventListener<Name>): () => void;
-  /** The verdict of the policy on a command of a call with these options. Runs nothing. */
-  check(command: string, options?: Pick<CallOptions, "workingDir" | "sessionId" | "scope" | "env">): Verdict;
-  /** Starts the keeper and loads the policy, once. createToolkit waits for it. @internal */
-  ready(): Promise<void>;
-  /** Ends everything that the tools started. */
-  dispose(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
-
+/** The toolkit runs commands on another machine. */
+export async function createToolkit<D extends Dialect = "shells">(
+  options: ToolkitOptions & { readonly remote: NonNullable<ToolkitOptions["remote"]>; readonly dialect?: D },
+): Promise<RemoteToolkit<D>>;
 /** Also starts the keeper: forking is fast while this process is small, and the first command then need not wait. */
 export async function createToolkit<D extends Dialect = "shells">(
+  options?: ToolkitOptions & { readonly dialect?: D },
+): Promise<Toolkit<D>>;
+export async function createToolkit<D extends Dialect = "shells">(
   options: ToolkitOptions & { readonly dialect?: D } = {},
-): Promise<Toolkit<D>> {
+): Promise<Toolkit<D> | RemoteToolkit<D>> {
+  if (options?.remote !== undefined) return await createRemoteToolkit(options, assembleToolkit);
   const kit = assembleToolkit(options);
   try {
     await kit.ready();
@@ -138,6 +77,7 @@ export function assembleToolkit<D extends Dialect = "shells">(
     hooks = [],
     auditFile,
     with: groups = [],
+    remote: __,
     ...given
   } = options;
   const events = new Events();

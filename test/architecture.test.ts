@@ -253,7 +253,10 @@ test("the built package offers exactly its public names", () => {
     "ToolResult",
     "WriteTool",
     "createContext",
+    "createFleet",
     "createToolkit",
+    "docker",
+    "kubernetes",
     "pathBytes",
     "pathText",
     "registerAllTools",
@@ -261,6 +264,7 @@ test("the built package offers exactly its public names", () => {
     "registerFileTools",
     "registerModesTool",
     "shellQuote",
+    "slurm",
     "verifyAudit",
   ]);
 });

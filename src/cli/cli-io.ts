@@ -1,4 +1,5 @@
 // The parts of the process that a CLI command may use.
+import type { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 export interface CliIo {
@@ -14,4 +15,6 @@ export interface CliIo {
   readonly colors?: { readonly stdout: boolean; readonly stderr: boolean };
   /** The width of the terminal at stdout; undefined without a terminal. */
   readonly columns?: number | undefined;
+  /** Emits "signal" with the name of each signal. @default the signals of this process */
+  readonly signals?: EventEmitter;
 }

@@ -9,6 +9,7 @@ import { EXIT, failureExitCode } from "./exit-code.ts";
 import { printJson } from "./print.ts";
 import { createProgram } from "./program.ts";
 import { quoteArguments } from "./quote-arguments.ts";
+import type { RemoteCommandLine } from "./remote-command-line.ts";
 
 export async function runCli(args: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = EXIT.ok;
@@ -21,7 +22,9 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
   }
   let known: readonly string[] = [];
   try {
-    const program = createProgram({ io, args, done });
+    const remote = readRemoteOption(args);
+    if (remote) return await runRemotely(io, remote);
+    const program = createProgram({ io, args, done, runLine: runCli });
     known = program.commands.flatMap(namesOf);
     await program.parseAsync(normalizeArguments(program, args), { from: "user" });
     return exitCode;
@@ -31,6 +34,22 @@ export async function runCli(args: readonly string[], io: CliIo): Promise<number
     if (message !== undefined) reportError(io, message);
     return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   }
+}
+
+/** `nacre --remote URL COMMAND …`: the option stands before the command. */
+function readRemoteOption(args: readonly string[]): RemoteCommandLine | undefined {
+  const [first = "", second, ...rest] = args;
+  if (first === "--remote" && second !== undefined) return { url: second, args: rest };
+  if (first.startsWith("--remote=")) return { url: first.slice("--remote=".length), args: args.slice(1) };
+  return undefined;
+}
+
+async function runRemotely(io: CliIo, line: RemoteCommandLine): Promise<number> {
+  const [command, ...rest] = line.args;
+  // The MCP server has the option itself, because the protocol runs between this process and its client.
+  if (command === "mcp") return await runCli(["mcp", "--remote", line.url, ...rest], io);
+  const { runRemoteLine } = await import("./commands/run-remote.ts");
+  return await runRemoteLine(io, line);
 }
 
 /** Reports that a command failed or was refused. */
@@ -84,6 +103,8 @@ function describeUsageError(
   const [wrong = ""] = args[0] === "help" ? args.slice(1) : args;
   const near = code === "commander.unknownCommand" ? nearestCommand(wrong, known) : undefined;
   const hints = near ? [`Did you mean ${near}?`] : rest.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  if (code === "commander.unknownOption" && problem.includes("'--remote"))
+    hints.splice(0, hints.length, "It stands before the command: nacre --remote URL COMMAND.");
   if (hints.length === 0 && code === "commander.unknownOption" && ["run", "check"].includes(args[0] ?? "")) {
     hints.push("Options before the command must be nacre's own: see nacre run --help.");
   }
@@ -107,7 +128,7 @@ const HABITS: Readonly<Record<string, string>> = {
   ...{ log: "output", tail: "output --follow", cat: "output" },
   ...{ exec: "run", start: "run -b", sh: "run", bash: "run" },
   ...{ stop: "kill", rm: "clean", prune: "clean", session: "sessions" },
-  ...{ settings: "config", version: "--version", serve: "mcp", demo: "tour" },
+  ...{ settings: "config", version: "--version", demo: "tour" },
 };
 
 const SHORT_HELP = `Usage: nacre <command>

@@ -1,23 +1,34 @@
-// Ctrl-C and other signals that end nacre while a command runs.
+// Ctrl-C and other signals that end nacre while a command runs. For a command line of a remote client, they arrive as
+// messages instead.
+import type { CliIo } from "./cli-io.ts";
 import { signalExitCode } from "./exit-code.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export class Interruption implements Disposable {
-  readonly #listeners: readonly (readonly [NodeJS.Signals, () => void])[];
+  readonly #remove: () => void;
   #first: NodeJS.Signals | undefined;
 
   /** `onSignal` is called for every signal; `count` starts at 1. */
-  constructor(onSignal: (signal: NodeJS.Signals, count: number) => void) {
+  constructor(
+    { signals }: Pick<CliIo, "signals">,
+    onSignal: (signal: NodeJS.Signals, count: number) => void,
+  ) {
     let count = 0;
-    this.#listeners = SIGNALS.map((signal) => {
-      const listener = () => {
-        this.#first ??= signal;
-        onSignal(signal, ++count);
-      };
-      process.on(signal, listener);
-      return [signal, listener] as const;
-    });
+    const listener = (signal: NodeJS.Signals) => {
+      this.#first ??= signal;
+      onSignal(signal, ++count);
+    };
+    if (signals) {
+      signals.on("signal", listener);
+      this.#remove = () => void signals.off("signal", listener);
+      return;
+    }
+    // Node passes the name of the signal.
+    for (const signal of SIGNALS) process.on(signal, listener);
+    this.#remove = () => {
+      for (const signal of SIGNALS) process.off(signal, listener);
+    };
   }
 
   /** A remark for the user; none after Ctrl-C. */
@@ -33,6 +44,6 @@ export class Interruption implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+    this.#remove();
   }
 }

@@ -7,4 +7,6 @@ export interface ProgramOptions {
   readonly done: (exitCode: number) => void;
   /** The raw arguments: commander does not report whether they contain `--`. */
   readonly args: readonly string[];
+  /** Runs another command line, for clients of the daemon. */
+  readonly runLine?: (args: readonly string[], io: CliIo) => Promise<number>;
 }

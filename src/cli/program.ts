@@ -6,6 +6,7 @@ import { defineAudit } from "./definitions/define-audit.ts";
 import { defineCheck } from "./definitions/define-check.ts";
 import { defineConfig } from "./definitions/define-config.ts";
 import { definePreview } from "./definitions/define-preview.ts";
+import { defineRemote } from "./definitions/define-remote.ts";
 import { defineRun } from "./definitions/define-run.ts";
 import { defineSessions } from "./definitions/define-sessions.ts";
 import { defineSetup } from "./definitions/define-setup.ts";
@@ -63,6 +64,7 @@ Examples:
   defineSessions(program, options);
   defineConfig(program, options);
   definePreview(program, options);
+  defineRemote(program, options);
   defineSetup(program, options);
   return program;
 }

@@ -12,6 +12,7 @@
 //   <root>/approvals/             APPROVAL_NAMES: requests and answers (approvals/approval-store.ts)
 //   <root>/remembered/            remembered answers (approvals/remembered-store.ts)
 //   <root>/ui/                    owned by ui/redirect-file.ts
+//   <root>/serve/                 SERVE_NAMES: the daemons of remote clients
 //   <root>/sandbox/, code-cache/  owned by sandbox/ and cli/code-cache.ts
 import { randomBytes } from "node:crypto";
 import { accessSync, chmodSync, constants, readdirSync, statSync } from "node:fs";
@@ -40,6 +41,16 @@ export const ROOT_NAMES = {
   remembered: "remembered",
   /** The files through which a browser opens the page (ui/redirect-file.ts). */
   ui: "ui",
+  /** Sockets and locks of the daemons that serve remote clients (remote/server/). */
+  serve: "serve",
+} as const;
+
+/** Files in the directory of the daemons. `name`: serveName. */
+export const SERVE_NAMES = {
+  socket: (name: string) => `${name}.sock`,
+  lock: (name: string) => `${name}.lock`,
+  /** Why the last start failed. */
+  log: (name: string) => `${name}.log`,
 } as const;
 
 /** Files in the directory of one shell. */

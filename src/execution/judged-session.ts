@@ -23,6 +23,8 @@ export interface SessionRunOptions extends RunOptions {
   /** The directory to run in. The session stays there afterwards. Relative to the session's directory. */
   readonly cwd?: string;
   readonly onOutput?: OutputListener;
+  /** Leaves the texts of the result empty: the caller reads the files itself. @internal */
+  readonly omitText?: boolean;
 }
 
 export interface SessionStartOptions
@@ -83,7 +85,7 @@ export class JudgedSession {
         },
       });
       const notes = [...result.notes, ...missingVariables(result, this.#options)];
-      return { result: sessionRun({ ...result, notes }), ends: result };
+      return { result: sessionRun({ ...result, notes }, options.omitText), ends: result };
     };
     return pendingRun(options?.onOutput, start, options?.signal);
   }
@@ -151,12 +153,15 @@ export class JudgedSession {
   }
 }
 
-function sessionRun(result: SessionResult): SessionRun {
+function sessionRun(result: SessionResult, omitText = false): SessionRun {
   const { command, exitCode, durationMs, outcome, notes, stdout, stderr } = result;
   const { cwd, cwdChanged, restarted, shell, leftoverShell, confinement } = result;
   const leftovers = sessionLeftovers(result.leftovers);
   return {
-    ...runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts: { stdout, stderr } }),
+    ...runResult(
+      { command, exitCode, durationMs, outcome, notes, leftovers, parts: { stdout, stderr } },
+      { omitText },
+    ),
     ...{ cwd, cwdChanged, restarted, confinement },
     ...(shell && { shell }),
     ...(leftoverShell && { leftoverShell }),

@@ -23,6 +23,17 @@ export interface PolicySources {
   readonly home?: string | undefined;
 }
 
+/** The user's own rules as they are written, to send them to a remote end. Throws if the file is invalid. */
+export function writtenRules(policyFile?: string): readonly WrittenRule[] {
+  const file = policyFile === undefined ? userConfigFile(POLICY_FILE) : resolve(policyFile);
+  const set = readPolicyFile(file, "user");
+  if (!set && policyFile !== undefined)
+    throw unusable(file, ["There is no such file. Create it, or remove it from the settings."]);
+  if (!set) return [];
+  const text = textOf(file) ?? "{}";
+  return (evaluate(treeOf(file, text)) as { readonly rules?: readonly WrittenRule[] }).rules ?? [];
+}
+
 export class PolicyFiles {
   /** The user's own policy file. It need not exist. */
   readonly own: string;

@@ -60,7 +60,7 @@ export function previewForProgram(
     const facts = { command, exitCode, durationMs, outcome, notes: all, leftovers: [], parts };
     return {
       result: {
-        ...runResult(facts, (text) => ownScriptText(text, shell)),
+        ...runResult(facts, { clean: (text) => ownScriptText(text, shell) }),
         previewId: record.id,
         ...changedPaths(changes),
         notCaptured: record.notCaptured,

@@ -25,6 +25,10 @@ export interface RunCommandOptions {
   readonly signal?: AbortSignal;
   /** Receives the output while the command runs. */
   readonly onOutput?: OutputListener;
+  /** Called when the command starts, with the place of its output. @internal */
+  readonly onStart?: (parts: RunResult["parts"]) => void;
+  /** Leaves the texts of the result empty: the caller reads the files itself. @internal */
+  readonly omitText?: boolean;
 }
 
 /** Every ending is returned as a value. If this throws, the command did not run. */
@@ -48,14 +52,21 @@ export function runAlone(
       streams: "split",
       ...timeoutOf(options, execution),
       ...(input === undefined ? {} : { stdin: streamOf(input) }),
-      onStart: ({ outputParts }) => live.begin(outputParts),
+      onStart: ({ outputParts }) => {
+        live.begin(outputParts);
+        options.onStart?.(outputParts);
+      },
     });
     const leftovers = await leftoversOf(shell);
     const { exitCode, durationMs, outcome, remarks, outputParts: parts } = shell;
     const notes = [...remarks, ...missingVariables({ command, exitCode }, execution)];
     return {
-      result: runResult({ command, exitCode, durationMs, outcome, notes, leftovers, parts }, (text) =>
-        ownScriptText(text, shell),
+      result: runResult(
+        { command, exitCode, durationMs, outcome, notes, leftovers, parts },
+        {
+          clean: (text) => ownScriptText(text, shell),
+          ...(options.omitText ? { omitText: true } : {}),
+        },
       ),
       ends: parts,
     };

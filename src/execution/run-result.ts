@@ -36,11 +36,19 @@ type Facts = Pick<
   "command" | "exitCode" | "durationMs" | "outcome" | "leftovers" | "notes" | "parts"
 >;
 
-/** `clean` changes the text of stderr. */
-export function runResult(facts: Facts, clean = (text: string) => text): RunResult {
+export interface ResultTexts {
+  /** Changes the text of stderr. */
+  readonly clean?: (text: string) => string;
+  /** Leaves the texts empty. */
+  readonly omitText?: boolean;
+}
+
+export function runResult(facts: Facts, texts: ResultTexts = {}): RunResult {
   const { outcome, parts, notes } = facts;
-  const { text: stdout, note: cutStdout } = textOfPart(parts.stdout, "stdout");
-  const { text: rawStderr, note: cutStderr } = textOfPart(parts.stderr, "stderr");
+  const { clean = (text) => text, omitText = false } = texts;
+  const read = omitText ? () => ({ text: "", note: [] }) : textOfPart;
+  const { text: stdout, note: cutStdout } = read(parts.stdout, "stdout");
+  const { text: rawStderr, note: cutStderr } = read(parts.stderr, "stderr");
   const stderr = clean(rawStderr);
   return {
     ...facts,

@@ -19,6 +19,8 @@ export interface McpOptions {
   readonly policy?: PolicyProfile;
   /** A JSON file of rules. @default the one in the XDG configuration directory */
   readonly policyFile?: string;
+  /** Rules in addition to those in files, for a client that sends its own. */
+  readonly rules?: ToolkitOptions["rules"];
   /** Connections of one scope see each other's shells. @default one per connection, or per token over HTTP */
   readonly scope?: string;
   /** The session in which commands run. @default one per scope; over HTTP, one per connection of the older era */
@@ -56,6 +58,10 @@ export function toolkitOptions(options: McpOptions): ToolkitOptions {
     defaultDeadline: onTimeout === "kill",
     returnAfterMs: options.returnAfterMs ?? MCP_RETURN_AFTER_MS,
     ...defined({ sessionId: session, dialect, with: groups, policy, policyFile, stateRoot }),
-    ...defined({ shellProfile: options.shellProfile, approvalDeadlineMs: options.approvalDeadlineMs }),
+    ...defined({
+      shellProfile: options.shellProfile,
+      approvalDeadlineMs: options.approvalDeadlineMs,
+      rules: options.rules,
+    }),
   };
 }

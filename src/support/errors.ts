@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   "conflict",
   "swept",
   "unavailable",
+  "remote_lost",
   "internal",
 ] as const;
 

@@ -9,6 +9,7 @@ export * from "./limits/file-limits.ts";
 export * from "./limits/mcp-limits.ts";
 export * from "./limits/policy-limits.ts";
 export * from "./limits/preview-limits.ts";
+export * from "./limits/remote-limits.ts";
 export * from "./limits/sandbox-limits.ts";
 export * from "./limits/session-limits.ts";
 export * from "./limits/shell-limits.ts";

@@ -30,8 +30,8 @@ export function problemWith(method: CheckedMethod, options: unknown): NacreError
   return refused(`The option ${path.join(".")} must be ${issue.message}; it is ${shownValue(value)}.`);
 }
 
-/** `workingDir`: the one in the options, or the default. */
-export function checkToolkitOptions(options: ToolkitOptions, workingDir: string): void {
+/** `workingDir`: the one in the options, or the default. `isRemote`: it is a directory of another machine. */
+export function checkToolkitOptions(options: ToolkitOptions, workingDir: string, isRemote = false): void {
   checkMethod("createToolkit", options);
   const { defaultTimeoutMs, maxTimeoutMs = MAX_TIMEOUT_MS, allowedRoots } = options;
   if (defaultTimeoutMs !== undefined && defaultTimeoutMs > maxTimeoutMs) {
@@ -39,7 +39,7 @@ export function checkToolkitOptions(options: ToolkitOptions, workingDir: string)
       `The option defaultTimeoutMs (${defaultTimeoutMs}) is longer than maxTimeoutMs (${maxTimeoutMs}): raise maxTimeoutMs or lower defaultTimeoutMs.`,
     );
   }
-  if (allowedRoots && !isWithinRoots(workingDir, allowedRoots)) {
+  if (!isRemote && allowedRoots && !isWithinRoots(workingDir, allowedRoots)) {
     throw refused(
       `The option workingDir (${shownPath(workingDir)}) is not inside allowedRoots (${allowedRoots.map(shownPath).join(", ")}): no command could start. Add it to allowedRoots, or use a directory inside them.`,
     );

@@ -59,6 +59,7 @@ function notATag(command: string): NacreError {
   return new NacreError("invalid_input", `kit.sh is a template tag: write kit.sh\`…\`, or ${call}.`);
 }
 
-function failedRun(error: unknown): PendingRun<RunResult> {
+/** A run that failed before it began. */
+export function failedRun(error: unknown): PendingRun<RunResult> {
   return pendingRun(undefined, () => Promise.reject(error));
 }

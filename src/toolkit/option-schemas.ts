@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { SessionRunOptions, SessionStartOptions } from "../execution/judged-session.ts";
 import type { RunCommandOptions } from "../execution/run-alone.ts";
+import type { RemoteOptions } from "../remote/client/remote-options.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { Followed } from "../shell/follow-output.ts";
 import type { CreateShellOptions, ShellManagerOptions } from "../shell/manager-options.ts";
@@ -69,8 +70,20 @@ const ENGINE = {
   ...CONFINE,
 };
 
+const REMOTE = {
+  url: text,
+  pingMs: count(1),
+  silentMaxMs: count(1),
+  lingerMs: count(0),
+  retryMaxMs: count(1),
+  node: absolutePath,
+} satisfies Options<RemoteOptions>;
+
 const TOOLKIT = {
   workingDir: directory,
+  remote: z.union([text, closed(REMOTE)], {
+    error: "a URL, or an object with url and the times of the link",
+  }),
   dialect: oneOf("shells", "modes"),
   with: listOf(oneOf(...TOOL_GROUPS), `names of tool groups (${TOOL_GROUPS.join(", ")})`),
   approve: callback,
@@ -120,6 +133,8 @@ const RUN_COMMAND = {
   timeoutMs: timeout,
   signal: abortSignal,
   onOutput: callback,
+  onStart: callback,
+  omitText: flag,
 } satisfies Options<RunCommandOptions>;
 
 const SESSION_RUN = {
@@ -133,6 +148,7 @@ const SESSION_RUN = {
   onWait: callback,
   onStart: callback,
   onOutput: callback,
+  omitText: flag,
 } satisfies Options<SessionRunOptions>;
 
 /** Only the type is checked here. The manager checks the value later, and its error message names the problem. */

@@ -1,6 +1,7 @@
 // The options of a toolkit, and of a single call.
 import type { ExecutionOptions } from "../execution/execution-options.ts";
 import type { RunCommandOptions } from "../execution/run-alone.ts";
+import type { RemoteOptions } from "../remote/client/remote-options.ts";
 import type { ShellManagerOptions } from "../shell/manager-options.ts";
 import type { ContextOptions } from "../tool/context.ts";
 import type { ToolHook } from "../tool/executor.ts";
@@ -12,6 +13,11 @@ export type ToolGroup = (typeof TOOL_GROUPS)[number];
 export interface ToolkitOptions
   extends Omit<ExecutionOptions, "manager" | "loadJudging" | "events" | "terminals" | "withPreview">,
     Omit<ShellManagerOptions, "events" | "trustedFiles"> {
+  /**
+   * Runs everything on another machine: a URL (`ssh://host`, `docker://container`, `kubernetes://pod`, …), or an object
+   * with the URL and the times of the link. @default this machine
+   */
+  readonly remote?: string | RemoteOptions;
   /** The directory in which commands run, unless a call names another one. Absolute. @default the current directory */
   readonly workingDir?: string;
   /** "shells": Bash, BashOutput, KillShell; "modes": one tool, bash. @default "shells" */

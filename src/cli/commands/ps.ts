@@ -46,7 +46,7 @@ function noShells({ filter = [] }: PsOptions, hidden: number): string {
 async function watchShells(io: CliIo, options: PsOptions): Promise<number> {
   let wake = () => {};
   let isInterrupted = false;
-  using _interruption = new Interruption(() => {
+  using _interruption = new Interruption(io, () => {
     isInterrupted = true;
     wake();
   });

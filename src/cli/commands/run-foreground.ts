@@ -28,7 +28,7 @@ export async function runInForeground(io: CliIo, plan: RunPlan): Promise<number>
   warnNotEnforced(io, shell.confinement);
   const detach = new AbortController();
   let interrupted: Promise<void> | undefined;
-  using interruption = new Interruption((signal, count) => {
+  using interruption = new Interruption(io, (signal, count) => {
     if (signal === "SIGINT" && count === 1) interrupted = shell.interrupt({ by: "Ctrl-C" }).catch(() => {});
     // A durable command keeps running when the terminal closes or this program ends.
     else if (durable && signal !== "SIGINT") detach.abort();

@@ -37,7 +37,7 @@ export async function runForJson(io: CliIo, plan: RunPlan): Promise<number> {
   // Throw the same error as the other forms of `nacre run`.
   checkWorkingDir(plan.workingDir, undefined);
   const cancel = new AbortController();
-  using interruption = new Interruption(() => cancel.abort());
+  using interruption = new Interruption(io, () => cancel.abort());
   const { result, streams } = await resultOf(io, plan, cancel.signal);
   printJson(io, { ...result.toWire(), ...streams });
   return interruption.exitCode ?? exitCodeOf(result);

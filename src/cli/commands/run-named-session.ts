@@ -23,7 +23,7 @@ export async function runInNamedSession(io: CliIo, plan: RunPlan, name: string):
   await using manager = new ShellManager(managerOptionsOf(plan));
   return await inNamedSession(io, manager, { ...plan, name }, async (session) => {
     const admitted = await admitRun(io, plan, manager, session);
-    using interruption = new Interruption((signal, count) => {
+    using interruption = new Interruption(io, (signal, count) => {
       if (signal === "SIGINT" && count === 1) void session.interrupt().catch(() => {});
       else void session.close({ by: signal, graceMs: 0 }).catch(() => {});
     });

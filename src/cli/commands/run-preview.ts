@@ -22,7 +22,7 @@ import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 export async function runInPreview(io: CliIo, plan: RunPlan): Promise<number> {
   checkWorkingDir(plan.workingDir, undefined);
   const cancel = new AbortController();
-  using interruption = new Interruption(() => cancel.abort());
+  using interruption = new Interruption(io, () => cancel.abort());
   await using manager = new ShellManager(managerOptionsOf(plan));
   const { session: name } = plan;
   const code =

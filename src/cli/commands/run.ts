@@ -11,15 +11,7 @@ import { quoteArguments } from "../quote-arguments.ts";
 import { managerOptionsOf, type RunPlan } from "./run-plan.ts";
 
 type CopiedFlags = "isDefaultCwd" | "env" | "envMode" | "namesEnvMode" | "policy";
-type OptionalFlags =
-  | "name"
-  | "json"
-  | "background"
-  | "durable"
-  | "stdin"
-  | "dryRun"
-  | "terminal"
-  | "preview";
+type OptionalFlags = "name" | "json" | "background" | "durable" | "stdin" | "dryRun" | "terminal" | "preview";
 
 /** The options as commander parses them. */
 export interface RunFlags

@@ -26,6 +26,7 @@ export interface ServeOptions extends SandboxFlags {
   readonly shellProfile?: "none" | "user";
   /** Milliseconds. */
   readonly approvalDeadline?: number;
+  readonly remote?: string;
   readonly http?: HttpAddress;
   /** False with --no-token. */
   readonly token?: boolean;
@@ -36,9 +37,9 @@ const TERMINAL_HINT =
   "nacre mcp: waiting for an MCP client on stdin. Clients start this program themselves: `nacre init CLIENT` configures one. Ctrl-C ends the server.\n";
 
 export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
-  const { http, token, approvalDeadline, ...rest } = options;
+  const { http, token, remote, approvalDeadline, ...rest } = options;
   const ending = new AbortController();
-  using _interruption = new Interruption(() => ending.abort());
+  using _interruption = new Interruption(io, () => ending.abort());
   const logLevel = process.env["NACRE_LOG"];
   const server: McpOptions = {
     ...rest,
@@ -48,7 +49,8 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
     ...defined({ logLevel, approvalDeadlineMs: approvalDeadline }),
   };
   try {
-    if (http) await serveOverHttp(io, server, http, token !== false, ending.signal);
+    if (remote !== undefined) await serveRemoteMcp(io, remote, server, ending.signal);
+    else if (http) await serveOverHttp(io, server, http, token !== false, ending.signal);
     else {
       if (io.interactive) io.stderr.write(TERMINAL_HINT);
       await serveStdio(server, { ...io, signal: ending.signal });
@@ -59,6 +61,18 @@ export async function serve(io: CliIo, options: ServeOptions): Promise<number> {
     io.stdin.destroy();
     io.abandonOutput?.();
   }
+}
+
+/** The directory is that of the remote end. The user's own rules travel with the options. */
+async function serveRemoteMcp(
+  io: CliIo,
+  url: string,
+  { workingDir: _, policyFile, logLevel: __, ...options }: McpOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { proxyMcp } = await import("../../remote/client/mcp-proxy.ts");
+  const { writtenRules } = await import("../../execution/policy-files.ts");
+  await proxyMcp({ url }, { ...options, rules: writtenRules(policyFile) }, { ...io, signal });
 }
 
 async function serveOverHttp(

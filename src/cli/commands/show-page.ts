@@ -21,7 +21,7 @@ export async function showPage(
   { port, control = false, open = true, json }: UiFlags,
 ): Promise<number> {
   const ending = new AbortController();
-  using _interruption = new Interruption(() => ending.abort());
+  using _interruption = new Interruption(io, () => ending.abort());
   const onListening = (address: UiAddress) => {
     if (json) printJson(io, { url: address.url, redirect_file: address.path, token: address.token, control });
     else io.stdout.write(`${address.url}\n${address.path}\n`);

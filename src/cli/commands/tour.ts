@@ -22,7 +22,7 @@ export async function tour(io: CliIo): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), "nacre-tour-"));
   const manager = new ShellManager({ stateRoot: join(dir, "state"), poolSize: 1 });
   // Ctrl-C ends the tour at once and leaves nothing running.
-  using interruption = new Interruption(() => void manager.killAll({ by: "Ctrl-C" }));
+  using interruption = new Interruption(io, () => void manager.killAll({ by: "Ctrl-C" }));
   const guide = new Guide(io, manager, dir);
   const steps = [
     () => guide.output(),

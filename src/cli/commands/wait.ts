@@ -44,7 +44,10 @@ async function waitForShell(
   { timeout, json = false, port, file }: WaitOptions,
 ): Promise<Wait> {
   const condition = conditionOf(pattern, port, file);
-  const result = await shell.waitUntil(condition, timeout);
+  const stop = new AbortController();
+  // For a remote client that is gone, the wait must not stay in the daemon.
+  io.signals?.once("signal", () => stop.abort());
+  const result = await shell.waitUntil({ ...condition, signal: stop.signal }, timeout);
   const line = result.kind === "matched" ? result.line : undefined;
   if (!json && line !== undefined) io.stdout.write(`${line}\n`);
   const remarkText = "remark" in result ? result.remark : undefined;

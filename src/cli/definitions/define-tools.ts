@@ -1,5 +1,5 @@
 // Defines `nacre tools` and `nacre mcp`.
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { ServeOptions } from "../commands/serve-mcp.ts";
 import type { ToolsOptions } from "../commands/tools.ts";
 import {
@@ -46,6 +46,12 @@ export function defineTools(program: Command, { io, done }: ProgramOptions): voi
     .option("--durable", "let background shells outlive the server")
     .option("--approval-deadline <time>", "time to answer an approval request (default: 10m)", readMs)
     .addOption(shellProfileOption())
+    .addOption(
+      new Option(
+        "--remote <url>",
+        "run everything on another machine: ssh://host, docker://container, …",
+      ).conflicts("http"),
+    )
     .option("--http <port>", "serve over HTTP on this machine; 0 for any free port", readAddress)
     .option("--no-token", "over HTTP, accept every program and user of this machine")
     .addHelpText(

@@ -36,11 +36,20 @@ function runCall(
   // With --dry-run nothing runs.
   if (asks || (verb?.text === "run" && options.flags.has("dry-run"))) return flowOf(null);
   const details = /^(run|mcp)$/.test(verb?.text ?? "") ? looserOptions(options, command, around, runner) : [];
-  const own = looserVerb(verb?.text ?? "", operands, options);
-  for (const detail of own === null ? details : [...details, own])
-    runner.sign("loosens-policy", command.span, detail);
+  const own = [looserVerb(verb?.text ?? "", operands, options), elsewhere(options)].filter(
+    (one) => one !== null,
+  );
+  for (const detail of [...details, ...own]) runner.sign("loosens-policy", command.span, detail);
   if (verb?.text !== "run") return flowOf(null);
   return runOperands(operands, { given, options, command }, around, runner);
+}
+
+/** The rules, the sandbox and the approvals of this machine do not apply elsewhere. A command URL runs any program here. */
+function elsewhere(options: Options): string | null {
+  const [url] = valuesOf(options, "remote");
+  return url === undefined
+    ? null
+    : `nacre --remote ${shown(url.text)} runs commands outside the rules of this machine`;
 }
 
 /** The reason why a subcommand makes a decision that belongs to the user, or null. */
@@ -51,6 +60,9 @@ function looserVerb(verb: string, operands: readonly Field[], { flags }: Options
   if (/^(send|attach)$/.test(verb)) return `nacre ${verb} types into a terminal past the checks of BashInput`;
   if (verb === "kill" && flags.has("all"))
     return "nacre kill --all ends the commands of every agent of this user";
+  if (verb === "serve") return "nacre serve runs commands for every client of this user";
+  if (verb === "fleet" && operands.some(({ text }) => text !== "ls"))
+    return "nacre fleet clean removes sandboxes of other programs";
   if (verb === "init" && flags.has("write")) return "nacre init --write changes the settings of an agent";
   if (verb === "ui" && flags.has("control"))
     return "nacre ui --control answers approval requests that the user must answer";

@@ -1,0 +1,97 @@
+// Starts the client program of a link (ssh, docker, kubectl, …) with pipes, and the daemon that serves links. These
+// processes carry bytes; the keeper of the remote end runs the commands.
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { systemCode } from "../support/system-error.ts";
+
+export interface LinkEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The system's code if the program could not be started, for example ENOENT. */
+  readonly startError?: string;
+}
+
+export interface LinkProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly pid: number | undefined;
+  readonly ended: Promise<LinkEnd>;
+  kill(): void;
+  /** Lets this process exit while the link is open. */
+  unref(): void;
+}
+
+/**
+ * Starts the program in a session of its own. A Ctrl-C at the terminal must not reach it: the cancel request has to
+ * travel over the link.
+ */
+export function startLinkProcess(argv: readonly string[]): LinkProcess {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+  // The end of the link reports a broken pipe.
+  child.stdin.on("error", () => {});
+  // A daemon that a client program leaves behind (ssh with ControlPersist) can hold the pipes: wait for the exit only.
+  const ended = new Promise<LinkEnd>((resolve) => {
+    child.once("error", (error) =>
+      resolve({ code: null, signal: null, startError: systemCode(error) ?? error.message }),
+    );
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const { stdin, stdout, stderr, pid } = child;
+  const unref = () => {
+    child.unref();
+    for (const stream of [stdin, stdout, stderr]) if (stream instanceof Socket) stream.unref();
+  };
+  return { stdin, stdout, stderr, pid, ended, kill: () => killGroup(child), unref };
+}
+
+/** The client program may be a script that started the real one. */
+function killGroup(child: ChildProcess): void {
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}
+
+/**
+ * Starts a process that outlives this one. It holds none of our streams: a daemon with the stdout of a link would keep
+ * ssh and kubectl open until it ends. Its errors go to `logFile`.
+ */
+export function startDetached(argv: readonly string[], logFile: string): void {
+  const [program = "", ...args] = argv;
+  const log = openSync(logFile, "a", 0o600);
+  try {
+    const child = spawn(program, args, { stdio: ["ignore", "ignore", log], detached: true, cwd: "/" });
+    child.on("error", () => {});
+    child.unref();
+  } finally {
+    closeSync(log);
+  }
+}
+
+export interface ClientResult extends LinkEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a client program (docker, kubectl, sbatch) to its end, with this text as its input. */
+export async function runClientProgram(argv: readonly string[], input = ""): Promise<ClientResult> {
+  const child = startLinkProcess(argv);
+  const texts = { stdout: "", stderr: "" };
+  const closed = (["stdout", "stderr"] as const).map((name) => {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      texts[name] += text;
+    });
+    return new Promise<void>((resolve) => child[name].once("close", () => resolve()));
+  });
+  child.stdin.end(input);
+  const end = await child.ended;
+  if (end.startError === undefined) await Promise.all(closed);
+  return { ...end, ...texts };
+}

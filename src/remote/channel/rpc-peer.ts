@@ -1,0 +1,110 @@
+// Requests and answers (JSON-RPC 2.0) over a channel, in both directions.
+import { messageOf, NacreError } from "../../support/errors.ts";
+import { type Deferred, deferred } from "../../support/timing.ts";
+import { fromWireError, toWireError } from "./wire-error.ts";
+
+export interface RpcMessage {
+  readonly jsonrpc: "2.0";
+  readonly id?: number | string;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+export type RpcParams = Readonly<Record<string, unknown>>;
+export type RpcHandler = (params: RpcParams, signal: AbortSignal) => unknown;
+
+export interface RequestOptions {
+  /** Sends a cancellation when aborted. The request still waits for its answer. */
+  readonly signal?: AbortSignal | undefined;
+  /** The same key never runs twice: 32 hexadecimal digits. */
+  readonly key?: string;
+}
+
+export const KEY_FIELD = "nacre/key";
+const CANCELLED = "notifications/cancelled";
+
+export class RpcPeer {
+  readonly #send: (message: RpcMessage) => void;
+  readonly #handlers: ReadonlyMap<string, RpcHandler>;
+  readonly #pending = new Map<number | string, Deferred<unknown>>();
+  readonly #running = new Map<number | string, AbortController>();
+  #ids = 0;
+
+  constructor(send: (message: RpcMessage) => void, handlers: ReadonlyMap<string, RpcHandler>) {
+    this.#send = send;
+    this.#handlers = handlers;
+  }
+
+  async request(method: string, params: RpcParams, { signal, key }: RequestOptions = {}): Promise<unknown> {
+    this.#ids += 1;
+    const id = this.#ids;
+    const answer = deferred<unknown>();
+    this.#pending.set(id, answer);
+    const cancel = () => this.notify(CANCELLED, { requestId: id });
+    this.#send({
+      jsonrpc: "2.0",
+      id,
+      method,
+      params: key === undefined ? params : { ...params, _meta: { [KEY_FIELD]: key } },
+    });
+    if (signal?.aborted) cancel();
+    else signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      return await answer.promise;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      this.#pending.delete(id);
+    }
+  }
+
+  notify(method: string, params: RpcParams): void {
+    this.#send({ jsonrpc: "2.0", method, params });
+  }
+
+  take(message: RpcMessage): void {
+    const { id, method, params } = message;
+    if (method === undefined) this.#answered(message);
+    else if (method === CANCELLED) this.#running.get(Object(params).requestId)?.abort();
+    else void this.#serve(id, method, (params ?? {}) as RpcParams);
+  }
+
+  /** Rejects every request that waits for an answer, and cancels every request that is being served. */
+  fail(error: NacreError): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    for (const running of this.#running.values()) running.abort();
+  }
+
+  #answered({ id, result, error }: RpcMessage): void {
+    const pending = id === undefined ? undefined : this.#pending.get(id);
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(fromWireError(error));
+  }
+
+  async #serve(id: number | string | undefined, method: string, params: RpcParams): Promise<void> {
+    const handler = this.#handlers.get(method);
+    const running = new AbortController();
+    if (id !== undefined) this.#running.set(id, running);
+    let answer: Pick<RpcMessage, "result" | "error">;
+    try {
+      if (!handler) throw new NacreError("invalid_input", `There is no method ${method}.`);
+      answer = { result: (await handler(params, running.signal)) ?? {} };
+    } catch (error) {
+      answer = { error: toWireError(error) };
+    }
+    if (id === undefined) return;
+    this.#running.delete(id);
+    this.#send({ jsonrpc: "2.0", id, ...answer });
+  }
+}
+
+/** undefined for text that is not a JSON object. */
+export function parseMessage(json: string): RpcMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null ? (value as RpcMessage) : undefined;
+  } catch (error) {
+    throw new NacreError("internal", `The channel carried text that is not JSON: ${messageOf(error)}.`);
+  }
+}

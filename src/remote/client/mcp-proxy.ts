@@ -1,0 +1,173 @@
+// `nacre mcp --remote`: passes the messages of a local MCP client to the MCP server at the remote end. It adds a key to
+// every tool call, so that a call never runs twice, and answers the calls whose result is lost.
+import type { Readable, Writable } from "node:stream";
+import { messageOf, type NacreError } from "../../support/errors.ts";
+import { EXCERPT_MAX_CHARS, MCP_DRAIN_MAX_MS } from "../../support/limits.ts";
+import { deferred, within } from "../../support/timing.ts";
+import { FrameLines } from "../channel/frame-lines.ts";
+import { KEY_FIELD, parseMessage, type RpcMessage } from "../channel/rpc-peer.ts";
+import { RemoteClient } from "./remote-client.ts";
+import type { RemoteOptions } from "./remote-options.ts";
+import { newCallKey } from "./remote-peer.ts";
+
+export interface ProxyIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: { write(text: string): unknown };
+  readonly signal: AbortSignal;
+}
+
+type RequestId = number | string;
+
+export async function proxyMcp(
+  remote: RemoteOptions,
+  options: Readonly<Record<string, unknown>>,
+  io: ProxyIo,
+): Promise<void> {
+  const proxy = new McpProxy(remote, options, io);
+  await proxy.run();
+}
+
+class McpProxy {
+  readonly #io: ProxyIo;
+  readonly #client: RemoteClient;
+  /** Requests of the local client without an answer. */
+  readonly #pending = new Map<RequestId, RpcMessage>();
+  readonly #idle = new Set<() => void>();
+  /** The handshake of the local client, to repeat it at a new remote end. */
+  #handshake: RpcMessage[] = [];
+  /** Answers that belong to a repeated handshake. */
+  readonly #repeated = new Set<RequestId>();
+  #needsHandshake = false;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(remote: RemoteOptions, options: Readonly<Record<string, unknown>>, io: ProxyIo) {
+    this.#io = io;
+    this.#client = new RemoteClient({
+      remote,
+      purpose: { kind: "mcp", options },
+      onMessage: (json) => this.#fromRemote(json),
+      onLost: (error) => this.#onLost(error),
+    });
+  }
+
+  async run(): Promise<void> {
+    const { stdin, signal } = this.#io;
+    // The first connection is not retried: its failure is the result.
+    await this.#client.ready();
+    const ended = deferred();
+    let lines = new FrameLines((line) => this.#fromLocal(line));
+    stdin.on("data", (chunk: Buffer) => {
+      try {
+        lines.push(chunk);
+      } catch (error) {
+        this.#print({ jsonrpc: "2.0", id: null, error: { code: PARSE_ERROR, message: messageOf(error) } });
+        lines = new FrameLines((line) => this.#fromLocal(line));
+      }
+    });
+    stdin.once("end", () => ended.resolve());
+    stdin.once("close", () => ended.resolve());
+    stdin.once("error", () => ended.resolve());
+    signal.addEventListener("abort", () => ended.resolve(), { once: true });
+    await ended.promise;
+    await this.#sending;
+    if (!signal.aborted) await within(MCP_DRAIN_MAX_MS, this.#whenIdle());
+    await this.#client.close();
+  }
+
+  #whenIdle(): Promise<void> {
+    if (this.#pending.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.add(resolve));
+  }
+
+  #fromLocal(line: string): void {
+    if (line.trim() === "") return;
+    let message: RpcMessage | undefined;
+    try {
+      message = parseMessage(line);
+    } catch (error) {
+      this.#print({
+        jsonrpc: "2.0",
+        id: null,
+        error: { code: PARSE_ERROR, message: messageOf(error).slice(0, EXCERPT_MAX_CHARS * 2) },
+      });
+      return;
+    }
+    if (!message) return;
+    const { id, method } = message;
+    if (method === "initialize") this.#handshake = [message];
+    if (method === "notifications/initialized") this.#handshake.push(message);
+    if (method === "notifications/cancelled") this.#settle(Object(message.params).requestId);
+    if (id !== undefined && method !== undefined) this.#pending.set(id, message);
+    const sent = method === "tools/call" ? withKey(message) : message;
+    this.#sending = this.#sending.then(() => this.#send(sent));
+  }
+
+  async #send(message: RpcMessage): Promise<void> {
+    try {
+      await this.#client.ready();
+      if (this.#needsHandshake) this.#repeatHandshake();
+      this.#client.send(JSON.stringify(message));
+    } catch (error) {
+      if (message.id !== undefined) this.#answerLost(message, error as NacreError);
+    }
+  }
+
+  #fromRemote(json: string): void {
+    const message = parseMessage(json);
+    if (!message) return;
+    const { id, method } = message;
+    if (id !== undefined && method === undefined) {
+      if (this.#repeated.delete(id)) return;
+      this.#settle(id);
+    }
+    this.#print(message);
+  }
+
+  #settle(id: RequestId): void {
+    this.#pending.delete(id);
+    if (this.#pending.size > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle.clear();
+  }
+
+  #onLost(error: NacreError): void {
+    this.#io.stderr.write(`nacre mcp: ${error.message}\n`);
+    for (const request of [...this.#pending.values()]) this.#answerLost(request, error);
+    this.#needsHandshake = true;
+  }
+
+  /** A new remote end does not know the local client: repeat its handshake there. */
+  #repeatHandshake(): void {
+    this.#needsHandshake = false;
+    for (const message of this.#handshake) {
+      if (message.id !== undefined) this.#repeated.add(message.id);
+      this.#client.send(JSON.stringify(message));
+    }
+  }
+
+  #answerLost({ id, method }: RpcMessage, { code, message }: NacreError): void {
+    if (id === undefined || !this.#pending.has(id)) return;
+    this.#settle(id);
+    if (method === "tools/call") {
+      const structuredContent = { output: "", error: message, error_code: code, notes: [] };
+      const content = [{ type: "text", text: message }];
+      this.#print({ jsonrpc: "2.0", id, result: { content, structuredContent, isError: true } });
+    } else this.#print({ jsonrpc: "2.0", id, error: { code: LOST_ERROR, message } });
+  }
+
+  #print(message: Omit<RpcMessage, "id"> & { readonly id?: RequestId | null }): void {
+    this.#io.stdout.write(`${JSON.stringify(message)}\n`);
+  }
+}
+
+/** The codes of JSON-RPC. */
+const PARSE_ERROR = -32_700;
+const LOST_ERROR = -32_000;
+
+/** Keeps the key of a client that has chosen one. */
+function withKey(message: RpcMessage): RpcMessage {
+  const params = Object(message.params) as Readonly<Record<string, unknown>>;
+  const meta = Object(params["_meta"]) as Readonly<Record<string, unknown>>;
+  return { ...message, params: { ...params, _meta: { [KEY_FIELD]: newCallKey(), ...meta } } };
+}

@@ -1,0 +1,130 @@
+// One attempt to reach the daemon: starts the client program, skips everything before the greeting, and pushes what the
+// remote machine lacks.
+//
+//   openLink -> attemptLink   greeting -> done
+//                             probe    -> pushBuild -> attemptLink
+//                             the end  -> explainLinkFailure
+import { type LinkEnd, type LinkProcess, startLinkProcess } from "../../engine/link-process.ts";
+import { ownBuildHash } from "../../engine/own-build.ts";
+import { REMOTE_GREETING_MAX_MS, REMOTE_LINK_END_MS, REMOTE_NOISE_MAX_CHARS } from "../../support/limits.ts";
+import { deferred, within } from "../../support/timing.ts";
+import { isProbeLine, type MachineFacts, readFacts } from "../bootstrap/machine-facts.ts";
+import { pushBuild } from "../bootstrap/push-build.ts";
+import { startArguments } from "../bootstrap/remote-scripts.ts";
+import { FrameLines } from "../channel/frame-lines.ts";
+import { type Greeting, parseGreeting } from "../channel/handshake.ts";
+import type { Link } from "../links/link.ts";
+import { explainLinkFailure, LinkFailure, printableLine } from "../links/link-failure.ts";
+
+export interface OpenLinkOptions {
+  /** A Node program for the remote machine, on this machine. */
+  readonly node?: string | undefined;
+  /** Receives every line after the greeting. */
+  readonly onLine: (line: string) => void;
+  /** Called once, when the link has ended after its greeting. */
+  readonly onEnd: () => void;
+}
+
+export interface OpenLink {
+  readonly greeting: Greeting;
+  write(line: string): void;
+  /** Ends the client program at once. */
+  close(): void;
+  /** Closes stdin, so that what was written still arrives. */
+  finish(): void;
+}
+
+export async function openLink(link: Link, options: OpenLinkOptions): Promise<OpenLink> {
+  const buildHash = ownBuildHash();
+  const first = await attemptLink(link, buildHash, options);
+  if ("greeting" in first) return first;
+  const { node } = options;
+  await pushBuild(link, first, { buildHash, node });
+  const second = await attemptLink(link, buildHash, options);
+  if ("greeting" in second) return second;
+  throw new LinkFailure(
+    `The remote end ${link.url} does not keep what is pushed to ${second.base}: the build is not there after the push.`,
+    true,
+  );
+}
+
+type Attempt = OpenLink | MachineFacts;
+
+async function attemptLink(
+  link: Link,
+  buildHash: string,
+  { onLine, onEnd }: OpenLinkOptions,
+): Promise<Attempt> {
+  const child = startLinkProcess(link.argv(startArguments(buildHash, link.cwd)));
+  const noise = { stdout: "", stderr: "" };
+  const probed: string[] = [];
+  const result = deferred<Greeting | MachineFacts | LinkEnd>();
+  let greeted = false;
+  const lines = new FrameLines((line) => {
+    if (greeted) return onLine(line);
+    const greeting = parseGreeting(line);
+    if (greeting) {
+      greeted = true;
+      return result.resolve(greeting);
+    }
+    if (isProbeLine(line)) probed.push(line);
+    noise.stdout = `${noise.stdout}${line}\n`.slice(-REMOTE_NOISE_MAX_CHARS);
+    if (line.trimEnd() === "nacre-probe end") result.resolve(readFacts(probed));
+  });
+  const fail = () => child.kill();
+  child.stdout.on("data", (chunk: Buffer) => {
+    try {
+      lines.push(chunk);
+    } catch {
+      // A frame that cannot be read: the channel resumes on a new connection.
+      fail();
+    }
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    noise.stderr = `${noise.stderr}${text}`.slice(-REMOTE_NOISE_MAX_CHARS);
+  });
+  // Text that arrives together with the exit still belongs to the attempt: wait for the end of stdout as well.
+  const closed = new Promise<void>((resolve) => child.stdout.once("close", () => resolve()));
+  void child.ended.then(async (end) => {
+    await within(REMOTE_LINK_END_MS, closed);
+    if (greeted) onEnd();
+    else result.resolve(end);
+  });
+  const settled = await within(REMOTE_GREETING_MAX_MS, result.promise);
+  if (settled !== undefined && "epoch" in settled) return openedLink(child, settled);
+  fail();
+  if (settled !== undefined && "nodes" in settled) return settled;
+  throw attemptFailure(link, settled ?? "silent", noise);
+}
+
+function openedLink(child: LinkProcess, greeting: Greeting): OpenLink {
+  // An idle program can exit, as with a local toolkit. A request holds the event loop itself.
+  child.unref();
+  return {
+    greeting,
+    write: (line) => void child.stdin.write(line),
+    close: () => child.kill(),
+    finish: () => {
+      child.stdin.end();
+      void within(REMOTE_LINK_END_MS, child.ended).then(() => child.kill());
+    },
+  };
+}
+
+/** The relay reports why it refuses, on a line of its own: that is the cause, whatever the client program adds. */
+function attemptFailure(
+  link: Link,
+  end: LinkEnd | "silent",
+  noise: { stdout: string; stderr: string },
+): LinkFailure {
+  const [, refusal] = /^nacre-refused serve (.*)$/m.exec(noise.stdout) ?? [];
+  if (refusal !== undefined)
+    return new LinkFailure(`The remote end ${link.url} cannot be used: ${printableLine(refusal)}`, true);
+  if (/^nacre-refused cwd$/m.test(noise.stdout)) {
+    return new LinkFailure(
+      `The remote end ${link.url} has no directory ${link.cwd} that can be entered. Correct cwd in the URL.`,
+      true,
+    );
+  }
+  return explainLinkFailure(link, end, noise);
+}

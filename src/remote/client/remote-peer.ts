@@ -1,0 +1,52 @@
+// Requests to the daemon: a client and a JSON-RPC peer that stay together. A request that the daemon has lost fails with
+// `remote_lost`; the next one connects anew.
+import { randomBytes } from "node:crypto";
+import { holdEventLoop } from "../../support/event-loop-hold.ts";
+import type { Purpose } from "../channel/handshake.ts";
+import {
+  parseMessage,
+  type RequestOptions,
+  type RpcHandler,
+  type RpcParams,
+  RpcPeer,
+} from "../channel/rpc-peer.ts";
+import { RemoteClient } from "./remote-client.ts";
+import type { RemoteOptions } from "./remote-options.ts";
+
+export class RemotePeer {
+  readonly client: RemoteClient;
+  readonly #peer: RpcPeer;
+
+  constructor(remote: RemoteOptions, purpose: Purpose, handlers: ReadonlyMap<string, RpcHandler>) {
+    this.client = new RemoteClient({
+      remote,
+      purpose,
+      onMessage: (json) => {
+        const message = parseMessage(json);
+        if (message) this.#peer.take(message);
+      },
+      onLost: (error) => this.#peer.fail(error),
+    });
+    this.#peer = new RpcPeer((message) => this.client.send(JSON.stringify(message)), handlers);
+  }
+
+  async request<T>(method: string, params: RpcParams = {}, options: RequestOptions = {}): Promise<T> {
+    using _hold = holdEventLoop();
+    await this.client.ready();
+    return (await this.#peer.request(method, params, options)) as T;
+  }
+
+  /** Sends a notification, if there is a daemon to receive it. */
+  notify(method: string, params: RpcParams): void {
+    this.#peer.notify(method, params);
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+  }
+}
+
+/** A key for one call: the same key never runs twice. */
+export function newCallKey(): string {
+  return randomBytes(16).toString("hex");
+}

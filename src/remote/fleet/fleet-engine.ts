@@ -1,0 +1,72 @@
+// What a fleet needs from an engine. Placement, quotas and isolation belong to the engine; nacre only asks for a sandbox
+// and gives it back.
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { type ClientResult, runClientProgram } from "../../engine/link-process.ts";
+import { isSameProcess, thisProcess } from "../../engine/process-table.ts";
+import { attempt } from "../../support/attempt.ts";
+import { NacreError } from "../../support/errors.ts";
+import { EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+
+export interface SandboxRequest {
+  readonly name: string;
+  /** The process that leases it. */
+  readonly owner: string;
+  readonly deadlineSeconds: number;
+}
+
+export interface LeasedSandbox {
+  readonly id: string;
+  /** The URL of its link. */
+  readonly url: string;
+}
+
+export interface ListedSandbox extends LeasedSandbox {
+  readonly engine: string;
+  readonly owner: string;
+  /** What the engine says about it. */
+  readonly status: string;
+}
+
+export interface FleetEngine {
+  readonly name: string;
+  lease(request: SandboxRequest): Promise<LeasedSandbox>;
+  /** The sandboxes of this user that nacre has leased. */
+  list(): Promise<readonly ListedSandbox[]>;
+  release(id: string): Promise<void>;
+}
+
+/** Names this process for all time: host, boot, PID and start time. */
+export function fleetOwner(): string {
+  const { pid, startTime } = thisProcess();
+  return `${hostname()}.${bootId()}.${pid}.${startTime}`;
+}
+
+/** Whether the owner is a process of this machine that has ended. */
+export function isOwnerGone(owner: string): boolean {
+  const [, host, boot, pid, startTime = ""] = /^(.*)\.([0-9a-f]{8})\.(\d+)\.(\d+)$/.exec(owner) ?? [];
+  if (host !== hostname() || pid === undefined) return false;
+  return boot !== bootId() || !isSameProcess(Number(pid), startTime);
+}
+
+function bootId(): string {
+  const text = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")) ?? "00000000";
+  return text.split("-")[0] ?? "00000000";
+}
+
+/** Runs a program of the engine. Throws an error with its last words if it fails. */
+export async function askEngine(what: string, argv: readonly string[], input?: string): Promise<string> {
+  const result = await runClientProgram(argv, input);
+  if (result.code === 0) return result.stdout;
+  throw new NacreError("unavailable", `${what} failed: ${describeFailure(argv, result)}`);
+}
+
+function describeFailure(
+  [program = ""]: readonly string[],
+  { startError, stderr, stdout, code }: ClientResult,
+): string {
+  if (startError === "ENOENT") return `the program ${program} was not found on PATH. Install it.`;
+  if (startError !== undefined) return `the program ${program} could not be started (${startError}).`;
+  const text = `${stdout}\n${stderr}`.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+  return `${program} ended with exit code ${code}: ${text.slice(-EXCERPT_MAX_CHARS * 4)}`;
+}

@@ -1,0 +1,106 @@
+// Sandboxes as Pods, through the user's kubectl. Kubernetes itself ends a Pod at its deadline.
+import { NacreError } from "../../support/errors.ts";
+import { FLEET_READY_MAX_MS } from "../../support/limits.ts";
+import { askEngine, type FleetEngine, type ListedSandbox } from "./fleet-engine.ts";
+
+export interface KubernetesFleetOptions {
+  /** @default the namespace of the current context */
+  readonly namespace?: string;
+  readonly image?: string;
+  /** A Pod template instead of an image: `metadata` and `spec`. Its first container is the sandbox. */
+  readonly podTemplate?: { readonly metadata?: PlainObject; readonly spec: PlainObject };
+}
+
+type PlainObject = Readonly<Record<string, unknown>>;
+
+const LABELS = { "app.kubernetes.io/managed-by": "nacre" };
+const SELECTOR = "app.kubernetes.io/managed-by=nacre";
+const OWNER = "nacre/owner";
+
+/** PID 1 of the container: reaps orphans, and ends at once when Kubernetes asks. */
+const FIRST_PROCESS = ["sh", "-c", "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done"];
+
+export function kubernetes(options: KubernetesFleetOptions): FleetEngine {
+  const { namespace, image, podTemplate } = options;
+  if ((image === undefined) === (podTemplate === undefined)) {
+    throw new NacreError("invalid_input", "kubernetes() needs either image or podTemplate.");
+  }
+  const kubectl = (...args: readonly string[]) => [
+    "kubectl",
+    ...(namespace === undefined ? [] : ["--namespace", namespace]),
+    ...args,
+  ];
+  const urlOf = (pod: string) => `kubernetes://${namespace === undefined ? "" : `${namespace}/`}${pod}`;
+  const remove = (id: string) =>
+    kubectl("delete", "pod", id, "--wait=false", "--grace-period=1", "--ignore-not-found");
+  return {
+    name: "kubernetes",
+    lease: async ({ name, owner, deadlineSeconds }) => {
+      const manifest = podManifest(options, name, owner, deadlineSeconds);
+      await askEngine("Creating a pod", kubectl("create", "-f", "-"), JSON.stringify(manifest));
+      const timeout = `--timeout=${Math.ceil(FLEET_READY_MAX_MS / 1000)}s`;
+      try {
+        await askEngine(
+          "Waiting for a pod",
+          kubectl("wait", `pod/${name}`, "--for=condition=Ready", timeout),
+        );
+      } catch (error) {
+        await askEngine("Removing a pod", remove(name)).catch(() => {});
+        throw error;
+      }
+      return { id: name, url: urlOf(name) };
+    },
+    list: async () => {
+      const text = await askEngine(
+        "Listing pods",
+        kubectl("get", "pods", "--selector", SELECTOR, "-o", "json"),
+      );
+      const { items } = JSON.parse(text) as { readonly items: readonly ListedPod[] };
+      return items.map(({ metadata, status }): ListedSandbox => {
+        const { name, annotations } = metadata;
+        const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? "unknown") : "Terminating";
+        return {
+          id: name,
+          owner: annotations?.[OWNER] ?? "",
+          status: phase,
+          engine: "kubernetes",
+          url: urlOf(name),
+        };
+      });
+    },
+    release: async (id) => void (await askEngine("Removing a pod", remove(id))),
+  };
+}
+
+interface ListedPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+function podManifest(
+  { image, podTemplate }: KubernetesFleetOptions,
+  name: string,
+  owner: string,
+  deadlineSeconds: number,
+): PlainObject {
+  const { metadata = {}, spec } = podTemplate ?? { spec: { containers: [{ name: "sandbox", image }] } };
+  const [first = {}, ...others] = (spec["containers"] ?? []) as readonly PlainObject[];
+  const labels = { ...Object(metadata["labels"]), ...LABELS };
+  const annotations = { ...Object(metadata["annotations"]), [OWNER]: owner };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, name, labels, annotations },
+    spec: {
+      terminationGracePeriodSeconds: 1,
+      ...spec,
+      restartPolicy: "Never",
+      activeDeadlineSeconds: deadlineSeconds,
+      containers: [{ command: FIRST_PROCESS, ...first }, ...others],
+    },
+  };
+}

@@ -1,0 +1,182 @@
+// Explains why a link failed before its greeting, from both streams of the client program. Its exit code proves
+// nothing: ssh returns 255 for everything, and kubectl can return 0 after a lost connection.
+import type { LinkEnd } from "../../engine/link-process.ts";
+import { NacreError } from "../../support/errors.ts";
+import { EXCERPT_MAX_CHARS } from "../../support/limits.ts";
+import type { Link } from "./link.ts";
+
+export interface LinkNoise {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Known {
+  readonly pattern: RegExp;
+  readonly why: string;
+  readonly fix: (link: Link) => string;
+  /** Whether another attempt cannot help. */
+  readonly isFinal: boolean;
+}
+
+const PACKAGES: Readonly<Record<string, string>> = {
+  ssh: "openssh-client",
+  docker: "docker.io",
+  podman: "podman",
+  kubectl: "kubernetes-client",
+  srun: "slurm-client",
+};
+
+const KNOWN: readonly Known[] = [
+  {
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed/i,
+    why: "the host key differs from the known one",
+    fix: () =>
+      "Find out why it changed; then remove the old key with ssh-keygen -R HOST and connect once with ssh.",
+    isFinal: true,
+  },
+  {
+    pattern: /Host key verification failed|No .*host key is known/i,
+    why: "the host key is unknown",
+    fix: () => "Connect once with ssh in a terminal, compare the fingerprint and accept it.",
+    isFinal: true,
+  },
+  {
+    pattern: /Permission denied \(|Too many authentication failures|no mutual signature algorithm/i,
+    why: "ssh could not log in with your keys",
+    fix: () =>
+      "Check that ssh logs in without a password: ssh -o BatchMode=yes HOST true. Add your public key to ~/.ssh/authorized_keys there, or name the key in ~/.ssh/config.",
+    isFinal: true,
+  },
+  {
+    pattern: /Could not resolve hostname|Name or service not known|no such host/i,
+    why: "the host name cannot be resolved",
+    fix: () => "Check the name in the URL, and your ssh configuration.",
+    isFinal: false,
+  },
+  {
+    pattern: /No such container|no container with name or ID|no such object/i,
+    why: "there is no such container",
+    fix: ({ program }) => `List the containers with ${program} ps -a.`,
+    isFinal: false,
+  },
+  {
+    pattern:
+      /container .* is not running|can only create exec sessions on running containers|container state improper/i,
+    why: "the container is not running",
+    fix: ({ program }) => `Start it with ${program} start NAME.`,
+    isFinal: false,
+  },
+  {
+    pattern:
+      /Cannot connect to the Docker daemon|permission denied while trying to connect to the Docker daemon|Cannot connect to Podman/i,
+    why: "the container engine cannot be reached",
+    fix: ({ program }) => `Start it, or get access to its socket: ${program} info must work.`,
+    isFinal: false,
+  },
+  {
+    pattern: /Error from server \(Forbidden\)|is forbidden: User/i,
+    why: "Kubernetes does not allow it",
+    fix: () =>
+      "The role needs the verbs get on pods and create on pods/exec in this namespace: kubectl auth can-i create pods/exec.",
+    isFinal: true,
+  },
+  {
+    pattern: /You must be logged in to the server|Error from server \(Unauthorized\)|Unable to authenticate/i,
+    why: "Kubernetes does not accept your credentials",
+    fix: () => "Log in again, and check that kubectl get pods works.",
+    isFinal: true,
+  },
+  {
+    pattern: /Error from server \(NotFound\): pods|pods? "?[^"\n]*"? not found/i,
+    why: "there is no such pod",
+    fix: () =>
+      "List the pods with kubectl get pods, and name the namespace in the URL: kubernetes://NAMESPACE/POD.",
+    isFinal: false,
+  },
+  {
+    pattern: /container \S+ is not valid for pod|container not found \(/i,
+    why: "the pod has no such container, or it is not running",
+    fix: () => "Name a container of the pod in the URL: ?container=NAME.",
+    isFinal: false,
+  },
+  {
+    pattern: /Invalid job id|Job\/step already completing|job .* expired|Unable to confirm allocation/i,
+    why: "there is no such running job",
+    fix: () => "List your jobs with squeue --me. The body of the job must be nacre serve.",
+    isFinal: false,
+  },
+  {
+    pattern:
+      /(?:exec: )?"?(?:\/bin\/)?sh"?: (?:executable file not found|no such file or directory|stat .*no such file)|unable to start container process: exec: "sh"/i,
+    why: "the remote end has no sh",
+    fix: () => "Use an image with a shell: nacre needs sh, bash, tar and gzip there.",
+    isFinal: true,
+  },
+  {
+    pattern:
+      /Connection refused|Connection timed out|No route to host|Network is unreachable|connection to the server .* was refused/i,
+    why: "the remote end cannot be reached",
+    fix: () => "Check the address and the port, and that the server runs.",
+    isFinal: false,
+  },
+];
+
+/** The failure of one attempt. `isFinal`: another attempt cannot help. */
+export class LinkFailure extends NacreError {
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal: boolean) {
+    super("unavailable", message);
+    this.isFinal = isFinal;
+  }
+}
+
+export function explainLinkFailure(link: Link, end: LinkEnd | "silent", noise: LinkNoise): LinkFailure {
+  const where = `The remote end ${link.url} cannot be used`;
+  if (end !== "silent" && end.startError === "ENOENT") {
+    const [name = ""] = [PACKAGES[link.program]].filter((one) => one !== undefined);
+    const install =
+      name === "" ? "Check the program in the URL." : `Install it, for example with apt-get install ${name}.`;
+    return new LinkFailure(`${where}: the program ${link.program} was not found on PATH. ${install}`, true);
+  }
+  if (end !== "silent" && end.startError !== undefined) {
+    return new LinkFailure(
+      `${where}: the program ${link.program} could not be started (${end.startError}).`,
+      true,
+    );
+  }
+  const text = `${noise.stderr}\n${noise.stdout}`;
+  const quoted = lastLines(noise);
+  const known = KNOWN.find(({ pattern }) => pattern.test(text));
+  if (known) return new LinkFailure(`${where}: ${known.why}. ${known.fix(link)}${quoted}`, known.isFinal);
+  const how =
+    end === "silent"
+      ? "it did not greet in time"
+      : `${link.program} ended ${describeEnd(end)} before the greeting`;
+  return new LinkFailure(`${where}: ${how}. Run the client program by hand to see why.${quoted}`, false);
+}
+
+function describeEnd({ code, signal }: LinkEnd): string {
+  return signal === null ? `with exit code ${code}` : `by ${signal}`;
+}
+
+/** What the client program printed last, on one line. */
+function lastLines({ stderr, stdout }: LinkNoise): string {
+  const lines = `${stdout}\n${stderr}`
+    .split("\n")
+    .map(printableLine)
+    .filter((line) => line !== "");
+  const last = lines
+    .slice(-3)
+    .join(" | ")
+    .slice(-EXCERPT_MAX_CHARS * 2);
+  return last === "" ? "" : ` It printed: ${last}`;
+}
+
+/** Text of the remote end is data: without control characters, it cannot change the terminal of the reader. */
+export function printableLine(line: string): string {
+  return line
+    .replace(/\u001b\[[0-9;]*[A-Za-z]/g, "")
+    .replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")
+    .trim();
+}

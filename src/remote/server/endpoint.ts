@@ -1,0 +1,20 @@
+// What the daemon runs for one client: a toolkit, an MCP server, or command lines.
+import type { NacreError } from "../../support/errors.ts";
+import type { RpcMessage } from "../channel/rpc-peer.ts";
+
+export interface Endpoint {
+  /** Takes one message of the client. */
+  take(message: RpcMessage): void;
+  /** Ends everything that is not durable. */
+  end(reason: NacreError): Promise<void>;
+}
+
+export interface EndpointDeps {
+  /** The directory of the client's relay. */
+  readonly cwd: string;
+  readonly send: (message: RpcMessage) => void;
+  /** Resolves when less than this is on the way to the client. */
+  readonly drained: (maxBytes: number) => Promise<void>;
+  /** Whether the client has a link now. */
+  readonly isAttached: () => boolean;
+}

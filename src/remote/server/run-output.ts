@@ -1,0 +1,127 @@
+// The output of a run or a shell, read by offset while it grows. The client asks for the bytes after those it has, so
+// nothing is lost or repeated when its link is cut, and nothing accumulates in memory.
+import { dirname } from "node:path";
+import { readRange, sizeOf } from "../../engine/cursor.ts";
+import type { StreamName } from "../../shell/follow-output.ts";
+import type { OutputPart } from "../../shell/output-part.ts";
+import { OutputWatch } from "../../shell/output-watch.ts";
+import { monotonicMs } from "../../support/clock.ts";
+import { REMOTE_READ_MAX_BYTES, REMOTE_READ_WAIT_MS, REMOTE_RUNS_MAX_COUNT } from "../../support/limits.ts";
+import { deferred, within } from "../../support/timing.ts";
+
+type Parts = Readonly<Record<StreamName, OutputPart>>;
+
+export interface OutputRequest {
+  readonly stream: StreamName;
+  readonly offset: number;
+  readonly maxBytes: number;
+  /** How long to wait for the first byte. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface OutputAnswer {
+  /** base64 */
+  readonly data: string;
+  /** Whether the stream has ended after these bytes. */
+  readonly eof: boolean;
+}
+
+export interface ReadableOutput {
+  /** undefined before the start. */
+  parts(): Parts | undefined;
+  hasEnded(): boolean;
+  /** Resolves at the start, and at the end. */
+  changed(): Promise<unknown>;
+}
+
+/** The output of one run, from its request to its end. */
+export class RunOutput implements ReadableOutput {
+  #parts: Parts | undefined;
+  #isOver = false;
+  #change = deferred();
+
+  begin(parts: Parts): void {
+    this.#parts = parts;
+    this.#wake();
+  }
+
+  finish(parts: Parts | undefined): void {
+    this.#parts = parts ?? this.#parts;
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  parts(): Parts | undefined {
+    return this.#parts;
+  }
+
+  hasEnded(): boolean {
+    return this.#isOver;
+  }
+
+  changed(): Promise<unknown> {
+    return this.#change.promise;
+  }
+
+  #wake(): void {
+    this.#change.resolve();
+    this.#change = deferred();
+  }
+}
+
+/** The outputs of the last runs of one client, by key. */
+export class RunOutputs {
+  readonly #outputs = new Map<string, RunOutput>();
+
+  open(key: string): RunOutput {
+    const output = this.get(key);
+    const [oldest] = this.#outputs.keys();
+    if (this.#outputs.size > REMOTE_RUNS_MAX_COUNT && oldest !== undefined) this.#outputs.delete(oldest);
+    return output;
+  }
+
+  /** The client may ask for output before the daemon has begun the run. */
+  get(key: string): RunOutput {
+    const known = this.#outputs.get(key) ?? new RunOutput();
+    this.#outputs.set(key, known);
+    return known;
+  }
+}
+
+export async function readOutput(output: ReadableOutput, request: OutputRequest): Promise<OutputAnswer> {
+  const { stream, offset, signal } = request;
+  const maxBytes = Math.min(request.maxBytes, REMOTE_READ_MAX_BYTES);
+  const deadline = monotonicMs() + Math.min(request.waitMs, REMOTE_READ_WAIT_MS);
+  let watch: OutputWatch | undefined;
+  try {
+    for (;;) {
+      // Check for the end before reading: all output is on disk when the end is known.
+      const ended = output.hasEnded();
+      const part = output.parts()?.[stream];
+      const bytes = part ? bytesAfter(part, offset, maxBytes, ended) : Buffer.alloc(0);
+      if (bytes.length > 0 || ended) {
+        const eof = ended && (!part || part.from + offset + bytes.length >= part.to);
+        return { data: bytes.toString("base64"), eof };
+      }
+      const leftMs = deadline - monotonicMs();
+      if (leftMs <= 0 || signal.aborted) return { data: "", eof: false };
+      if (part) watch ??= new OutputWatch(dirname(part.path));
+      const next = watch ? [output.changed(), watch.next(leftMs)] : [output.changed()];
+      await within(leftMs, Promise.race(next), signal);
+    }
+  } finally {
+    watch?.close();
+  }
+}
+
+function bytesAfter(
+  { path, from, to }: OutputPart,
+  offset: number,
+  maxBytes: number,
+  ended: boolean,
+): Buffer {
+  // The end of the part is final only when the command has ended.
+  const end = ended ? to : sizeOf(path);
+  return readRange(path, from + offset, Math.min(end, from + offset + maxBytes));
+}

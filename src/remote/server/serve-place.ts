@@ -1,0 +1,44 @@
+// Where the daemon of a build listens: a socket in the private state root. Two containers or machines can share a state
+// root, so the name also contains the boot and the PID namespace: a relay must never reach a daemon elsewhere.
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { defaultStateRoot, ROOT_NAMES, SERVE_NAMES, StateRoot } from "../../engine/state-dir.ts";
+import { attempt } from "../../support/attempt.ts";
+import { makeDirs } from "../../support/make-dirs.ts";
+
+export interface ServePlace {
+  readonly directory: string;
+  readonly socketName: string;
+  readonly socket: string;
+  readonly lock: string;
+  readonly log: string;
+}
+
+/** Creates the directory. Throws an error that explains why the state root cannot be used. */
+export function servePlace(buildHash: string): ServePlace {
+  const root = new StateRoot(defaultStateRoot());
+  root.ensure();
+  const directory = join(root.path, ROOT_NAMES.serve);
+  makeDirs(directory);
+  const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")) ?? "";
+  const space = attempt(() => readlinkSync("/proc/self/ns/pid")) ?? "";
+  const name = createHash("sha256").update(`${buildHash}\n${boot}\n${space}`).digest("hex").slice(0, 16);
+  const socketName = SERVE_NAMES.socket(name);
+  return {
+    directory,
+    socketName,
+    socket: join(directory, socketName),
+    lock: join(directory, SERVE_NAMES.lock(name)),
+    log: join(directory, SERVE_NAMES.log(name)),
+  };
+}
+
+/** Calls `use` with a short path of the socket: the kernel allows 107 bytes, and a state root can be deeper. */
+export function withShortPath<T>(
+  { directory, socketName }: ServePlace,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  const fd = openSync(directory, "r");
+  return use(`/proc/self/fd/${fd}/${socketName}`).finally(() => closeSync(fd));
+}

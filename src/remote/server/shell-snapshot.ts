@@ -1,0 +1,11 @@
+// A shell as plain data: what a remote client knows about it.
+import type { ShellProcess } from "../../shell/shell-process.ts";
+
+export function shellSnapshot(shell: ShellProcess) {
+  const { id, command, workingDir, scope, createdAt, startedAt, completedAt, durationMs, durable } = shell;
+  const { status, outcome = null, exitCode, signal, remarks, outputFiles, confinement = null } = shell;
+  return {
+    ...{ id, command, workingDir, scope, createdAt, startedAt, completedAt, durationMs, durable },
+    ...{ status, outcome, exitCode, signal, remarks, outputFiles, confinement },
+  };
+}

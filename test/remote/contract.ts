@@ -1,0 +1,138 @@
+// What every link must do. The suite runs over a command link in npm test, and over the real programs in npm run remote.
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RemoteToolkit } from "../../src/toolkit.ts";
+import { createToolkit } from "../../src/toolkit.ts";
+
+export interface ContractPlace {
+  readonly url: string;
+  /** Kills every client program of the link that runs now. */
+  cut(): void;
+}
+
+export interface ContractOptions {
+  readonly place: () => ContractPlace | Promise<ContractPlace>;
+  /** Size of the output that is compared byte by byte. */
+  readonly outputBytes: number;
+  readonly cutCount: number;
+}
+
+const TIMES = { pingMs: 500, silentMaxMs: 3_000, lingerMs: 30_000, retryMaxMs: 500 };
+
+export function remoteContract(name: string, { place: open, outputBytes, cutCount }: ContractOptions): void {
+  describe(name, () => {
+    let place: ContractPlace;
+    let kit: RemoteToolkit<"shells">;
+
+    beforeAll(async () => {
+      place = await open();
+      kit = await createToolkit({ remote: { url: place.url, ...TIMES }, policy: "off" });
+    });
+    afterAll(async () => {
+      await kit?.dispose();
+    });
+
+    test("streams, exit codes and signals pass through", async () => {
+      const run = await kit.run("echo out; echo err >&2; exit 7");
+      expect([run.stdout, run.stderr, run.exitCode, run.ok]).toEqual(["out\n", "err\n", 7, false]);
+      expect((await kit.run("kill -TERM $$")).signal).toBe("SIGTERM");
+      expect((await kit.run("cat", { input: "from here" })).stdout).toBe("from here");
+      expect((await kit.call("Bash", { command: "echo tool; exit 3" })).toWire()).toMatchObject({
+        output: "tool\n",
+        exit_code: 3,
+        error_code: "exit_nonzero",
+      });
+    });
+
+    test("a session keeps its state", async () => {
+      const session = kit.session("state");
+      await session.run("cd /; word=kept; f() { echo f-$word; }");
+      expect((await session.run("f; pwd")).stdout).toBe("f-kept\n/\n");
+      expect(session.cwd).toBe("/");
+    });
+
+    test("output arrives while the command runs", async () => {
+      const seen: string[] = [];
+      for await (const { text } of kit.run("echo one; read -r _ || echo two")) seen.push(text);
+      expect(seen.join("")).toBe("one\ntwo\n");
+    });
+
+    test("a timeout ends the command, and a kill proves it", async () => {
+      expect(await kit.run("sleep 1000", { timeoutMs: 300 })).toMatchObject({ timedOut: true, ok: false });
+      const started = await kit.call("Bash", {
+        command: "trap '' TERM; setsid sleep 1000 & echo up; wait",
+        run_in_background: true,
+      });
+      const shell = kit.shells.get(String(started.metadata.bash_id));
+      await shell?.waitFor("up", 30_000);
+      const report = await shell?.kill({ graceMs: 200 });
+      expect(report?.survivors).toEqual([]);
+      expect(report?.signalled.length).toBeGreaterThanOrEqual(2);
+      expect(shell?.status).toBe("killed");
+    });
+
+    test("a cancelled call ends its command", async () => {
+      const cancel = new AbortController();
+      const run = kit.run("echo up; sleep 1000", { signal: cancel.signal, onOutput: () => cancel.abort() });
+      expect(await run).toMatchObject({ aborted: true, stdout: "up\n" });
+    });
+
+    test("100 commands at once", async () => {
+      const runs = Array.from({ length: 100 }, (_, index) =>
+        kit.run(`echo ${index}; exit $((${index} % 3))`),
+      );
+      const results = await Promise.all(runs);
+      expect(results.map(({ stdout, exitCode }) => `${stdout.trim()} ${exitCode}`)).toEqual(
+        Array.from({ length: 100 }, (_, index) => `${index} ${index % 3}`),
+      );
+    });
+
+    test(`${outputBytes} bytes arrive as they were printed`, { timeout: 1_200_000 }, async () => {
+      const command = `head -c ${outputBytes} /dev/zero | openssl enc -aes-128-ctr -K 00112233445566778899aabbccddeeff -iv 0 2>/dev/null`;
+      const shell = await kit.session("bytes").start(`${command} | tee >(sha256sum >&2); sleep 0.1`);
+      const hash = createHash("sha256");
+      let bytesCount = 0;
+      let printed = "";
+      for await (const { stream, bytes } of shell.outputBytes()) {
+        if (stream === "stderr") printed += bytes.toString();
+        else {
+          hash.update(bytes);
+          bytesCount += bytes.length;
+        }
+      }
+      expect(bytesCount).toBe(outputBytes);
+      expect(printed.split(" ")[0]).toBe(hash.digest("hex"));
+    });
+
+    test(`${cutCount} cuts lose no byte and run nothing twice`, { timeout: 1_200_000 }, async () => {
+      const file = (await kit.run("mktemp")).stdout.trim();
+      let cuts = 0;
+      let isDone = false;
+      const cutting = (async () => {
+        while (cuts < cutCount && !isDone) {
+          await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 300));
+          place.cut();
+          cuts += 1;
+        }
+      })();
+      let count = 0;
+      while (cuts < cutCount) {
+        const numbers = Array.from({ length: 3 }, (_, index) => count + index);
+        count += 3;
+        const runs = numbers.map((number) =>
+          kit.run(
+            `echo ${number} >>${file}; head -c 40000 /dev/zero | tr '\\0' x; sleep 0.05; echo ${number} >&2; exit $((${number} % 5))`,
+          ),
+        );
+        for (const [index, run] of (await Promise.all(runs)).entries()) {
+          const number = numbers[index] ?? -1;
+          expect([run.stdout.length, run.stderr, run.exitCode]).toEqual([40_000, `${number}\n`, number % 5]);
+        }
+      }
+      isDone = true;
+      await cutting;
+      const lines = (await kit.run(`cat ${file}; rm ${file}`)).stdout.trim().split("\n").map(Number);
+      expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, index) => index));
+    });
+  });
+}

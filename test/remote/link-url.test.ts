@@ -1,0 +1,71 @@
+// Which URLs are accepted, what they become, and which are refused because a client program could misread them.
+import { expect, test } from "vitest";
+import { parseRemote } from "../../src/remote/links/link-url.ts";
+
+test.each([
+  ["ssh://host", ["ssh", "-T", "-o", "BatchMode=yes", "--", "host", "'sh' '-c' 'a b'"]],
+  [
+    "ssh://me@host:2222?cwd=/srv",
+    ["ssh", "-T", "-o", "BatchMode=yes", "-p", "2222", "-l", "me", "--", "host", "'sh' '-c' 'a b'"],
+  ],
+  ["ssh://[::1]:22", ["ssh", "-T", "-o", "BatchMode=yes", "-p", "22", "--", "::1", "'sh' '-c' 'a b'"]],
+  ["docker://box", ["docker", "exec", "-i", "--", "box", "sh", "-c", "a b"]],
+  ["podman://box_1.x", ["podman", "exec", "-i", "--", "box_1.x", "sh", "-c", "a b"]],
+  [
+    "kubernetes://dev/pod-0?container=main",
+    ["kubectl", "exec", "-i", "-n", "dev", "-c", "main", "pod-0", "--", "sh", "-c", "a b"],
+  ],
+  ['command:["nsenter","-t","1"]?cwd=/', ["nsenter", "-t", "1", "sh", "-c", "a b"]],
+])("%s", (url, argv) => {
+  expect(parseRemote(url).argv(["sh", "-c", "a b"])).toEqual(argv);
+});
+
+test.each([
+  ...[
+    "",
+    "host",
+    "ssh:host",
+    "ssh://",
+    "http://host",
+    "ssh://host/path",
+    "ssh://a b",
+    "ssh://host:0",
+    "ssh://host:70000",
+  ],
+  ...[
+    "ssh://-oProxyCommand=id",
+    "ssh://-l@host",
+    "ssh://me@-oProxyCommand=id",
+    "ssh://$(id)",
+    "ssh://a;id",
+    "ssh://`id`",
+  ],
+  ...[
+    "ssh://host%0aProxyCommand=id",
+    "ssh://host%00",
+    "ssh://us%20er@host",
+    "ssh://a'b@host",
+    "ssh://host?port=1",
+  ],
+  ...["docker://--privileged", "docker://a/b", "docker://a%0ab", "podman://-it", "docker://box?cwd=relative"],
+  ...["docker://box?cwd=/a&cwd=/b", "docker://box?user=root", "docker://box?cwd=%0a", "docker://box#x"],
+  ...[
+    "kubernetes://--kubeconfig=x",
+    "kubernetes://ns/--as=root",
+    "kubernetes://a/b/c",
+    "kubernetes://pod?container=-x",
+  ],
+  ...["kubernetes://-n/pod", "kubernetes://POD", "slurm://--uid=0", "slurm://1;id", "slurm://"],
+  ...[
+    "command:",
+    "command:[]",
+    "command:{}",
+    'command:["-x"]',
+    'command:[""]',
+    'command:["a",1]',
+    'command:["a"]x',
+  ],
+  ...['command:["a\\u0000b"]', "ssh://%zz", "ssh://host?cwd"],
+])("%j is refused", (url) => {
+  expect(() => parseRemote(url)).toThrow(/The remote URL .* cannot be used: .*The forms are ssh/s);
+});

@@ -1,0 +1,72 @@
+// A remote end on this machine: a command link with a home and a state root of its own. Its client program is a script
+// that notes its PID, so that a test can cut the link.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../fixtures/eventually.ts";
+import { isAlive } from "../fixtures/processes.ts";
+
+export interface RemotePlace {
+  readonly url: string;
+  readonly dir: string;
+  /** The directory of commands. */
+  readonly work: string;
+  readonly state: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The client programs that run now, oldest first. */
+  links(): number[];
+  daemons(): number[];
+  /** Ends the daemon, if there is one. */
+  end(): Promise<void>;
+}
+
+const CLIENT = `#!/bin/bash
+dir=$1; shift
+echo $$ >>"$dir/links"
+cd "$dir/work"
+exec env -i PATH="$PATH" HOME="$dir/home" NACRE_HOME="$dir/state" "$@"
+`;
+
+export function remotePlace(dir: string): RemotePlace {
+  for (const name of ["home", "work"]) mkdirSync(join(dir, name));
+  const client = join(dir, "client.sh");
+  writeFileSync(client, CLIENT);
+  chmodSync(client, 0o755);
+  writeFileSync(join(dir, "links"), "");
+  const state = join(dir, "state");
+  const daemons = () => {
+    const serve = join(state, "serve");
+    const names = attempt(() => readdirSync(serve)) ?? [];
+    return names
+      .filter((name) => name.endsWith(".lock"))
+      .map((name) => Number(attempt(() => readlinkSync(join(serve, name)))?.split("-")[0] ?? 0))
+      .filter((pid) => pid > 0 && isAlive(pid));
+  };
+  return {
+    url: `command:${JSON.stringify([client, dir])}`,
+    dir,
+    work: join(dir, "work"),
+    state,
+    env: { PATH: process.env["PATH"], HOME: join(dir, "home"), NACRE_HOME: join(dir, "local-state") },
+    links: () =>
+      readFileSync(join(dir, "links"), "utf8")
+        .trim()
+        .split("\n")
+        .map(Number)
+        .filter((pid) => pid > 0 && isAlive(pid)),
+    daemons,
+    end: async () => {
+      for (const pid of daemons()) process.kill(pid, "SIGTERM");
+      await eventually(() => {
+        if (daemons().length > 0) throw new Error("the daemon still runs");
+      });
+    },
+  };
+}
+
+function attempt<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch {
+    return undefined;
+  }
+}
