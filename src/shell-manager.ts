@@ -8,8 +8,8 @@ import { type Containment, Engine } from "./engine/engine.ts";
 import { defaultStateRoot, StateRoot } from "./engine/state-dir.ts";
 import { removeShell } from "./engine/sweep.ts";
 import { type BuiltEnvironment, buildEnvironment } from "./environment/environment.ts";
-import { PreviewStore } from "./preview/preview-store.ts";
-import { recoverPreviews } from "./preview/recover.ts";
+import type { PreviewStore } from "./preview/preview-store.ts";
+import { openPreviews } from "./preview/recover.ts";
 import { bashRecord, detachedShell, leftoverShell } from "./session/detached-bash.ts";
 import type { Session } from "./session/session.ts";
 import type { DetachedBash, LeftoverCommand, SessionOptions } from "./session/session-options.ts";
@@ -39,8 +39,6 @@ import {
   STREAM_CAP_BYTES,
 } from "./support/limits.ts";
 import { checkOptions } from "./support/option-checks.ts";
-
-const DEFAULT_SCOPE = "default";
 
 export class ShellManager {
   static #shared: ShellManager | undefined;
@@ -94,9 +92,7 @@ export class ShellManager {
     });
     this.sessions = this.#newSessions();
     this.finished = new FinishedShells({ root: this.root, shells: this.#shells });
-    this.previews = new PreviewStore(this.root);
-    // A host that was killed during a commit must not leave the workspace between two states.
-    recoverPreviews(this.previews);
+    this.previews = openPreviews(this.root);
   }
 
   #newSessions(): SessionRegistry {
@@ -165,7 +161,7 @@ export class ShellManager {
     removeAbandonedKeepers(this.root);
   }
 
-  /** Any shell on disk by its id or an unambiguous prefix of it, regardless of host and scope. */
+  /** Any shell on disk by its id or an unambiguous prefix, regardless of host and scope. */
   find(idOrPrefix: string): ShellProcess | undefined {
     return this.#shells.find(idOrPrefix);
   }
@@ -177,9 +173,9 @@ export class ShellManager {
 
   async createShell(options: CreateShellOptions): Promise<ShellProcess> {
     checkOptions("manager.createShell", options);
-    const { idempotencyKey: key, scope = DEFAULT_SCOPE } = options;
-    const create = () => this.#create(options, scope);
-    return await (key === undefined ? create() : this.#keys.run(scope, key, create));
+    const { idempotencyKey: key, scope = "default" } = options;
+    if (key === undefined) return await this.#create(options, scope);
+    return await this.#keys.run(scope, key, () => this.#create(options, scope));
   }
 
   /** Also finds shells of other hosts. Returns undefined for a shell of another scope. */
@@ -198,7 +194,7 @@ export class ShellManager {
   }
 
   listRunning(filter: ScopeFilter = {}): ShellProcess[] {
-    return this.listShells(filter).filter((shell) => shell.isRunning);
+    return this.listShells(filter).filter(({ isRunning }) => isRunning);
   }
 
   /** Removes shells that ended longer ago than this, by the wall clock, and their output. Returns how many. */
@@ -241,8 +237,7 @@ export class ShellManager {
   /** Ends everything this manager has started, leftovers included, except durable shells. Records and output stay. */
   async dispose(): Promise<void> {
     const { engine, confiner, sessions } = this;
-    const closeSessions = (by: string) => sessions.closeAll(by);
-    await disposeShells({ shells: this.#shells, engine, confiner, closeSessions });
+    await disposeShells({ shells: this.#shells, engine, confiner, sessions });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -34,7 +34,6 @@ import { createRemoteToolkit } from "./toolkit/remote/remote-toolkit.ts";
 import type { RemoteToolkit, Toolkit } from "./toolkit/toolkit-interface.ts";
 import type { CallOptions, RunKitOptions, ToolkitOptions } from "./toolkit/toolkit-options.ts";
 
-export type { KitPreviews } from "./toolkit/kit-previews.ts";
 export type { ShTag } from "./toolkit/kit-run.ts";
 export type { ArgumentsOf, MetadataOf, OptionalToolName, ToolName } from "./toolkit/tool-types.ts";
 export type { RemoteToolkit, Toolkit } from "./toolkit/toolkit-interface.ts";

@@ -17,7 +17,8 @@ import { KeeperLost } from "./keeper-process.ts";
 import { isSameProcess } from "./process-table.ts";
 import type { ReadySlot } from "./protocol.ts";
 import { removeShellDir } from "./shell-dir.ts";
-import { newShellId, type ShellFiles, type StateRoot } from "./state-dir.ts";
+import type { ShellFiles, StateRoot } from "./state-dir.ts";
+import { newShellId } from "./state-ids.ts";
 import { TagNumbers } from "./tag-numbers.ts";
 
 export interface SlotKind {

@@ -178,22 +178,6 @@ export function ownerNumber(name: string): number {
   return Number(/^owner\.(\d+)$/.exec(name)?.[1] ?? 0);
 }
 
-export function newShellId(): string {
-  return `shell_${randomBytes(4).toString("hex")}`;
-}
-
-export function newPreviewId(): string {
-  return `preview_${randomBytes(4).toString("hex")}`;
-}
-
-export function isPreviewId(text: string): boolean {
-  return /^preview_[0-9a-f]{8}$/.test(text);
-}
-
-export function isShellId(text: string): boolean {
-  return /^shell_[0-9a-f]{8}$/.test(text);
-}
-
 /** The PID in the name of a keeper's directory. */
 export function hostPidOf(keeperDirName: string): number {
   return Number(/^(\d+)-/.exec(keeperDirName)?.[1] ?? 0);

@@ -6,9 +6,8 @@ import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } fro
 import { join } from "node:path";
 import { attempt } from "../support/attempt.ts";
 import { REMOVED_SHELL_IDS_MAX_COUNT } from "../support/limits.ts";
-import { isShellId, NEW_SUFFIX, newShellId, ROOT_NAMES, type StateRoot } from "./state-dir.ts";
-
-const LINE_BYTES = newShellId().length + 1;
+import { NEW_SUFFIX, ROOT_NAMES, type StateRoot } from "./state-dir.ts";
+import { isShellId, newShellId } from "./state-ids.ts";
 
 /** A full disk must not prevent a removal, so a failure is ignored. */
 export function recordSwept(root: StateRoot, ids: readonly string[]): void {
@@ -16,7 +15,8 @@ export function recordSwept(root: StateRoot, ids: readonly string[]): void {
   const path = pathOf(root);
   attempt(() => {
     appendFileSync(path, `${ids.join("\n")}\n`, { mode: 0o600 });
-    if (statSync(path).size <= 2 * REMOVED_SHELL_IDS_MAX_COUNT * LINE_BYTES) return;
+    const line = newShellId().length + 1;
+    if (statSync(path).size <= 2 * REMOVED_SHELL_IDS_MAX_COUNT * line) return;
     const kept = readIds(root).slice(-REMOVED_SHELL_IDS_MAX_COUNT);
     const fresh = `${path}.${process.pid}${NEW_SUFFIX}`;
     writeFileSync(fresh, `${kept.join("\n")}\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@
 // one:
 //
 //   admit(wanted, context, options)
-//     checkIsCommand       refuses text that is blank, JSON or contains NUL
+//     checkIsCommand       refuses text that is blank, JSON or contains NUL (command-text.ts)
 //     judge                the policy, with the directory and the session state that the command would run with
 //     checkSyntax          refuses text that neither nacre's parser nor bash can read
 //     askFor               a person, if the policy requires it (approval.ts)
@@ -18,10 +18,9 @@ import { throwIfAborted } from "../support/abort.ts";
 import { monotonicMs } from "../support/clock.ts";
 import { NacreError } from "../support/errors.ts";
 import { callOrigin } from "../support/events.ts";
-import { excerpt } from "../support/excerpt.ts";
-import { checkCommand } from "../support/start-checks.ts";
 import { type ApprovalRequest, type ExecutionContext, isSameRequest } from "../tool/context.ts";
 import { askFor, requestFor } from "./approval.ts";
+import { checkIsCommand } from "./command-text.ts";
 import type { DiskLinks } from "./disk-links.ts";
 import type { ResolvedExecutionOptions } from "./execution-options.ts";
 import type { Judging, Moment } from "./judging.ts";
@@ -189,21 +188,6 @@ export function verdictOn(
   return judging.judge(command, judging.facts(context.workingDir, moment));
 }
 
-/** Throws for text that is not a bash command. */
-export function checkIsCommand(command: string): void {
-  checkIsText(command);
-  if (command.trim() === "")
-    throw new NacreError("invalid_input", "The command is blank: there is nothing to run.");
-  if (isJson(command)) {
-    throw new NacreError(
-      "invalid_input",
-      'The command is JSON, not bash. Give the command itself as a plain string, for example "ls -la"; for several, join them with && or newlines.',
-    );
-  }
-  // Throws, and names the position of the NUL.
-  if (command.includes("\0")) checkCommand(command);
-}
-
 /** Whether an error means that the caller cancelled the call. */
 export function isCancelled(error: unknown, { signal }: ExecutionContext): boolean {
   return signal?.aborted === true && !(error instanceof NacreError);
@@ -300,23 +284,3 @@ function withVariables(meaning: SessionFacts | null, env: ExecutionContext["env"
 }
 
 const NO_STATE: SessionFacts = { functions: [], aliases: {}, hashed: {}, variables: {}, shellOptions: [] };
-
-// A JavaScript program can pass anything.
-function checkIsText(command: unknown): void {
-  if (typeof command === "string") return;
-  const instead = Array.isArray(command) ? LIST_HINT : "";
-  throw new NacreError("invalid_input", `The command must be a string; it is ${excerpt(command)}.${instead}`);
-}
-
-const LIST_HINT = ` kit.sh\`ls \${args}\` quotes a list.`;
-
-// Models sometimes pass a list of calls. No bash command is a JSON list or object.
-function isJson(command: string): boolean {
-  const text = command.trim();
-  if (!/^[[{][\s\S]*[\]}]$/.test(text)) return false;
-  try {
-    return typeof JSON.parse(text) === "object";
-  } catch {
-    return false;
-  }
-}

@@ -2,10 +2,10 @@
 // marks them with an extended attribute. Node cannot read attributes, but GNU tar writes them to its archive.
 import { runSystemProgram } from "../engine/system-program.ts";
 import { NacreError } from "../support/errors.ts";
+import { TAR_BLOCK_BYTES } from "../support/limits.ts";
 import { bytesOfText } from "../support/path-text.ts";
 import { withOwnFiles } from "./own-files.ts";
 
-const BLOCK_BYTES = 512;
 const OPAQUE = "SCHILY.xattr.user.overlay.opaque=";
 
 /** `paths` are relative to the upper directory. Returns the opaque ones. */
@@ -33,19 +33,19 @@ function markedEntries(archive: Buffer): Set<number> {
   const found = new Set<number>();
   let index = 0;
   let isMarked = false;
-  for (let at = 0; at + BLOCK_BYTES <= archive.length; ) {
-    const header = archive.subarray(at, at + BLOCK_BYTES);
+  for (let at = 0; at + TAR_BLOCK_BYTES <= archive.length; ) {
+    const header = archive.subarray(at, at + TAR_BLOCK_BYTES);
     if (header[0] === 0) break;
     const size = Number.parseInt(header.subarray(124, 136).toString("latin1"), 8) || 0;
     const type = String.fromCharCode(header[156] ?? 0);
-    at += BLOCK_BYTES;
+    at += TAR_BLOCK_BYTES;
     if (type === "x") isMarked = archive.subarray(at, at + size).includes(`${OPAQUE}y`);
     else if (type !== "g" && type !== "L" && type !== "K") {
       if (isMarked) found.add(index);
       index++;
       isMarked = false;
     }
-    at += Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
+    at += Math.ceil(size / TAR_BLOCK_BYTES) * TAR_BLOCK_BYTES;
   }
   return found;
 }

@@ -8,7 +8,8 @@
 import { lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { thisProcess } from "../engine/process-table.ts";
-import { isPreviewId, newPreviewId, PREVIEW_NAMES, ROOT_NAMES, type StateRoot } from "../engine/state-dir.ts";
+import { PREVIEW_NAMES, ROOT_NAMES, type StateRoot } from "../engine/state-dir.ts";
+import { isPreviewId, newPreviewId } from "../engine/state-ids.ts";
 import { makeLayers } from "../sandbox/overlay.ts";
 import { attempt } from "../support/attempt.ts";
 import { wallMs } from "../support/clock.ts";

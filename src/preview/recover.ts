@@ -1,11 +1,16 @@
 // Runs when a host starts: ends the commits and undos of killed hosts (recover-pending.ts).
+
+import type { StateRoot } from "../engine/state-dir.ts";
 import { attempt } from "../support/attempt.ts";
-import type { PreviewStore } from "./preview-store.ts";
+import { PreviewStore } from "./preview-store.ts";
 import { abandonedTransactions, recoverPending } from "./recover-pending.ts";
 import { tryWithWorkspaceLock } from "./workspace-lock.ts";
 
-export function recoverPreviews(store: PreviewStore): void {
+/** A host that was killed during a commit must not leave the workspace between two states. */
+export function openPreviews(root: StateRoot): PreviewStore {
+  const store = new PreviewStore(root);
   const workspaces = new Set(abandonedTransactions(store).map(({ journal }) => journal.workspace));
   for (const workspace of workspaces)
     attempt(() => tryWithWorkspaceLock(store, workspace, () => recoverPending(store, workspace)));
+  return store;
 }

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type { ExitRecord } from "../engine/end-record.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ShellMeta, writeMeta } from "../engine/meta.ts";
-import { newShellId } from "../engine/state-dir.ts";
+import { newShellId } from "../engine/state-ids.ts";
 import type { StreamName } from "../shell/follow-output.ts";
 import type { OutputPart } from "../shell/output-part.ts";
 import type { ShellProcessOptions } from "../shell/shell-process.ts";

@@ -10,15 +10,10 @@ export interface DisposedParts {
   readonly shells: KnownShells;
   readonly engine: Engine;
   readonly confiner: Confiner;
-  readonly closeSessions: (by: string) => Promise<unknown>;
+  readonly sessions: { closeAll(by: string): Promise<unknown> };
 }
 
-export async function disposeShells({
-  shells,
-  engine,
-  confiner,
-  closeSessions,
-}: DisposedParts): Promise<void> {
+export async function disposeShells({ shells, engine, confiner, sessions }: DisposedParts): Promise<void> {
   const { running, deadlines } = shells;
   const ending = running.list().filter((shell) => shells.isOwn(shell) && !shell.durable);
   const waiting = ending.map((shell) => shell.waitUntil({ exit: true }, KILL_GRACE_MS));
@@ -27,7 +22,7 @@ export async function disposeShells({
   // Include ended shells, because they may have leftovers.
   const own = shells.ownOf().filter((shell) => !(shell.durable && shell.isRunning));
   const by = "the end of its host";
-  await Promise.all([shells.endAll(own, by), closeSessions(by)]);
+  await Promise.all([shells.endAll(own, by), sessions.closeAll(by)]);
   await engine.dispose();
   confiner.tidy();
   // This process may live on without the manager. Let other hosts take its durable shells over.

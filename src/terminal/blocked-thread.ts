@@ -3,7 +3,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { type SystemCall, systemCallOf } from "../engine/syscalls.ts";
 import { attempt } from "../support/attempt.ts";
-import { TERMINAL_POLLED_MAX_COUNT } from "../support/limits.ts";
+import { POLLFD_BYTES, TERMINAL_POLLED_MAX_COUNT } from "../support/limits.ts";
 
 /** POLLIN and EPOLLIN. */
 const INPUT = 1;
@@ -77,9 +77,6 @@ function waitedFor(pid: number, { name, args }: SystemCall): readonly number[] |
       return [];
   }
 }
-
-/** struct pollfd: the descriptor (4 bytes), then the events that it waits for (2 bytes), then 2 more bytes. */
-const POLLFD_BYTES = 8;
 
 function polled(pid: number, address: number, count: number): readonly number[] | "unsure" {
   if (count === 0) return [];

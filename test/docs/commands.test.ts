@@ -22,6 +22,7 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre deny": "nacre deny ID",
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
+  "nacre run --preview": "nacre run --preview true",
   "nacre run --policy off": "nacre run --policy off true",
   // It needs a terminal, which the commands here do not have; test/cli/terminals.test.ts has one.
   "nacre attach ID": "nacre attach --help",

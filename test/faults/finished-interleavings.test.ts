@@ -47,12 +47,14 @@ class ReportHost {
       host.#settle(number, found);
     });
     // A line that the host wrote before its death is still in the pipe: close comes after it.
-    lines.on("close", () => {
-      host.#hasEnded = true;
-      for (const number of [...host.#waiting.keys()]) host.#settle(number, undefined);
-    });
+    lines.on("close", () => host.#end());
     if (!(await ready)) throw new Error("The host ended before it was ready.");
     return host;
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    for (const number of [...this.#waiting.keys()]) this.#settle(number, undefined);
   }
 
   #settle(number: number, found: CallResult | undefined): void {

@@ -1,7 +1,7 @@
 // `nacre check --jsonl`: prints a verdict for each line of stdin, in order. A line that is not a command gets an error
 // object, so that input and output lines correspond.
 import { StringDecoder } from "node:string_decoder";
-import { checkIsCommand } from "../../execution/admission.ts";
+import { checkIsCommand } from "../../execution/command-text.ts";
 import { DiskLinks } from "../../execution/disk-links.ts";
 import { judge } from "../../policy/judge.ts";
 import type { PolicyFacts } from "../../policy/verdict.ts";

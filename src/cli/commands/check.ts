@@ -1,6 +1,6 @@
 // `nacre check`: asks the policy about a command. Runs nothing, and reads only rule files and symbolic links from disk.
 import { resolve } from "node:path";
-import { checkIsCommand } from "../../execution/admission.ts";
+import { checkIsCommand } from "../../execution/command-text.ts";
 import { createJudging } from "../../execution/judging.ts";
 import { explain, judge } from "../../policy/judge.ts";
 import type { Decision, Explanation, PolicyFacts, Verdict } from "../../policy/verdict.ts";

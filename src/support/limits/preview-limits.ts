@@ -34,3 +34,6 @@ export const PREVIEW_IDS_SHOWN_MAX_COUNT = 5;
 export const DIRECTORY_TIMES_BATCH_COUNT = 200;
 /** Time for the search for files of other users, which runs beside the command. */
 export const FOREIGN_FILES_SEARCH_MAX_MS = 10_000;
+
+/** A block of a tar archive. */
+export const TAR_BLOCK_BYTES = 512;

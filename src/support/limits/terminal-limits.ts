@@ -36,3 +36,6 @@ export const TERMINAL_PROCESSES_MAX_COUNT = 512;
 export const TERMINAL_LINE_MAX_CHARS = 64 * 1024;
 /** Longest control sequence that an attached terminal waits for before it is shown. */
 export const TERMINAL_SEQUENCE_MAX_BYTES = 4 * 1024;
+
+/** The size of struct pollfd. */
+export const POLLFD_BYTES = 8;
