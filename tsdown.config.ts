@@ -46,6 +46,7 @@ export default defineConfig([
     dts: false,
     clean: false,
     deps: { alwaysBundle: [/^(?!node:)/] },
+    outputOptions: { chunkFileNames: "test-hosts/[name]-[hash].js" },
     alias: {
       "jsonc-parser": fileURLToPath(new URL("node_modules/jsonc-parser/lib/esm/main.js", import.meta.url)),
     },

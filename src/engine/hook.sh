@@ -30,15 +30,12 @@ __nacre_job() {
     # shellcheck disable=SC2163 # the pair is NAME=VALUE
     builtin export "$__nacre_pair" 2>/dev/null
   done
-  # Do not use `builtin exec`, which would undo the redirection. Tell the shim to close its writing end: otherwise stdin
-  # would never end.
-  if [[ $__nacre_stdin == rest ]]; then
-    exec <&6
-    builtin kill -USR1 "$PPID" 2>/dev/null
-  fi
+  # Do not use `builtin exec`, which would undo the redirection.
+  if [[ $__nacre_stdin == rest ]]; then exec <&6; fi
   # A terminal holds the writing end itself, so that its input outlives every host that types.
   if [[ $__nacre_stdin == keep ]]; then exec 0<>"/proc/$BASHPID/fd/6"; fi
-  exec 6>&-
+  # The shim reads end-of-file from fd 21, and closes its end of the job pipe.
+  exec 6<&- 21>&-
   if ! builtin cd -- "$__nacre_dir" 2>/dev/null; then
     builtin printf 'cwd\n' >"${0%/*}/fault"
     builtin exit 126

@@ -4,16 +4,16 @@
 # everything is on disk when the host learns of the end.
 #
 # Its fds: 3 answers to the host, 4 exit record, 5 and 7 output files, 6 the job pipe, 8 and 9 the command's ends of the
-# output pipes, 21 the writing end of the job pipe. The command and the loggers get only their own. The shim first closes
-# fds 3 and 4 of the keeper (deputy.sh). After the start of the command, 6 is the report pipe of a session: its bash opens
-# /proc/SHIM/fd/6 for each report, and the host opens it once. 8 and 9 stay open here until everything is written. So a
-# logger that ends earlier was killed, and the kernel still has the byte count of a living logger.
+# output pipes, 21 and 22 the end of the wait for the job. The command and the loggers get only their own. The shim first
+# closes fds 3 and 4 of the keeper (deputy.sh). After the start of the command, 6 is the report pipe of a session: its
+# bash opens /proc/SHIM/fd/6 for each report, and the host opens it once. 8 and 9 stay open here until everything is
+# written. So a logger that ends earlier was killed, and the kernel still has the byte count of a living logger.
 # shellcheck disable=SC2154 # keeper_dir, hook, hook_env, shell_path, env_path, identity_key and identity_tail are set by keeper.sh
 
 # shim GENERATION DIR TAG CAP_KIB STREAMS ENV
 shim() {
   local generation=$1 dir=$2 tag=$3 cap=$4 streams=$5 env=$6
-  local out_logger='' err_logger='' out_bytes=0 err_bytes=0 command_pid='' code='' flags='' taken='' REPLY=''
+  local out_logger='' err_logger='' out_bytes=0 err_bytes=0 command_pid='' code='' flags='' REPLY=''
   exec 3>&1 4>&- </dev/null >/dev/null 2>/dev/null
   trap 'printf "failed %s\n" "$generation" >&3' EXIT
   printf nacre-shim >"/proc/$BASHPID/comm"
@@ -34,32 +34,32 @@ shim() {
     exec 9>&8
   fi
 
+  # The waiting bash closes fd 21 when it has its job, or ends.
+  open_pipe 21 || exit 1
   # Job control makes the command the leader of its own process group and leaves INT and QUIT at their defaults; without
   # it bash would ignore both forever.
   set -m
-  trap 'taken=1 && exec 21>&-' USR1
   # The shim ignores TERM. Its fork must not: it would lose the TERM of a kill that follows the start closely.
   trap - TERM
   run_command "$dir" "$tag" "$env" 3>&- 4>&- 5>&- 7>&- &
   command_pid=$!
   trap '' TERM
   set +m
-  # Until the job is here, the waiting bash must not read end-of-file, unless this shim dies (hook.sh). For writing only:
-  # with another reader, a job for a dead slot would go unnoticed.
-  exec 21>"/proc/$BASHPID/fd/6"
+  # Until the job is here, the waiting bash must not read end-of-file from the job pipe, unless this shim dies (hook.sh).
+  # fd 22 is for writing only: with another reader, a job for a dead slot would go unnoticed.
+  exec 22>"/proc/$BASHPID/fd/6" 21<"/proc/$BASHPID/fd/21"
   open_pipe 6
   write_identity "$dir" "$command_pid" "$tag"
   trap - EXIT
   printf 'ready %s %s %s %s %s %s\n' \
     "$generation" "$BASHPID" "$command_pid" "$REPLY" "$out_logger" "${err_logger:-$out_logger}" >&3
 
-  # Without job control `wait` does not return for a command that is only stopped. It does return for USR1.
-  until
-    taken=''
-    wait "$command_pid"
-    code=$?
-    [[ ! $taken ]]
-  do :; done
+  # Then close the job pipe: it can become the stdin of the command, which must be able to end.
+  read -r -u 21 _
+  exec 21<&- 22>&-
+  # Without job control `wait` does not return for a command that is only stopped.
+  wait "$command_pid"
+  code=$?
   end_of_logger "$out_logger"
   [[ -n $err_logger ]] && end_of_logger "$err_logger"
   lost_bytes 5 "$out_logger" && out_bytes=$REPLY
@@ -155,7 +155,7 @@ later_logger() {
 
 # Becomes the bash that waits for its job in hook.sh and then reads DIR/cmd as its script.
 run_command() {
-  trap - PIPE INT HUP QUIT TERM USR1 EXIT
+  trap - PIPE INT HUP QUIT TERM EXIT
   exec 6<"/proc/$BASHPID/fd/6"
   [[ $2 == - ]] || ulimit -x "$2"
   export -n PATH LC_ALL OLDPWD

@@ -61,10 +61,10 @@ test("a shell without a readable meta, or with another one's, is none", async ()
 
 /**
  * Resolves when the host, which is this process, has a slot that is on disk: its shim has reported it before it waits
- * for its bash (wait4, on x86-64 or arm64), and the event loop reads the report before the next turn.
+ * for the job (read of fd 21, on x86-64 or arm64), and the event loop reads the report before the next turn.
  */
 async function known({ shimPid }: ShellIdentity): Promise<void> {
-  await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(61|260) /));
+  await eventually(() => expect(readFileSync(`/proc/${shimPid}/syscall`, "latin1")).toMatch(/^(0|63) 0x15 /));
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -177,3 +177,11 @@ test("a state that ends every new bash is dropped, with a note", async () => {
   expect(result.restarted).toBe(true);
   expect((await run("echo alive")).out).toBe("alive\n");
 });
+
+test("a bash that ends right after its start is noticed, time and again", async () => {
+  for (let round = 0; round < 40; round++) {
+    const { run, session } = openSession(shells);
+    expect(await run("exit 3")).toMatchObject({ exitCode: 3, restarted: true });
+    await session.close();
+  }
+});
