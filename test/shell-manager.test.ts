@@ -234,7 +234,9 @@ test("containment best-effort runs, finds and kills as well", async () => {
   const shells = manager({ containment: "best-effort" });
   expect((await run(shells, "echo hi; exit 3")).exitCode).toBe(3);
   const shell = await shells.createShell({
-    command: "setsid sleep 300 & echo up; sleep 301",
+    // "up" when the fork has become `sleep`: until then it has bash's name.
+    command:
+      "setsid sleep 300 & until read -r name </proc/$!/comm; [[ $name == sleep ]]; do :; done; echo up; sleep 301",
     workingDir: tmpdir(),
   });
   await shell.waitFor({ pattern: /up/ }, 10_000);
