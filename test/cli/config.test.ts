@@ -99,13 +99,13 @@ test("the setting with adds tools to tools and mcp, and a workspace can only rem
   expect((await settings()).with).toEqual({ value: [], origin: "default" });
   vi.stubEnv("NACRE_WITH", "files, nothing");
   expect((await nacre("tools")).stderr).toContain(
-    'The variable NACRE_WITH is "files, nothing": each value must be one of files.',
+    'The variable NACRE_WITH is "files, nothing": each value must be one of files, terminals, preview.',
   );
 });
 
 test.each([
-  ['{ "with": "files" }', 'The setting with must be a list of "files".'],
-  ['{ "with": ["file"] }', 'The setting with must be a list of "files".'],
+  ['{ "with": "files" }', 'The setting with must be a list of "files", "terminals", "preview".'],
+  ['{ "with": ["file"] }', 'The setting with must be a list of "files", "terminals", "preview".'],
   ['{ "polcy": "off" }', "There is no setting polcy. Did you mean policy?"],
   ['{ "policy": "strict" }', "The setting policy must be one of off, trusting, standard, cautious."],
   ['{\n  "policy" "off" }', "Line 2 is not JSON"],

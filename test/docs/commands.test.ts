@@ -2,7 +2,7 @@
 // output, which must match.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
@@ -22,7 +22,8 @@ const COMPLETED: Readonly<Record<string, string>> = {
   "nacre deny": "nacre deny ID",
   "nacre run -b": "nacre run -b true",
   "nacre run --json": "nacre run --json true",
-  "nacre run --preview": "nacre run --preview true",
+  // Not here: this directory contains the state directory.
+  "nacre run --preview": "nacre run --preview --cwd sub true",
   "nacre run --policy off": "nacre run --policy off true",
   // It needs a terminal, which the commands here do not have; test/cli/terminals.test.ts has one.
   "nacre attach ID": "nacre attach --help",
@@ -88,6 +89,7 @@ test("every command in blocks, sentences and tables succeeds", ({ skip }) => {
   const rule = { id: "no-touch", verdict: "deny", program: "touch", matches: "touch x" };
   writeFileSync(join(dir(), "rules.json"), JSON.stringify({ version: 1, rules: [rule] }));
   writeFileSync(join(dir(), "audit.jsonl"), "");
+  mkdirSync(join(dir(), "sub"));
   const wanted = all.filter((one) => !servers.includes(one) && !pages.includes(one));
   expect(wanted.length).toBeGreaterThan(20);
   const commands = [

@@ -46,7 +46,8 @@ ${examples("send 3f9a y --enter", "send 3f9a ':wq' --key Enter", "send 3f9a --ke
     .addHelpText(
       "after",
       `
-The shell's terminal takes the size of this one. nacre stores nothing that you type, so this is the way to enter a password.
+The shell's terminal takes the size of this one. nacre stores nothing that you type, so this is the way to enter a
+password.
 
 Exit codes: the shell's own if it ends meanwhile; 0 after the detach key.
 ${examples("attach 3f9a", "attach dev --detach-key Ctrl-Q")}`,
