@@ -124,7 +124,7 @@ test("less", async () => {
 test("top, and it sees a new size", async ({ skip }) => {
   const missing = needs("top");
   skip(missing !== undefined, missing);
-  const top = await drive(make(TERMINALS), "top -d 60");
+  const top = await drive(make(TERMINALS), "XDG_CONFIG_HOME=$PWD top -d 60");
   expect(await top.look()).toMatchObject({
     waiting: "key",
     text: expect.stringMatching(/^top - [\s\S]*PID/),

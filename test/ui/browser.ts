@@ -37,7 +37,10 @@ export const PHONE = { width: 360, height: 740 };
 export function useBrowser() {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    if (CHROMIUM !== undefined) browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    if (CHROMIUM === undefined) return;
+    // Otherwise chromium would create the configuration directory that the tests want to be missing.
+    const env = { ...process.env, XDG_CONFIG_HOME: tmpdir() };
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS, env });
   });
   afterAll(async () => {
     await browser?.close();
