@@ -1,6 +1,6 @@
 // Remembered answers: what a person has answered for the rest of a session, or for a workspace, until an end. An answer
 // covers later commands that the policy judges in the same way (judged-effect.ts). It never overrides a deny: the policy
-// denies before any answer is looked for. A log in the same directory records each answer that is made, used or removed.
+// denies before nacre reads any answer. A log in the same directory records each answer that is made, used or removed.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { AuditLog } from "../audit/audit-log.ts";
